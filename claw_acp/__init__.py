@@ -1,0 +1,1 @@
+"""claw-acp: an agent server for editors. Nothing is imported here: start-up time is counted in milliseconds."""

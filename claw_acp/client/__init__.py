@@ -1,0 +1,1 @@
+"""An ACP client: drives an agent process the way an editor does."""

@@ -1,0 +1,1 @@
+"""Configuration: where files live, what they may say, where each value came from."""

@@ -1,0 +1,1 @@
+"""One file per concept that can be extended: what an implementation must offer."""

@@ -1,0 +1,33 @@
+"""The port through which a turn asks a person for permission."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+ChoiceKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One answer on offer; `label` is what the person reads."""
+
+    id: str
+    label: str
+    kind: ChoiceKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionQuestion:
+    """May the announced tool call `call_id` run? The call's own view (title, diff, locations) was published before."""
+
+    session: str
+    call_id: str
+    reason: str
+    choices: tuple[Choice, ...]
+
+
+class Asker(Protocol):
+    """Someone who can answer."""
+
+    async def permission(self, question: PermissionQuestion) -> Choice | None:
+        """The chosen answer; None for anything that is not a clear choice (dismissed, unknown, nobody there)."""
+        ...

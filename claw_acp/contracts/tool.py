@@ -1,0 +1,153 @@
+"""The contract of a tool: a description for models, and a way to turn arguments into an invocation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from claw_acp.contracts.provider import ToolSpec
+from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.clock import Clock
+from claw_acp.core.events import Location, PlanEntry, ToolContent, ToolKind
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import ContentPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadsPath:
+    """The call reads below this resolved path."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritesPath:
+    """The call creates, changes or deletes this resolved path."""
+
+    path: Path
+    operation: Literal["write", "delete"] = "write"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsCommand:
+    """The call hands this line to a shell."""
+
+    line: str
+    cwd: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchesUrl:
+    """The call sends a request to this address."""
+
+    url: str
+
+
+Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl
+"""What a call touches. The policy decides on these; a call that lists none touches nothing outside the session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallView:
+    """How a call is shown to a person before it runs."""
+
+    title: str
+    kind: ToolKind
+    locations: tuple[Location, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What came of a call.
+
+    `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs.
+    """
+
+    parts: tuple[ContentPart, ...]
+    content: tuple[ToolContent, ...] | None = None
+    raw: JsonValue = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """News of a running call; None leaves a thing as it is. Content replaces what was shown."""
+
+    content: tuple[ToolContent, ...] | None = None
+    locations: tuple[Location, ...] | None = None
+    title: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class SessionShelf:
+    """What the tools of one session keep between calls, by key (files read, background tasks).
+
+    Values may have an async `aclose`; it is awaited when the session is closed.
+    """
+
+    items: dict[str, object] = field(default_factory=dict[str, object])
+
+    def get(self, key: str, make: Callable[[], object]) -> object:
+        """The value at `key`, made on first use."""
+        if key not in self.items:
+            self.items[key] = make()
+        return self.items[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """All a tool may use. It never sees the editor, the session or the model."""
+
+    session: str
+    call_id: str
+    workspace: Workspace
+    clock: Clock
+    shelf: SessionShelf
+    progress: Callable[[Progress], Awaitable[None]]
+    publish_plan: Callable[[Sequence[PlanEntry]], Awaitable[None]]
+
+
+class Invocation(ABC):
+    """One call with its arguments checked and bound. Making it touches nothing; `preview` reads at most; `run` acts."""
+
+    view: CallView
+    accesses: tuple[Access, ...] = ()
+
+    async def preview(self) -> tuple[ToolContent, ...]:
+        """What a person should see before agreeing, such as the diff.
+
+        Raises:
+            ToolError: The call cannot work (the text to replace is not there, ...); it is not asked for and not run.
+        """
+        return ()
+
+    @abstractmethod
+    async def run(self) -> ToolResult:
+        """Do it.
+
+        Raises:
+            ToolError: It did not work; the text tells the model why and what to do instead.
+        """
+
+
+class Tool(Protocol):
+    """Something a model can call."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and JSON Schema, as the model sees them."""
+        ...
+
+    @property
+    def parallel(self) -> bool:
+        """Whether calls only read, so that several may run at once."""
+        ...
+
+    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
+        """Bind arguments.
+
+        Raises:
+            InvalidArguments: They do not fit the schema; the text names the argument.
+        """
+        ...

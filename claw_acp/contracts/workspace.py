@@ -1,0 +1,121 @@
+"""The port through which tools reach files and programs.
+
+The local implementation works on this machine's disk; a front end may wrap it and route operations to the editor, so
+that unsaved buffers are seen and edits appear in them. Paths are absolute and resolved: `locate` makes them so.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A program to run: one line for the user's shell.
+
+    `output_limit` is in bytes; when more comes, the beginning is dropped (the end tells what went wrong).
+    """
+
+    line: str
+    cwd: Path
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    output_limit: int = 1_048_576
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitStatus:
+    """How a program ended: a code, or the name of the signal that killed it (`SIGKILL`)."""
+
+    code: int | None = None
+    signal: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessOutput:
+    """What a program has printed so far (stdout and stderr as they came); `exit` is None while it runs."""
+
+    text: str
+    truncated: bool
+    exit: ExitStatus | None
+
+
+class RunningProcess(Protocol):
+    """A program that was started. `release` must be called in the end; it kills what still runs."""
+
+    @property
+    def terminal_id(self) -> str | None:
+        """The client's terminal that shows this program live, if there is one."""
+        ...
+
+    async def output(self) -> ProcessOutput:
+        """What was printed so far, and whether it ended."""
+        ...
+
+    async def wait(self) -> ExitStatus:
+        """Wait for the end."""
+        ...
+
+    async def kill(self) -> None:
+        """Kill the program and all it started; its output stays readable."""
+        ...
+
+    async def release(self) -> None:
+        """Kill if needed and free everything. Idempotent."""
+        ...
+
+
+class Workspace(Protocol):
+    """Files and programs of one session."""
+
+    @property
+    def roots(self) -> Sequence[Path]:
+        """Resolved directories the session works in; the first is its `cwd`."""
+        ...
+
+    def locate(self, path: str) -> Path:
+        """Absolute path with symlinks resolved; relative ones are taken from `cwd`. It may lie outside the roots.
+
+        Raises:
+            ToolError: The text cannot be a path (empty, NUL).
+        """
+        ...
+
+    def contains(self, path: Path) -> bool:
+        """Whether a resolved path lies inside a root."""
+        ...
+
+    async def read_text(self, path: Path) -> str:
+        """Whole text, unsaved editor changes included, line ends as they are.
+
+        Raises:
+            ToolError: Missing, a directory, not text, too large: the message says which.
+        """
+        ...
+
+    async def read_bytes(self, path: Path, *, limit: int) -> bytes:
+        """Raw bytes from disk, at most `limit`.
+
+        Raises:
+            ToolError: Missing, a directory, or longer than `limit`.
+        """
+        ...
+
+    async def write_text(self, path: Path, text: str) -> None:
+        """Replace or create the file (parents too), through the editor where it offers that.
+
+        Raises:
+            ToolError: The file cannot be written.
+        """
+        ...
+
+    async def start(self, command: Command) -> RunningProcess:
+        """Start a program in its own process group.
+
+        Raises:
+            ToolError: It cannot be started.
+        """
+        ...
+
+
+OnOutput = Callable[[ProcessOutput], Awaitable[None]]

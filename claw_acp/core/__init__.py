@@ -1,0 +1,1 @@
+"""Values everything shares: messages, events, errors, ids, clock, redaction. Standard library only."""

@@ -1,0 +1,56 @@
+"""Time and chance, in one place, so that everything above can be given other ones."""
+
+import os
+import random
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Where a component gets its time and its randomness from."""
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start; never goes back."""
+        ...
+
+    def random(self) -> float:
+        """A number in [0, 1)."""
+        ...
+
+    def random_bytes(self, count: int) -> bytes:
+        """Unpredictable bytes, for ids."""
+        ...
+
+
+class SystemClock:
+    """The machine's own time and randomness."""
+
+    def now(self) -> float:
+        """Seconds since the Unix epoch."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start; never goes back."""
+        return time.monotonic()
+
+    def random(self) -> float:
+        """A number in [0, 1)."""
+        return random.random()  # noqa: S311 - jitter, not secrets
+
+    def random_bytes(self, count: int) -> bytes:
+        """Unpredictable bytes, for ids."""
+        return os.urandom(count)
+
+
+SYSTEM_CLOCK = SystemClock()
+
+
+def iso_time(seconds: float) -> str:
+    """ISO 8601 in UTC with milliseconds, as ACP's `updatedAt` wants it: `2026-11-21T08:00:00.000Z`."""
+    moment = datetime.fromtimestamp(seconds, tz=UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

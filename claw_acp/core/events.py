@@ -1,0 +1,170 @@
+"""What happens in a session, as neutral values: the journal keeps them, front ends render them.
+
+Every event carries the session it belongs to, its position in the session's journal (`seq`, stamped when it is
+published; streamed pieces that share a journal row share a position) and the id of the item it creates or changes.
+An item is created by its first event and patched by later ones: in a `*Changed` event `None` means "unchanged".
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import ContentPart, Usage
+
+ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
+ToolStatus = Literal["pending", "in_progress", "completed", "failed"]
+StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+Severity = Literal["info", "warning", "error"]
+PlanPriority = Literal["high", "medium", "low"]
+PlanStatus = Literal["pending", "in_progress", "completed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A place in a file; `line` counts from 1."""
+
+    path: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartContent:
+    """Text, an image or another content part shown in a tool call."""
+
+    part: ContentPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffContent:
+    """A change to one file; `old_text` is None when the file is new."""
+
+    path: str
+    old_text: str | None
+    new_text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalContent:
+    """A terminal that lives in the client and shows its output there."""
+
+    terminal_id: str
+
+
+ToolContent: TypeAlias = PartContent | DiffContent | TerminalContent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEntry:
+    """One step of the agent's plan."""
+
+    content: str
+    priority: PlanPriority = "medium"
+    status: PlanStatus = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    session: str = ""
+    seq: int = 0
+    item: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageStarted(_Event):
+    """A message begins. A user's message is whole (`parts`); an assistant's grows by the deltas that follow."""
+
+    role: Literal["user", "assistant"]
+    parts: tuple[ContentPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta(_Event):
+    """The assistant message `item` grows by `text`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtDelta(_Event):
+    """The thinking of the assistant message `item` grows by `text`; a closed block may carry opaque vendor data."""
+
+    text: str
+    signature: str | None = None
+    redacted: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallChanged(_Event):
+    """The tool call `item` was announced or changed.
+
+    The first event has `name`, `title`, `kind`, `message` (the assistant message that asked) and `arguments` (JSON
+    text). `output` is what the model is told; it is set together with a final status.
+    """
+
+    message: str | None = None
+    name: str | None = None
+    title: str | None = None
+    kind: ToolKind | None = None
+    status: ToolStatus | None = None
+    arguments: str | None = None
+    locations: tuple[Location, ...] | None = None
+    content: tuple[ToolContent, ...] | None = None
+    raw_input: JsonValue = None
+    raw_output: JsonValue = None
+    output: tuple[ContentPart, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanChanged(_Event):
+    """The whole plan, as it is now."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageChanged(_Event):
+    """Context in use: `used` of `size` tokens (`size` 0 = unknown), and what the last model request took."""
+
+    used: int
+    size: int
+    request: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(_Event):
+    """Something a person should know that is not part of the conversation (a failed request, a lost server)."""
+
+    severity: Severity
+    title: str
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateChanged(_Event):
+    """A turn (`item`) began or ended. `stop` is None while running and after an error."""
+
+    state: Literal["running", "idle"]
+    stop: StopReason | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChanged(_Event):
+    """Facts about the session changed; each may be None for "unchanged"."""
+
+    title: str | None = None
+    mode: str | None = None
+    model: str | None = None
+
+
+Event: TypeAlias = (
+    MessageStarted
+    | TextDelta
+    | ThoughtDelta
+    | ToolCallChanged
+    | PlanChanged
+    | UsageChanged
+    | Notice
+    | StateChanged
+    | SessionChanged
+)

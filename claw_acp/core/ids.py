@@ -1,0 +1,17 @@
+"""Identifiers: a prefix that says what it names, then a lower-case ULID that sorts by creation time."""
+
+from typing import Literal
+
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+
+IdPrefix = Literal["ses", "msg", "call", "turn", "inc", "task", "plan", "ntc"]
+
+_CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
+    """A fresh id such as `ses_01jd3x8v6h...`: 48 bits of milliseconds, 80 bits of chance (the ULID layout)."""
+    milliseconds = int(clock.now() * 1000) & (2**48 - 1)
+    number = (milliseconds << 80) | int.from_bytes(clock.random_bytes(10), "big")
+    digits = (_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_{''.join(digits)}"

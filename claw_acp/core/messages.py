@@ -1,0 +1,147 @@
+"""The one set of message types that every provider, the loop and the journal share."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from claw_acp.core.json_value import JsonObject
+
+Role = Literal["system", "user", "assistant", "tool"]
+ModelStop = Literal["end", "tool_calls", "max_tokens", "refusal"]
+"""Why a model stopped: it was done, it wants tools, it ran out of tokens, it declined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """Plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePart:
+    """An image as base64, with the media type of the bytes."""
+
+    data: str
+    mime_type: str
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioPart:
+    """Sound as base64, with the media type of the bytes."""
+
+    data: str
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourcePart:
+    """A document embedded in the prompt: either `text` or `blob` (base64) is set."""
+
+    uri: str
+    mime_type: str | None = None
+    text: str | None = None
+    blob: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPart:
+    """A reference to something the agent may fetch with its own tools."""
+
+    uri: str
+    name: str
+    mime_type: str | None = None
+    title: str | None = None
+    description: str | None = None
+    size: int | None = None
+
+
+ContentPart: TypeAlias = TextPart | ImagePart | AudioPart | ResourcePart | LinkPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning:
+    """One block of a model's thinking.
+
+    `signature` and `redacted` are opaque vendor data that must be sent back unchanged with the message they
+    came with (Anthropic: `thinking.signature`, `redacted_thinking.data`).
+    """
+
+    text: str
+    signature: str | None = None
+    redacted: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A model's wish to run a tool; `arguments` is JSON text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+    extra: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one model request. `input_tokens` counts everything sent, cached or not."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_read_tokens: int = 0
+    cached_write_tokens: int = 0
+    thought_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_read_tokens=self.cached_read_tokens + other.cached_read_tokens,
+            cached_write_tokens=self.cached_write_tokens + other.cached_write_tokens,
+            thought_tokens=self.thought_tokens + other.thought_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of a conversation as models see it.
+
+    `tool_calls` and `reasoning` belong to assistant messages; `tool_call_id`, `tool_name`, `failed` to tool messages.
+    """
+
+    role: Role
+    parts: tuple[ContentPart, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: tuple[Reasoning, ...] = ()
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    failed: bool = False
+
+    @property
+    def text(self) -> str:
+        """All plain text of the message, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @classmethod
+    def system(cls, text: str) -> "Message":
+        """Instructions that stand above the conversation."""
+        return cls(role="system", parts=(TextPart(text=text),))
+
+    @classmethod
+    def user(cls, *parts: ContentPart | str) -> "Message":
+        """What a person said; a bare string is a text part."""
+        return cls(role="user", parts=tuple(TextPart(text=part) if isinstance(part, str) else part for part in parts))
+
+    @classmethod
+    def assistant(
+        cls, text: str = "", *, tool_calls: tuple[ToolCall, ...] = (), reasoning: tuple[Reasoning, ...] = ()
+    ) -> "Message":
+        """What a model said and asked for."""
+        parts = (TextPart(text=text),) if text else ()
+        return cls(role="assistant", parts=parts, tool_calls=tool_calls, reasoning=reasoning)
+
+    @classmethod
+    def tool(cls, call: ToolCall, *parts: ContentPart | str, failed: bool = False) -> "Message":
+        """What came of a tool call."""
+        content = tuple(TextPart(text=part) if isinstance(part, str) else part for part in parts)
+        return cls(role="tool", parts=content, tool_call_id=call.id, tool_name=call.name, failed=failed)

@@ -1,0 +1,1 @@
+"""HTTP and server-sent events; sole owner of httpx."""

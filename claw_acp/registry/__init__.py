@@ -1,0 +1,1 @@
+"""Finding implementations: entry points and typed references to modules not yet imported."""

@@ -1,0 +1,1 @@
+"""JSON-RPC 2.0: framing, messages, the symmetric peer, and its transports."""

@@ -1,0 +1,1 @@
+"""Decides what a tool call may do, and says why."""

@@ -1,0 +1,1 @@
+"""Sessions: journal, history, replay, locks."""

@@ -1,0 +1,1 @@
+"""SQLite: connection, migrations, one writer; sole owner of aiosqlite."""

@@ -1,0 +1,1 @@
+"""Logs and traces. Never bodies, never secrets, never stdout."""

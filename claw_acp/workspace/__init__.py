@@ -1,0 +1,1 @@
+"""Files and processes on this machine, behind the workspace port."""
