@@ -1,7 +1,7 @@
 """The contract of a model provider. One method must be written: `chat`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -63,9 +63,11 @@ class TextChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtChunk:
-    """The next piece of thinking."""
+    """The next piece of thinking. A piece with `signature` or `redacted` (see `Reasoning`) closes its block."""
 
     text: str
+    signature: str | None = None
+    redacted: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +121,11 @@ class Provider(ABC):
     async def chat(self, request: ChatRequest) -> ChatResponse:
         """Answer a request in one piece."""
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent]:
         """Answer piece by piece, ending with exactly one `Finished`. The default sends one chunk from `chat`."""
         response = await self.chat(request)
         for block in response.reasoning:
-            if block.text:
-                yield ThoughtChunk(text=block.text)
+            yield ThoughtChunk(text=block.text, signature=block.signature, redacted=block.redacted)
         if response.text:
             yield TextChunk(text=response.text)
         yield Finished(response=response)

@@ -1,7 +1,7 @@
 """What happens in a session, as neutral values: the journal keeps them, front ends render them.
 
-Every event carries the session it belongs to, its position in the session's journal (`seq`, stamped when it is
-published; streamed pieces that share a journal row share a position) and the id of the item it creates or changes.
+Every event carries the session it belongs to, its position in the session's journal (`seq`: 1, 2, 3 ..., stamped when
+it is published) and the id of the item it creates or changes.
 An item is created by its first event and patched by later ones: in a `*Changed` event `None` means "unchanged".
 """
 

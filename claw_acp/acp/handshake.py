@@ -1,0 +1,82 @@
+"""The `initialize` exchange of protocol 1, as a pure function on plain dictionaries. Standard library only (boot path).
+
+Every transport uses it; on stdio it runs before anything heavy is imported. What the client says is read leniently, as
+the schema asks (`x-deserialize-default-on-error`): a malformed capability counts as absent; the version is strict.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.version import VERSION
+from claw_acp.rpc.errors import RpcError
+from claw_acp.rpc.message import INVALID_PARAMS
+
+PROTOCOL_VERSION = 1
+KEY_METHOD = "api-key"
+
+AGENT_CAPABILITIES: JsonObject = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": False, "sse": False},
+    "sessionCapabilities": {"list": {}, "delete": {}, "additionalDirectories": {}, "resume": {}, "close": {}},
+}
+
+AUTH_METHODS: tuple[JsonObject, ...] = (
+    {
+        "id": KEY_METHOD,
+        "name": "Provider API key",
+        "description": "Give the agent ANTHROPIC_API_KEY or OPENAI_API_KEY, or a key in config.toml, then continue.",
+    },
+)
+
+
+class ClientCapabilities(NamedTuple):
+    """What the client offers, as far as we use it."""
+
+    read_file: bool = False
+    write_file: bool = False
+    terminal: bool = False
+    notices: bool = False
+
+
+class Handshake(NamedTuple):
+    """A successful exchange: the result to send, and what was learned."""
+
+    result: JsonObject
+    client: ClientCapabilities
+
+
+def initialize(params: JsonValue) -> Handshake:
+    """Negotiate. Any version number is answered with 1, the only version spoken here.
+
+    Raises:
+        RpcError: -32602, when `protocolVersion` is not an integer from 0 to 65535 (ACP: uint16).
+    """
+    if not isinstance(params, Mapping):
+        raise RpcError(INVALID_PARAMS, "initialize: params must be an object")
+    version = params.get("protocolVersion")
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version <= 65535:
+        raise RpcError(INVALID_PARAMS, "initialize: `protocolVersion` must be an integer from 0 to 65535")
+    result: JsonObject = {
+        "protocolVersion": PROTOCOL_VERSION,
+        "agentCapabilities": AGENT_CAPABILITIES,
+        "agentInfo": {"name": "claw-acp", "title": "Claw", "version": VERSION},
+        "authMethods": AUTH_METHODS,
+    }
+    return Handshake(result, _client_capabilities(params.get("clientCapabilities")))
+
+
+def _client_capabilities(value: JsonValue) -> ClientCapabilities:
+    capabilities = _object(value)
+    files = _object(capabilities.get("fs"))
+    return ClientCapabilities(
+        read_file=files.get("readTextFile") is True,
+        write_file=files.get("writeTextFile") is True,
+        terminal=capabilities.get("terminal") is True,
+        notices=isinstance(_object(capabilities.get("session")).get("notices"), Mapping),
+    )
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}

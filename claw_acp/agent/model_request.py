@@ -1,0 +1,94 @@
+"""One streamed request to a model, rendered as events."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import assert_never
+
+from claw_acp.contracts.provider import (
+    ChatOptions,
+    ChatRequest,
+    ChatResponse,
+    Finished,
+    Provider,
+    Retrying,
+    TextChunk,
+    ThoughtChunk,
+    ToolSpec,
+)
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import StreamInterrupted
+from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta, UsageChanged
+from claw_acp.core.ids import new_id
+from claw_acp.core.messages import Message, ToolCall, Usage
+from claw_acp.session.session import Session
+
+
+class ModelRequester:
+    """Asks one model in one session."""
+
+    def __init__(self, session: Session, *, provider: Provider, model: str, options: ChatOptions, clock: Clock) -> None:
+        self._session = session
+        self._provider = provider
+        self._model = model
+        self._options = options
+        self._clock = clock
+
+    async def ask(self, messages: Sequence[Message], *, tools: Sequence[ToolSpec]) -> tuple[str, ChatResponse]:
+        """Stream one answer into the session.
+
+        Returns:
+            The id of the assistant message, and the response with the vendor's call ids replaced by our own.
+
+        Raises:
+            ProviderError: The request failed; what was already visible stays in the session.
+        """
+        message_id = new_id("msg", clock=self._clock)
+        await self._session.publish(MessageStarted(item=message_id, role="assistant"))
+        request = ChatRequest(model=self._model, messages=messages, tools=tools, options=self._options)
+        response = await self._stream(message_id, request)
+        await self._report_usage(message_id, response.usage)
+        calls = tuple(self._own(call) for call in response.tool_calls)
+        return message_id, ChatResponse(
+            text=response.text, tool_calls=calls, reasoning=response.reasoning, usage=response.usage, stop=response.stop
+        )
+
+    async def _stream(self, message_id: str, request: ChatRequest) -> ChatResponse:
+        publish = self._session.publish
+        async with aclosing(self._provider.stream(request)) as events:
+            async for event in events:
+                match event:
+                    case TextChunk(text=text):
+                        await publish(TextDelta(item=message_id, text=text))
+                    case ThoughtChunk(text=text, signature=signature, redacted=redacted):
+                        await publish(
+                            ThoughtDelta(item=message_id, text=text, signature=signature, redacted=redacted)
+                        )
+                    case Retrying(reason=reason, delay=delay):
+                        await publish(
+                            Notice(
+                                item=new_id("ntc", clock=self._clock),
+                                severity="warning",
+                                title=f"Trying again in {delay:.1f} s",
+                                description=reason,
+                            )
+                        )
+                    case Finished(response=response):
+                        return response
+                    case _:
+                        assert_never(event)
+        raise StreamInterrupted(
+            f"{self._provider.name} ended its answer without saying that it was done; send the prompt again",
+            provider=self._provider.name,
+        )
+
+    async def _report_usage(self, message_id: str, usage: Usage | None) -> None:
+        if usage is None:
+            return
+        window = self._provider.capabilities(self._model).context_window
+        used = usage.input_tokens + usage.output_tokens
+        await self._session.publish(UsageChanged(item=message_id, used=used, size=window, request=usage))
+
+    def _own(self, call: ToolCall) -> ToolCall:
+        return ToolCall(
+            id=new_id("call", clock=self._clock), name=call.name, arguments=call.arguments, extra=call.extra
+        )

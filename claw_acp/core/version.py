@@ -1,0 +1,3 @@
+"""The version of this program; the package metadata is made from it."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,215 @@
+"""The symmetric peer: correlates requests both ways, cancels, keeps order, survives anything that arrives."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.errors import ConnectionClosed, RpcError
+from claw_acp.rpc.framing import Frame, Oversized
+from claw_acp.rpc.message import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    REQUEST_CANCELLED,
+    Malformed,
+    Notification,
+    Request,
+    RequestId,
+    Response,
+    decode,
+    error_line,
+    notification_line,
+    request_line,
+    result_line,
+)
+from claw_acp.rpc.peer import (
+    IncomingCall,
+    NotificationHandler,
+    OnFrame,
+    Reply,
+    RequestHandler,
+    Router,
+    Transport,
+)
+
+log = logging.getLogger(__name__)
+
+IN_FLIGHT = 1024  # requests handled at once; one more is refused
+HIGH_WATER = 1024 * 1024  # bytes queued to a slow reader before notifications wait
+CANCEL = "$/cancel_request"
+
+
+@dataclass(slots=True)
+class _Pending:
+    done: anyio.Event = field(default_factory=anyio.Event)
+    response: Response | None = None
+
+
+@dataclass(slots=True)
+class _InFlight:
+    call: IncomingCall
+    scope: anyio.CancelScope
+
+
+class Dispatcher:
+    """One connection. `run` reads until the other side is gone; `request` and `notify` may be used meanwhile."""
+
+    def __init__(self, transport: Transport, router: Router, *, on_frame: OnFrame | None = None) -> None:
+        self._transport = transport
+        self._router = router
+        self._on_frame = on_frame
+        self._pending: dict[RequestId, _Pending] = {}
+        self._in_flight: dict[tuple[type, RequestId], _InFlight] = {}
+        self._last_id = 0
+        self._closed = False
+
+    # ------------------------------------------------------------------ outgoing
+
+    async def request(self, method: str, params: JsonObject, *, within: float | None = None) -> JsonValue:
+        """See `Peer.request`."""
+        if self._closed:
+            raise ConnectionClosed(f"{method} was not sent: the connection is closed")
+        self._last_id += 1
+        request_id, pending = self._last_id, _Pending()
+        self._pending[request_id] = pending
+        try:
+            self._send(request_line(request_id, method, params))
+            with anyio.fail_after(within):
+                await pending.done.wait()
+        except BaseException:
+            if not pending.done.is_set():
+                self._send(notification_line(CANCEL, {"requestId": request_id}))
+            raise
+        finally:
+            self._pending.pop(request_id, None)
+        response = pending.response
+        if response is None:
+            raise ConnectionClosed(f"the connection closed before {method} was answered")
+        if response.error is not None:
+            raise RpcError.from_wire(response.error)
+        return response.result
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        """See `Peer.notify`."""
+        self._send(notification_line(method, params))
+        if self._transport.backlog > HIGH_WATER:
+            await self._transport.drained()
+
+    def _send(self, line: bytes) -> None:
+        if self._on_frame is not None:
+            self._on_frame("out", line)
+        self._transport.send(line)
+
+    # ------------------------------------------------------------------ incoming
+
+    async def run(self) -> None:
+        """Serve until the other side is gone, then cancel what is still being handled and wake all who wait."""
+        async with anyio.create_task_group() as tasks:
+            try:
+                while (frame := await self._transport.receive()) is not None:
+                    self.accept(frame, tasks)
+            finally:
+                self._closed = True
+                for pending in self._pending.values():
+                    pending.done.set()
+                tasks.cancel_scope.cancel()
+
+    def accept(self, frame: Frame, tasks: TaskGroup) -> None:
+        """Take one frame: answer what is malformed, start what must be handled, wake who waited for it."""
+        if isinstance(frame, Oversized):
+            request_id = None if frame.id_json is None else json.loads(frame.id_json)
+            self._send(error_line(request_id, INVALID_REQUEST, f"Invalid request: {frame.size} bytes are too many"))
+            return
+        if self._on_frame is not None:
+            self._on_frame("in", frame)
+        match decode(frame):
+            case Request() as request:
+                self._accept_request(request, tasks)
+            case Notification(method, params):
+                self._accept_notification(method, params, tasks)
+            case Response() as response:
+                self._accept_response(response)
+            case Malformed(code, reason, request_id):
+                self._send(error_line(request_id, code, reason))
+
+    def _accept_request(self, request: Request, tasks: TaskGroup) -> None:
+        handler = self._router.request_handler(request.method)
+        if handler is None:
+            self._send(error_line(request.id, METHOD_NOT_FOUND, f"Method not found: {request.method}"))
+            return
+        params: JsonValue = {} if request.params is None else request.params
+        if not isinstance(params, Mapping):
+            self._send(error_line(request.id, INVALID_PARAMS, f"{request.method}: params must be an object"))
+            return
+        if len(self._in_flight) >= IN_FLIGHT:
+            self._send(error_line(request.id, INVALID_REQUEST, f"{IN_FLIGHT} requests are already being handled"))
+            return
+        entry = _InFlight(IncomingCall(request.id, request.method), anyio.CancelScope())
+        self._in_flight[type(request.id), request.id] = entry
+        tasks.start_soon(self._handle, entry, handler, params, name=request.method)
+
+    async def _handle(self, entry: _InFlight, handler: RequestHandler, params: JsonObject) -> None:
+        call = entry.call
+        after = None
+        try:
+            with entry.scope:
+                reply = await handler(call, params)
+                result, after = (reply.result, reply.after) if isinstance(reply, Reply) else (reply, None)
+                self._send(result_line(call.id, result))
+            if entry.scope.cancelled_caught:
+                self._send(error_line(call.id, REQUEST_CANCELLED, f"{call.method} was cancelled"))
+        except Exception as error:  # noqa: BLE001 - the request wall: every failure becomes one answer
+            wire = self._router.to_wire(error, call.method)
+            self._send(error_line(call.id, wire.code, wire.message, wire.data))
+        finally:
+            self._forget(entry)
+        if after is not None:
+            await self._hear(lambda _: after(), call.method, {})
+
+    def _forget(self, entry: _InFlight) -> None:
+        key = (type(entry.call.id), entry.call.id)
+        if self._in_flight.get(key) is entry:
+            del self._in_flight[key]
+
+    def _accept_notification(self, method: str, params: JsonValue, tasks: TaskGroup) -> None:
+        if params is None:
+            params = {}
+        if not isinstance(params, Mapping):
+            log.warning("notification ignored: params are no object", extra={"method": method})
+            return
+        if method == CANCEL:
+            self._cancel(params.get("requestId"))
+            return
+        handler = self._router.notification_handler(method)
+        if handler is not None:
+            tasks.start_soon(self._hear, handler, method, params, name=method)
+
+    async def _hear(self, handler: NotificationHandler, method: str, params: JsonObject) -> None:
+        try:
+            await handler(params)
+        except Exception:
+            log.exception("notification failed", extra={"method": method})
+
+    def _cancel(self, request_id: JsonValue) -> None:
+        if not isinstance(request_id, str | int | float | None):
+            return
+        entry = self._in_flight.get((type(request_id), request_id))
+        if entry is None:
+            return
+        if entry.call.on_cancel is not None:
+            entry.call.on_cancel()
+        else:
+            entry.scope.cancel()
+
+    def _accept_response(self, response: Response) -> None:
+        pending = self._pending.get(response.id) if isinstance(response.id, int) else None
+        if pending is None:
+            log.warning("response ignored: nobody waits for it", extra={"id": response.id})
+            return
+        pending.response = response
+        pending.done.set()

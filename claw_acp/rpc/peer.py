@@ -1,0 +1,90 @@
+"""What a JSON-RPC peer offers and needs: the seams of `rpc`, as types."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.errors import RpcError
+from claw_acp.rpc.framing import Frame
+from claw_acp.rpc.message import RequestId
+
+Direction = Literal["in", "out"]
+OnFrame = Callable[[Direction, bytes], None]
+
+
+class Transport(Protocol):
+    """Carries frames. One task receives; anyone on the event loop sends."""
+
+    async def receive(self) -> Frame | None:
+        """The next frame without its line end; None when the other side is gone."""
+        ...
+
+    def send(self, line: bytes) -> None:
+        """Queue a whole line. Dropped when the other side is gone."""
+        ...
+
+    @property
+    def backlog(self) -> int:
+        """Bytes queued and not yet taken by the other side."""
+        ...
+
+    async def drained(self) -> None:
+        """Wait until the backlog is small again or the other side is gone."""
+        ...
+
+
+@dataclass(slots=True)
+class IncomingCall:
+    """A request being handled."""
+
+    id: RequestId
+    method: str
+    on_cancel: Callable[[], None] | None = None
+    """What `$/cancel_request` does; without it the handler is cancelled and -32800 answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A result with something to do once it is on the wire."""
+
+    result: JsonValue
+    after: Callable[[], Awaitable[None]]
+
+
+RequestHandler: TypeAlias = Callable[[IncomingCall, JsonObject], Awaitable["JsonValue | Reply"]]
+NotificationHandler: TypeAlias = Callable[[JsonObject], Awaitable[None]]
+
+
+class Router(Protocol):
+    """Knows the handlers of one connection."""
+
+    def request_handler(self, method: str) -> RequestHandler | None:
+        """Who answers `method`; None: -32601."""
+        ...
+
+    def notification_handler(self, method: str) -> NotificationHandler | None:
+        """Who hears `method`; None: ignored."""
+        ...
+
+    def to_wire(self, error: Exception, method: str) -> RpcError:
+        """The one place where an exception becomes a wire error."""
+        ...
+
+
+class Peer(Protocol):
+    """The other side, as seen by a handler."""
+
+    async def request(self, method: str, params: JsonObject, *, within: float | None = None) -> JsonValue:
+        """Call and wait; when cancelled, the other side is told by `$/cancel_request`.
+
+        Raises:
+            RpcError: The answer was an error.
+            ConnectionClosed: There will be no answer.
+            TimeoutError: No answer within that many seconds.
+        """
+        ...
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification; waits while the other side is slow."""
+        ...

@@ -1,0 +1,84 @@
+"""JSON-RPC over anyio byte streams: the pipes of a child process, a socket."""
+
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteSendStream
+
+from claw_acp.rpc.framing import Frame, LineSplitter
+
+LOW_WATER = 64 * 1024  # bytes left when waiting senders go on
+
+
+class StreamTransport:
+    """Frames over byte streams. Made by `stream_transport`."""
+
+    def __init__(self, receive_stream: ByteReceiveStream, send_stream: ByteSendStream) -> None:
+        self._input = receive_stream
+        self._output = send_stream
+        self._splitter = LineSplitter()
+        self._frames: deque[Frame] = deque()
+        self._queue: deque[bytes] = deque()
+        self._work = anyio.Event()
+        self._low = anyio.Event()
+        self._broken = False
+        self.backlog = 0
+
+    async def receive(self) -> Frame | None:
+        """See `Transport.receive`."""
+        while not self._frames:
+            try:
+                self._frames.extend(self._splitter.feed(await self._input.receive()))
+            except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+                last = self._splitter.finish()
+                if not last:
+                    return None
+                self._frames.extend(last)
+        return self._frames.popleft()
+
+    def send(self, line: bytes) -> None:
+        """See `Transport.send`."""
+        if not self._broken:
+            self._queue.append(line)
+            self.backlog += len(line)
+            self._work.set()
+
+    async def drained(self) -> None:
+        """See `Transport.drained`."""
+        while self.backlog > LOW_WATER and not self._broken:
+            self._low = anyio.Event()
+            await self._low.wait()
+
+    async def write_queued(self) -> None:
+        """The writer: everything queued goes out in order, joined when it piled up."""
+        while True:
+            if not self._queue:
+                self._work = anyio.Event()
+                await self._work.wait()
+            data = b"".join(self._queue)
+            self._queue.clear()
+            try:
+                await self._output.send(data)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._broken = True
+            self.backlog = 0 if self._broken else self.backlog - len(data)
+            if self.backlog <= LOW_WATER:
+                self._low.set()
+            if self._broken:
+                return
+
+
+@asynccontextmanager
+async def stream_transport(
+    receive_stream: ByteReceiveStream, send_stream: ByteSendStream
+) -> AsyncGenerator[StreamTransport]:
+    """Frames over byte streams, with a writer task that lives as long as the context."""
+    transport = StreamTransport(receive_stream, send_stream)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(transport.write_queued, name="writer")
+        try:
+            yield transport
+        finally:
+            tasks.cancel_scope.cancel()

@@ -1,0 +1,147 @@
+"""A live session: the one place where its events are numbered, kept, folded into history and shown to watchers."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+
+from claw_acp.contracts.tool import SessionShelf
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import SessionBusy
+from claw_acp.core.events import (
+    Event,
+    MessageStarted,
+    SessionChanged,
+    StateChanged,
+    TextDelta,
+    ThoughtDelta,
+    ToolCallChanged,
+)
+from claw_acp.session.history import History
+from claw_acp.session.journal import Journal
+from claw_acp.session.record import SessionRecord
+
+log = logging.getLogger(__name__)
+
+QUEUE_LIMIT = 16  # prompts waiting behind the running one; one more is refused
+LAST_WORDS = 2.0  # seconds for a watcher that no longer reads, once a turn is over
+
+Watcher = Callable[[Event], Awaitable[None]]
+_E = TypeVar("_E", bound=Event)
+
+
+class Session:
+    """One conversation while it is open in this process."""
+
+    def __init__(self, record: SessionRecord, *, journal: Journal, clock: Clock, roots: Sequence[Path]) -> None:
+        self.record = record
+        self.roots = tuple(roots)
+        self.history = History()
+        self.shelf = SessionShelf()
+        self.watchers: list[Watcher] = []
+        self._journal = journal
+        self._clock = clock
+        self._seq = 0
+        self._turn = anyio.Lock()
+        self._waiting: list[anyio.CancelScope] = []
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.record.id
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is running or waiting."""
+        return bool(self._waiting)
+
+    # ------------------------------------------------------------------ events
+
+    async def catch_up(self) -> list[Event]:
+        """Read what the journal holds and this process has not seen yet; returns it."""
+        news = await self._journal.read(self.id, after=self._seq)
+        for event in news:
+            self.history.apply(event)
+            self._seq = max(self._seq, event.seq)
+        return news
+
+    async def publish(self, event: _E) -> _E:
+        """Number, keep, fold and show an event. Returns it as numbered.
+
+        What a person or a model must find again after a crash is committed first (prompts, tool calls and their
+        results, the end of a turn); streamed pieces are committed within half a second.
+        """
+        self._seq += 1
+        stamped = replace(event, session=self.id, seq=self._seq)
+        self.history.apply(stamped)
+        await self._journal.append(self.id, stamped, wait=_must_be_kept(stamped))
+        for watcher in tuple(self.watchers):
+            await watcher(stamped)
+        return stamped
+
+    async def change(self, *, title: str | None = None, mode: str | None = None, model: str | None = None) -> None:
+        """Change facts about the session and tell the watchers; None leaves a thing as it is."""
+        fields = {"title": title, "mode": mode, "model": model}
+        changed = {name: value for name, value in fields.items() if value is not None}
+        now = self._clock.now()
+        self.record = replace(self.record, updated_at=now, **changed)
+        await self._journal.update(self.id, updated_at=now, **changed)
+        event = SessionChanged(session=self.id, seq=self._seq, title=title, mode=mode, model=model)
+        for watcher in tuple(self.watchers):
+            await watcher(event)
+
+    # ------------------------------------------------------------------ turns
+
+    @asynccontextmanager
+    async def turn(self, lock: AbstractContextManager[None]) -> AsyncGenerator[anyio.CancelScope]:
+        """Wait for one's turn, then hold the session for it; `cancel` ends the block through the yielded scope.
+
+        Args:
+            lock: Keeps other processes out while the turn runs.
+
+        Raises:
+            SessionBusy: Too many prompts wait already, or another process runs a turn.
+        """
+        if len(self._waiting) > QUEUE_LIMIT:
+            raise SessionBusy(f"{QUEUE_LIMIT} prompts already wait in this session; let some finish or cancel them")
+        with anyio.CancelScope() as scope:
+            self._waiting.append(scope)
+            try:
+                async with self._turn:
+                    with lock:
+                        await self.catch_up()
+                        yield scope
+            finally:
+                self._waiting.remove(scope)
+
+    def cancel(self) -> None:
+        """Cancel the running turn and all that wait behind it. Without any, nothing happens."""
+        for scope in self._waiting:
+            scope.cancel()
+
+    async def aclose(self) -> None:
+        """Cancel the work and free what the tools kept."""
+        self.cancel()
+        async with self._turn:
+            for value in self.shelf.items.values():
+                close = getattr(value, "aclose", None)
+                if close is not None:
+                    await close()
+            self.shelf.items.clear()
+
+
+def _must_be_kept(event: Event) -> bool:
+    """Whether the turn waits for the commit: "acknowledged" means that this commit returned."""
+    match event:
+        case MessageStarted(role=role):
+            return role == "user"
+        case ToolCallChanged(status=status):
+            return status in {"in_progress", "completed", "failed"}
+        case StateChanged(state=state):
+            return state == "idle"
+        case TextDelta() | ThoughtDelta() | _:
+            return False
