@@ -1,0 +1,48 @@
+"""Ways to log in, and the methods `authenticate` and `logout`."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from claw_acp.schema.base import Lenient, NullableArray, Variants, Wire
+
+
+class AuthMethodAgent(Wire):
+    """The agent logs in by itself when asked to `authenticate`."""
+
+    id: str
+    name: str
+    description: Lenient[str] = None
+
+
+def _no_variables_for_null(value: object) -> object:
+    return {} if value is None else value
+
+
+class AuthMethodTerminal(AuthMethodAgent):
+    """The client runs the agent's own command with `args` appended and `env` overlaid, in a terminal."""
+
+    type: Literal["terminal"] = "terminal"
+    args: NullableArray[str] = ()
+    env: Annotated[dict[str, str], BeforeValidator(_no_variables_for_null)] = Field(default_factory=dict)
+
+
+AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, Variants("type", otherwise=AuthMethodAgent)]
+
+
+class AuthenticateRequest(Wire):
+    """Log in by the method with this id, one of those the agent named in `initialize`."""
+
+    method_id: str
+
+
+class AuthenticateResponse(Wire):
+    """The agent is logged in."""
+
+
+class LogoutRequest(Wire):
+    """Forget the credentials."""
+
+
+class LogoutResponse(Wire):
+    """The credentials are forgotten."""

@@ -1,0 +1,126 @@
+"""`initialize`: protocol version, capabilities, and who is who.
+
+An absent capability is an unsupported one, and a malformed one counts as absent: `initialize` fails only for its
+protocol version.
+"""
+
+from pydantic import Field
+
+from claw_acp.schema.authentication import AuthMethod
+from claw_acp.schema.base import Flag, Items, Lenient, Marker, Part, ProtocolVersion, Wire
+
+
+class Implementation(Wire):
+    """The name and version of a program; `title` is for people."""
+
+    name: str
+    version: str
+    title: Lenient[str] = None
+
+
+# ------------------------------------------------------------------ the client's side
+
+
+class FileSystemCapabilities(Wire):
+    """Which file methods the client serves."""
+
+    read_text_file: Flag = False
+    write_text_file: Flag = False
+
+
+class AuthCapabilities(Wire):
+    """`terminal`: the client can run a login command in a terminal."""
+
+    terminal: Flag = False
+
+
+class SessionConfigOptionsCapabilities(Wire):
+    """`boolean`: the client shows options that are switches."""
+
+    boolean: Lenient[Marker] = None
+
+
+class ClientSessionCapabilities(Wire):
+    """Kinds of session updates the client understands beyond the baseline."""
+
+    compaction: Lenient[Marker] = None
+    config_options: Lenient[SessionConfigOptionsCapabilities] = None
+    notices: Lenient[Marker] = None
+
+
+class ElicitationCapabilities(Wire):
+    """Ways in which the client can ask its user something."""
+
+    form: Lenient[Marker] = None
+    url: Lenient[Marker] = None
+
+
+class ClientCapabilities(Wire):
+    """Everything the client can do for the agent."""
+
+    fs: Part[FileSystemCapabilities] = Field(default_factory=FileSystemCapabilities)
+    terminal: Flag = False
+    session: Lenient[ClientSessionCapabilities] = None
+    auth: Part[AuthCapabilities] = Field(default_factory=AuthCapabilities)
+    elicitation: Lenient[ElicitationCapabilities] = None
+
+
+class InitializeRequest(Wire):
+    """The first request on a connection."""
+
+    protocol_version: ProtocolVersion
+    client_capabilities: Part[ClientCapabilities] = Field(default_factory=ClientCapabilities)
+    client_info: Lenient[Implementation] = None
+
+
+# ------------------------------------------------------------------ the agent's side
+
+
+class PromptCapabilities(Wire):
+    """Which content blocks a prompt may hold besides text and resource links."""
+
+    image: Flag = False
+    audio: Flag = False
+    embedded_context: Flag = False
+
+
+class McpCapabilities(Wire):
+    """Which MCP transports the agent speaks besides stdio."""
+
+    http: Flag = False
+    sse: Flag = False
+
+
+class SessionCapabilities(Wire):
+    """Which optional session methods the agent serves."""
+
+    list: Lenient[Marker] = None
+    delete: Lenient[Marker] = None
+    additional_directories: Lenient[Marker] = None
+    resume: Lenient[Marker] = None
+    close: Lenient[Marker] = None
+
+
+class AgentAuthCapabilities(Wire):
+    """`logout`: the agent can forget its credentials."""
+
+    logout: Lenient[Marker] = None
+
+
+class AgentCapabilities(Wire):
+    """Everything the agent can do for the client."""
+
+    load_session: Flag = False
+    prompt_capabilities: Part[PromptCapabilities] = Field(default_factory=PromptCapabilities)
+    mcp_capabilities: Part[McpCapabilities] = Field(default_factory=McpCapabilities)
+    session_capabilities: Part[SessionCapabilities] = Field(default_factory=SessionCapabilities)
+    auth: Part[AgentAuthCapabilities] = Field(default_factory=AgentAuthCapabilities)
+
+
+class InitializeResponse(Wire):
+    """The version both sides will speak, and what the agent offers."""
+
+    protocol_version: ProtocolVersion
+    agent_capabilities: Part[AgentCapabilities] = Field(default_factory=AgentCapabilities)
+    auth_methods: Items[AuthMethod] = ()
+    agent_info: Lenient[Implementation] = None

@@ -1,0 +1,46 @@
+"""MCP servers that a client asks the agent to connect to."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from claw_acp.schema.base import NullableArray, Variants, Wire
+from claw_acp.schema.env_variable import EnvVariable
+
+
+class HttpHeader(Wire):
+    """A header to send with every request."""
+
+    name: str
+    value: str
+
+
+class McpServerStdio(Wire):
+    """A server to run as a child process. Every agent must support these, and they carry no `type`."""
+
+    name: str
+    command: str
+    args: NullableArray[str]
+    env: NullableArray[EnvVariable]
+
+
+class McpServerHttp(Wire):
+    """A server reached by streamable HTTP."""
+
+    type: Literal["http"] = "http"
+    name: str
+    url: str
+    headers: NullableArray[HttpHeader]
+
+
+class McpServerSse(Wire):
+    """A server reached by HTTP with server-sent events."""
+
+    type: Literal["sse"] = "sse"
+    name: str
+    url: str
+    headers: NullableArray[HttpHeader]
+
+
+McpServer: TypeAlias = Annotated[
+    McpServerHttp | McpServerSse | McpServerStdio,
+    Variants("type", otherwise=McpServerStdio),
+]

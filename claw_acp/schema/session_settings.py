@@ -1,0 +1,106 @@
+"""What a person can set in a session: its mode, and its configuration options."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from claw_acp.schema.base import EXPLAINED, Array, Explained, Items, Known, Lenient, Variants, Wire
+
+SessionConfigOptionCategory: TypeAlias = Annotated[str, Known(("mode", "model", "model_config", "thought_level"))]
+
+
+class SessionMode(Wire):
+    """A way in which the agent works."""
+
+    id: str
+    name: str
+    description: Lenient[str] = None
+
+
+class SessionModeState(Wire):
+    """All modes, and the one in force."""
+
+    current_mode_id: str
+    available_modes: Items[SessionMode]
+
+
+class SessionConfigSelectOption(Wire):
+    """A value to choose."""
+
+    value: str
+    name: str
+    description: Lenient[str] = None
+
+
+class SessionConfigSelectGroup(Wire):
+    """Values under a heading."""
+
+    group: str
+    name: str
+    options: Items[SessionConfigSelectOption]
+
+
+SessionConfigSelectOptions: TypeAlias = Annotated[
+    Array[SessionConfigSelectOption] | Array[SessionConfigSelectGroup],
+    Explained("must be an array of values, or an array of groups of values"),
+]
+
+
+class _ConfigOption(Wire):
+    id: str
+    name: str
+    description: Lenient[str] = None
+    category: Lenient[SessionConfigOptionCategory] = None
+
+
+class SessionConfigSelect(_ConfigOption):
+    """A choice of one value among several."""
+
+    type: Literal["select"] = "select"
+    current_value: str
+    options: SessionConfigSelectOptions
+
+
+class SessionConfigBoolean(_ConfigOption):
+    """A switch; only for clients with the capability `session.configOptions.boolean`."""
+
+    type: Literal["boolean"] = "boolean"
+    current_value: bool
+
+
+SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBoolean, Variants("type")]
+
+
+class SetSessionModeRequest(Wire):
+    """Switch to another mode, while idle or during a turn."""
+
+    session_id: str
+    mode_id: str
+
+
+class SetSessionModeResponse(Wire):
+    """The mode is in force."""
+
+
+class SetSessionConfigOptionRequest(Wire):
+    """Set an option: to one of its values, or, with `type: "boolean"`, on or off."""
+
+    session_id: str
+    config_id: str
+    type: Annotated[str, Known(("boolean",))] | None = None
+    value: Annotated[bool | str, Explained("must be a string, or true or false")]
+
+    @model_validator(mode="after")
+    def _value_fits_type(self) -> "SetSessionConfigOptionRequest":
+        if self.type == "boolean" and not isinstance(self.value, bool):
+            raise PydanticCustomError(EXPLAINED, 'needs true or false as `value` when `type` is "boolean"')
+        if self.type != "boolean" and isinstance(self.value, bool):
+            raise PydanticCustomError(EXPLAINED, 'needs `type` "boolean" when `value` is true or false')
+        return self
+
+
+class SetSessionConfigOptionResponse(Wire):
+    """All options, as they are now."""
+
+    config_options: Items[SessionConfigOption]

@@ -1,0 +1,94 @@
+"""Opening, listing and closing sessions."""
+
+from claw_acp.schema.base import AbsolutePath, Items, Lenient, LenientItems, NullableArray, Wire
+from claw_acp.schema.mcp import McpServer
+from claw_acp.schema.session_settings import SessionConfigOption, SessionModeState
+
+
+class _Opened(Wire):
+    modes: Lenient[SessionModeState] = None
+    config_options: LenientItems[SessionConfigOption] = None
+
+
+class NewSessionRequest(Wire):
+    """Start a session in `cwd`; tools may also work in `additional_directories`."""
+
+    cwd: AbsolutePath
+    mcp_servers: NullableArray[McpServer]
+    additional_directories: NullableArray[AbsolutePath] = ()
+
+
+class NewSessionResponse(_Opened):
+    """The id of the new session, and what can be set in it."""
+
+    session_id: str
+
+
+class LoadSessionRequest(Wire):
+    """Open a stored session and send its whole history before answering."""
+
+    session_id: str
+    cwd: AbsolutePath
+    mcp_servers: NullableArray[McpServer]
+    additional_directories: NullableArray[AbsolutePath] = ()
+
+
+class LoadSessionResponse(_Opened):
+    """The history has been sent."""
+
+
+class ResumeSessionRequest(Wire):
+    """Open a stored session without sending its history."""
+
+    session_id: str
+    cwd: AbsolutePath
+    mcp_servers: NullableArray[McpServer] = ()
+    additional_directories: NullableArray[AbsolutePath] = ()
+
+
+class ResumeSessionResponse(_Opened):
+    """The session is open."""
+
+
+class ListSessionsRequest(Wire):
+    """List stored sessions, page by page; `cwd` keeps those of one directory."""
+
+    cwd: AbsolutePath | None = None
+    cursor: str | None = None
+
+
+class SessionInfo(Wire):
+    """A stored session; `updated_at` is ISO 8601."""
+
+    session_id: str
+    cwd: str
+    additional_directories: Items[str] = ()
+    title: Lenient[str] = None
+    updated_at: Lenient[str] = None
+
+
+class ListSessionsResponse(Wire):
+    """One page, and the cursor of the next if there is one."""
+
+    sessions: Items[SessionInfo]
+    next_cursor: Lenient[str] = None
+
+
+class DeleteSessionRequest(Wire):
+    """Remove a stored session for good."""
+
+    session_id: str
+
+
+class DeleteSessionResponse(Wire):
+    """The session is gone, or never was."""
+
+
+class CloseSessionRequest(Wire):
+    """Stop a session's work and free what it holds; it stays stored."""
+
+    session_id: str
+
+
+class CloseSessionResponse(Wire):
+    """The session is closed."""

@@ -1,0 +1,170 @@
+"""`session/update`: everything an agent tells while it works or replays a session."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from claw_acp.schema.base import Items, Known, Lenient, LenientItems, Uint64, Variants, Wire
+from claw_acp.schema.content import ContentBlock
+from claw_acp.schema.session_settings import SessionConfigOption
+from claw_acp.schema.tool_call import ToolCall, ToolCallUpdate
+
+PlanEntryPriority = Literal["high", "medium", "low"]
+PlanEntryStatus = Literal["pending", "in_progress", "completed"]
+NoticeSeverity: TypeAlias = Annotated[str, Known(("info", "warning", "error"))]
+CompactionStatus: TypeAlias = Annotated[str, Known(("in_progress", "completed", "failed", "cancelled"))]
+
+
+class Patch(Wire):
+    """A change where null has a meaning of its own: absent is "unchanged", None given by name is "clear it"."""
+
+    @model_serializer(mode="wrap")
+    def _keep_given_nulls(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        wire: dict[str, Any] = serialize(self)
+        fields = type(self).model_fields
+        for name in self.model_fields_set - {"meta"}:
+            if getattr(self, name) is None:
+                wire[fields[name].serialization_alias or name] = None
+        return wire
+
+
+class ContentChunk(Wire):
+    """A piece of a message or a thought. Pieces with the same `message_id` belong together."""
+
+    session_update: Literal["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]
+    content: ContentBlock
+    message_id: Lenient[str] = None
+
+
+class ToolCallUpdated(ToolCallUpdate):
+    """A `ToolCallUpdate` as a session update."""
+
+    session_update: Literal["tool_call_update"] = "tool_call_update"
+
+
+class PlanEntry(Wire):
+    """One step of a plan."""
+
+    content: str
+    priority: PlanEntryPriority
+    status: PlanEntryStatus
+
+
+class Plan(Wire):
+    """The whole plan; it replaces the one before."""
+
+    session_update: Literal["plan"] = "plan"
+    entries: Items[PlanEntry]
+
+
+class UnstructuredCommandInput(Wire):
+    """Free text after the command's name; `hint` is shown while there is none."""
+
+    hint: str
+
+
+AvailableCommandInput: TypeAlias = UnstructuredCommandInput
+
+
+class AvailableCommand(Wire):
+    """A command the user can type as `/name`; the name itself has no slash."""
+
+    name: str
+    description: str
+    input: Lenient[AvailableCommandInput] = None
+
+
+class AvailableCommandsUpdate(Wire):
+    """All commands there are now."""
+
+    session_update: Literal["available_commands_update"] = "available_commands_update"
+    available_commands: Items[AvailableCommand]
+
+
+class CurrentModeUpdate(Wire):
+    """The mode that is now in force."""
+
+    session_update: Literal["current_mode_update"] = "current_mode_update"
+    current_mode_id: str
+
+
+class ConfigOptionUpdate(Wire):
+    """All options, as they are now."""
+
+    session_update: Literal["config_option_update"] = "config_option_update"
+    config_options: Items[SessionConfigOption]
+
+
+class SessionInfoUpdate(Patch):
+    """A new title or time of the last change (ISO 8601); None given by name clears it."""
+
+    session_update: Literal["session_info_update"] = "session_info_update"
+    title: Lenient[str] = None
+    updated_at: Lenient[str] = None
+
+
+class Cost(Wire):
+    """Money spent so far; `currency` is an ISO 4217 code."""
+
+    amount: float
+    currency: str
+
+
+class UsageUpdate(Wire):
+    """Tokens in the context, and how many there is room for."""
+
+    session_update: Literal["usage_update"] = "usage_update"
+    used: Uint64
+    size: Uint64
+    cost: Lenient[Cost] = None
+
+
+class Notice(Wire):
+    """Something to know that is not part of the conversation; only with the capability `session.notices`."""
+
+    session_update: Literal["notice"] = "notice"
+    severity: NoticeSeverity
+    title: Annotated[str, Field(min_length=1)]
+    description: Lenient[str] = None
+
+
+class CompactionUpdate(Patch):
+    """A compaction of the context begins, changes or ends; only with the capability `session.compaction`."""
+
+    session_update: Literal["compaction_update"] = "compaction_update"
+    compaction_id: str
+    status: CompactionStatus
+    summary: LenientItems[ContentBlock] = None
+    error: Lenient[str] = None
+
+
+class CompactionSummaryChunk(Wire):
+    """The summary of a running compaction grows."""
+
+    session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
+    compaction_id: str
+    content: ContentBlock
+
+
+SessionUpdate: TypeAlias = Annotated[
+    ContentChunk
+    | ToolCall
+    | ToolCallUpdated
+    | Plan
+    | AvailableCommandsUpdate
+    | CurrentModeUpdate
+    | ConfigOptionUpdate
+    | SessionInfoUpdate
+    | UsageUpdate
+    | Notice
+    | CompactionUpdate
+    | CompactionSummaryChunk,
+    Variants("session_update"),
+]
+
+
+class SessionNotification(Wire):
+    """One update of one session."""
+
+    session_id: str
+    update: SessionUpdate
