@@ -95,9 +95,17 @@ class SessionShelf:
         return self.items[key]
 
 
+def _any_path(path: Path) -> bool:  # noqa: ARG001 - the answer is the same for all
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """All a tool may use. It never sees the editor, the session or the model."""
+    """All a tool may use. It never sees the editor, the session or the model.
+
+    `may_read` tells for a resolved path below one that the call was allowed to read whether a rule still forbids it: a
+    search of a directory leaves such files out. It is called from worker threads too.
+    """
 
     session: str
     call_id: str
@@ -106,6 +114,7 @@ class ToolContext:
     shelf: SessionShelf
     progress: Callable[[Progress], Awaitable[None]]
     publish_plan: Callable[[Sequence[PlanEntry]], Awaitable[None]]
+    may_read: Callable[[Path], bool] = _any_path
 
 
 class Invocation(ABC):
