@@ -1,0 +1,46 @@
+"""The process groups this program has started and not yet seen the end of.
+
+Process-wide on purpose: an exit path that can no longer await (a signal handler, an interpreter that is going down)
+must be able to leave nothing behind. Whoever starts a child in its own group tracks it here.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from typing import Final
+
+KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+_live: set[int] = set()
+
+
+def track(group: int) -> None:
+    """A group (the id of its leader) was started."""
+    _live.add(group)
+
+
+def forget(group: int) -> None:
+    """The group is gone; its number may soon name somebody else's."""
+    _live.discard(group)
+
+
+def live_groups() -> frozenset[int]:
+    """The groups that were tracked and not forgotten."""
+    return frozenset(_live)
+
+
+def signal_group(group: int, number: int) -> None:
+    """Send a signal to all of a group; one that is gone already is fine."""
+    with suppress(ProcessLookupError, PermissionError):  # some systems report a group of zombies as not permitted
+        os.killpg(group, number)
+
+
+def kill_group(group: int) -> None:
+    """End all of a group at once."""
+    signal_group(group, KILL)
+
+
+def kill_all_groups() -> None:
+    """End every tracked group at once. Synchronous, callable from a signal handler."""
+    for group in live_groups():
+        kill_group(group)

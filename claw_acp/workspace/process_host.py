@@ -1,0 +1,88 @@
+"""The owner of all running commands: each is a task of its task group."""
+
+import os
+import shutil
+from subprocess import DEVNULL, STDOUT
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from claw_acp.contracts.workspace import Command
+from claw_acp.core.errors import ToolError
+from claw_acp.workspace import process_groups
+from claw_acp.workspace.environment import command_environment
+from claw_acp.workspace.process import LocalProcess
+
+
+class ProcessHost:
+    """Starts commands and outlives them: `async with ProcessHost() as processes:` around everything that uses them.
+
+    One for a whole server is enough, as a command belongs to whoever holds its `LocalProcess`. Leaving the block kills
+    what still runs, at once. Commands may be started from any task inside.
+
+    Command lines go to `bash` where there is one, else to `sh`: what models write is bash, whatever shell the user
+    types into. It is neither a login nor an interactive shell, so no profile is read.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: TaskGroup | None = None
+        self._shell = shutil.which("bash") or "/bin/sh"
+
+    async def __aenter__(self) -> Self:
+        self._tasks = await anyio.create_task_group().__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        assert self._tasks is not None
+        tasks, self._tasks = self._tasks, None
+        tasks.cancel_scope.cancel()
+        return await tasks.__aexit__(kind, error, trace)
+
+    async def start(self, command: Command) -> LocalProcess:
+        """Start a command line in its own session and process group, with nothing on its stdin.
+
+        Raises:
+            ToolError: The directory is missing, or the system refuses.
+        """
+        if self._tasks is None:
+            raise ToolError("No command can be started: the server is shutting down.")
+        running: LocalProcess = await self._tasks.start(self._run, command)
+        return running
+
+    async def _run(self, command: Command, *, task_status: TaskStatus[LocalProcess]) -> None:
+        with anyio.CancelScope(shield=True) as starting:  # a process that was made must reach its supervision
+            running = await self._spawn(command)
+            task_status.started(running)
+            starting.shield = False
+            await running.supervise()
+
+    async def _spawn(self, command: Command) -> LocalProcess:
+        if "\0" in command.line:
+            raise ToolError("The command contains a NUL character.")
+        # Not a pipe of asyncio's: with one, waiting for the process would also wait for whoever inherited the pipe.
+        reader, writer = os.pipe()
+        try:
+            process = await anyio.open_process(
+                [self._shell, "-c", "--", command.line],
+                stdin=DEVNULL,
+                stdout=writer,
+                stderr=STDOUT,
+                cwd=command.cwd,
+                env=command_environment(os.environ, extra=command.env),
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(reader)
+            where = f" in {command.cwd}" if not command.cwd.is_dir() else ""
+            raise ToolError(f"The command cannot be started{where}: {error.strerror or error}.") from error
+        except BaseException:
+            os.close(reader)
+            raise
+        finally:
+            os.close(writer)
+        process_groups.track(process.pid)
+        return LocalProcess(process, reader=reader, output_limit=command.output_limit)
