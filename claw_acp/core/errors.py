@@ -65,6 +65,12 @@ class ConfigError(ClawError):
     code = -31021
 
 
+class BrokenExtension(ClawError):
+    """An extension, or a built-in part named by a string, cannot be loaded; the text names it."""
+
+    code = -31022
+
+
 # ------------------------------------------------------------------ tools and files
 
 

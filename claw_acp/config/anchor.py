@@ -1,0 +1,10 @@
+"""Paths as people write them in settings."""
+
+from pathlib import Path
+
+
+def anchored(path: str, *, directory: Path, home: str) -> Path:
+    """`path` made absolute: `~/` stands for `home`, a relative path is taken from `directory`."""
+    if home and path.startswith("~/"):
+        return Path(home, path.removeprefix("~/"))
+    return directory / path

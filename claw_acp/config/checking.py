@@ -1,0 +1,111 @@
+"""From a TOML document to the typed model: what is right applies, what is wrong becomes a finding."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import cast
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from claw_acp.config.finding import Finding, did_you_mean
+from claw_acp.config.model import ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection, Section
+from claw_acp.config.positions import KeyPath
+from claw_acp.config.toml_file import TomlDocument
+
+FINDINGS_SHOWN = 50  # a file; the rest is summed up in one line
+
+_SECTIONS: Mapping[KeyPath, type[Section]] = {
+    (): ConfigFile,
+    ("providers", "*"): ProviderSection,
+    ("providers", "*", "options"): Options,
+    ("permissions",): PermissionsSection,
+    ("limits",): LimitsSection,
+}
+
+
+def check(document: TomlDocument) -> tuple[ConfigFile, list[Finding]]:
+    """The valid parts of `document`, and a finding for each other part.
+
+    Wrong values are taken out and the rest is validated again, until nothing is wrong: each round removes at least
+    one key, so it ends.
+    """
+    content = document.content
+    findings: list[Finding] = []
+    while True:
+        try:
+            config = ConfigFile.model_validate(content)
+        except ValidationError as error:
+            problems = error.errors(include_url=False)
+        else:
+            return config, findings
+        findings += _explain(problems, document=document, room=FINDINGS_SHOWN - len(findings))
+        for problem in reversed(problems):  # backwards, so that the numbers of list entries stay right
+            _remove(content, problem["loc"])
+
+
+def _explain(problems: list[ErrorDetails], *, document: TomlDocument, room: int) -> list[Finding]:
+    shown = [_finding(problem, document=document) for problem in problems[: max(0, room)]]
+    if room > 0 and (hidden := len(problems) - len(shown)):
+        message = f"{hidden} more problems are not shown"
+        shown.append(Finding(severity="warning", file=document.file, line=None, key="", message=message))
+    return shown
+
+
+def _finding(problem: ErrorDetails, *, document: TomlDocument) -> Finding:
+    path = _key_path(problem["loc"])
+    unknown = problem["type"] == "extra_forbidden"
+    message, suggestion = ("unknown key", _nearest_key(path)) if unknown else _reason(problem)
+    return Finding(
+        severity="warning" if unknown else "error",
+        file=document.file,
+        line=document.positions.line_of(path),
+        key=".".join(path),
+        message=message,
+        suggestion=suggestion,
+    )
+
+
+def _reason(problem: ErrorDetails) -> tuple[str, str | None]:
+    """What is wrong with a value, in words that quote no value but a mistyped word of a fixed list."""
+    context = problem.get("ctx", {})
+    if problem["type"] == "literal_error":
+        expected = str(context["expected"]).replace("'", "").replace(" or ", ", ")
+        value: object = problem["input"]
+        suggestion = did_you_mean(value, expected.split(", ")) if isinstance(value, str) else None
+        return f"must be one of {expected}", suggestion
+    if problem["type"] == "value_error":
+        return str(context["error"]), None
+    if problem["type"] == "string_pattern_mismatch":
+        return "a provider's name is made of letters, digits, dots, dashes and underscores", None
+    return problem["msg"].replace("Input should", "must").replace("Keys should", "keys must"), None
+
+
+def _key_path(location: Iterable[int | str]) -> KeyPath:
+    return tuple(part for part in location if isinstance(part, str) and part != "[key]")
+
+
+def _nearest_key(path: KeyPath) -> str | None:
+    *parents, wrong = path
+    table = tuple("*" if index == 1 and parents[0] == "providers" else name for index, name in enumerate(parents))
+    section = _SECTIONS.get(table, ConfigFile)
+    if suggestion := did_you_mean(wrong, section.model_fields):
+        return suggestion
+    homes = [home for home, other in _SECTIONS.items() if home and wrong in other.model_fields]
+    return f"it belongs in [{'.'.join(homes[0]).replace('*', 'NAME')}]" if homes else None
+
+
+def _remove(content: dict[str, object], location: tuple[int | str, ...]) -> None:
+    """Take out the deepest part of `location` that is there."""
+    here: object = content
+    take: Callable[[], object] | None = None
+    for part in location:
+        if isinstance(here, dict) and part in here:
+            table = cast("dict[int | str, object]", here)
+            take, here = partial(table.pop, part), table[part]
+        elif isinstance(here, list) and isinstance(part, int):
+            entries = cast("list[object]", here)
+            take, here = partial(entries.pop, part), entries[part]
+        else:
+            break
+    if take is not None:
+        take()

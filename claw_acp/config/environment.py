@@ -1,0 +1,76 @@
+"""The variables of our own: `CLAW_ACP_MODEL`, `CLAW_ACP_MODE`, `CLAW_ACP_LOG`, `CLAW_ACP_TRACE`.
+
+The vendors' variables (keys, addresses) are looked up where a provider is resolved.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from claw_acp.config.anchor import anchored
+from claw_acp.config.finding import Finding, did_you_mean
+from claw_acp.config.model import MODES, Mode
+from claw_acp.config.settings import LOG_LEVELS, LogLevel, Origin
+
+MODEL, MODE, LOG, TRACE = "CLAW_ACP_MODEL", "CLAW_ACP_MODE", "CLAW_ACP_LOG", "CLAW_ACP_TRACE"
+
+_Word = TypeVar("_Word", bound=str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentValues:
+    """What the variables say; None where one is not set, is empty, or is wrong."""
+
+    model: str | None
+    mode: Mode | None
+    log_level: LogLevel | None
+    trace: Path | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def origins(self) -> dict[str, Origin]:
+        """The origin of each value that is set."""
+        values = {
+            "model": (self.model, MODEL),
+            "mode": (self.mode, MODE),
+            "log_level": (self.log_level, LOG),
+            "trace": (self.trace, TRACE),
+        }
+        return {key: Origin(kind="environment", place=variable) for key, (value, variable) in values.items() if value}
+
+
+def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
+    """The values of our variables in `environ`."""
+    findings: list[Finding] = []
+    mode: Mode | None = _one_of(MODES, variable=MODE, environ=environ, findings=findings)
+    level: LogLevel | None = _one_of(LOG_LEVELS, variable=LOG, environ=environ, findings=findings)
+    trace = environ.get(TRACE, "").strip()
+    return EnvironmentValues(
+        model=environ.get(MODEL, "").strip() or None,
+        mode=mode,
+        log_level=level,
+        trace=anchored(trace, directory=Path.cwd(), home=environ.get("HOME", "")) if trace else None,
+        findings=tuple(findings),
+    )
+
+
+def _one_of(
+    words: tuple[_Word, ...], *, variable: str, environ: Mapping[str, str], findings: list[Finding]
+) -> _Word | None:
+    value = environ.get(variable, "").strip().lower()
+    for word in words:
+        if word == value:
+            return word
+    if value:
+        findings.append(
+            Finding(
+                severity="error",
+                file=variable,
+                line=None,
+                key="",
+                message=f"must be one of {', '.join(words)}; it is ignored",
+                suggestion=did_you_mean(value, words),
+            )
+        )
+    return None

@@ -1,0 +1,44 @@
+"""What is wrong with the configuration, as a value: findings are shown, they never stop the program."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing to mend.
+
+    Attributes:
+        severity: `error` when a setting was meant and could not be used, `warning` when something was ignored.
+        file: The file's path, or the name of the environment variable.
+        line: Counted from 1; None when the finding is about the whole file or a variable.
+        key: The dotted key, empty when the finding is not about one.
+        message: What is wrong. Never holds a value that may be secret.
+        suggestion: What to write instead, when there is a likely answer.
+        column: Counted from 1, known only for text that is not TOML.
+    """
+
+    severity: Literal["warning", "error"]
+    file: str
+    line: int | None
+    key: str
+    message: str
+    suggestion: str | None = None
+    column: int | None = None
+
+    def text(self) -> str:
+        """The finding as one line for people: `config.toml:3: modle: unknown key; did you mean "model"?`."""
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        what = f"{self.key}: {self.message}" if self.key else self.message
+        return f"{place}: {what}; {self.suggestion}" if self.suggestion else f"{place}: {what}"
+
+
+def did_you_mean(wrong: str, valid: Iterable[str]) -> str | None:
+    """A suggestion naming the valid word nearest to `wrong`, None when none is near."""
+    nearest = get_close_matches(wrong[:_LONGEST_WORD], list(valid), n=1)
+    return f'did you mean "{nearest[0]}"?' if nearest else None
+
+
+_LONGEST_WORD = 80  # characters compared; the comparison takes quadratic time and the text may be a stranger's

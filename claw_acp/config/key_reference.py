@@ -1,0 +1,87 @@
+"""Where a provider's key comes from: the text itself, an environment variable, or a file."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from claw_acp.config.anchor import anchored
+from claw_acp.config.plain_file import read_plain_file
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.secret import Secret
+
+KEY_FILE_LIMIT = 16 * 1024  # bytes; the longest keys in use (signed tokens) have about 4 KiB
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SCHEMES_NOT_SUPPORTED = ("keyring:", "command:")
+_NOTHING = Secret("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyReference:
+    """`env:NAME`, `file:PATH`, or the key itself (kind `text`). Nothing is read before `resolve`."""
+
+    kind: Literal["text", "env", "file"]
+    target: str = ""
+    secret: Secret = _NOTHING
+
+    @classmethod
+    def parse(cls, text: str) -> "KeyReference":
+        """The reference `text` stands for.
+
+        Raises:
+            ValueError: It is empty, or names a source that does not exist. The message holds no part of a key.
+        """
+        text = text.strip()
+        if not text:
+            raise ValueError("is empty; write env:NAME, file:PATH or the key itself")
+        if text.startswith(_SCHEMES_NOT_SUPPORTED):
+            raise ValueError(f"{text.split(':')[0]}: is not a source of keys here; use env:NAME or file:PATH")
+        if text.startswith("env:"):
+            name = text.removeprefix("env:").strip()
+            if not _VARIABLE.fullmatch(name):
+                raise ValueError("env: needs the name of an environment variable, as in env:OPENAI_API_KEY")
+            return cls(kind="env", target=name)
+        if text.startswith("file:"):
+            path = text.removeprefix("file:").strip()
+            if not path or "\0" in path:
+                raise ValueError("file: needs a path, as in file:~/.secrets/openai")
+            return cls(kind="file", target=path)
+        return cls(kind="text", secret=Secret(text))
+
+    def below(self, directory: Path, *, home: str) -> "KeyReference":
+        """The reference with a relative file path taken from `directory`, and `~/` from `home`."""
+        if self.kind != "file":
+            return self
+        return replace(self, target=str(anchored(self.target, directory=directory, home=home)))
+
+    def describe(self) -> str:
+        """The reference as people may see it."""
+        return f"{self.kind}:{self.target}" if self.target else "•••"
+
+    def resolve(self, environ: Mapping[str, str]) -> Secret:
+        """The key.
+
+        Raises:
+            ConfigError: The variable is not set, or the file cannot be read, or holds nothing.
+        """
+        if self.kind == "text":
+            return self.secret
+        if self.kind == "file":
+            return _read_key(Path(self.target))
+        value = environ.get(self.target, "").strip()
+        if not value:
+            raise ConfigError(f"the environment variable {self.target} named by api_key is not set; set it to the key")
+        return Secret(value)
+
+
+def _read_key(path: Path) -> Secret:
+    try:
+        text = read_plain_file(path, limit=KEY_FILE_LIMIT).decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"the key file {path} cannot be read: {reason}") from error
+    if not text:
+        raise ConfigError(f"the key file {path} is empty; write the key into it")
+    return Secret(text)

@@ -1,0 +1,118 @@
+"""The whole configuration file, as types. A key is here only when some code reads it; a test holds us to that."""
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.contracts.provider import Effort
+
+Mode = Literal["plan", "ask", "edit", "auto"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+"""Strictest first."""
+
+PROVIDER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"""A provider's name is the part of a model's name before the first `/`."""
+
+
+def _key_reference(value: object) -> KeyReference:
+    if isinstance(value, KeyReference):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("must be text: env:NAME, file:PATH or the key itself")  # noqa: TRY004 - pydantic reports ValueError
+    return KeyReference.parse(value)
+
+
+def _address(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be text, as in http://127.0.0.1:8080/v1")  # noqa: TRY004 - pydantic reports ValueError
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be an address with http:// or https://, as in http://127.0.0.1:8080/v1")
+    return value.rstrip("/")
+
+
+def _path(value: object) -> Path:
+    if isinstance(value, Path):
+        return value
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError("must be the path of a file")
+    return Path(value)
+
+
+Texts: TypeAlias = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
+"""A list of texts; not strict, because TOML arrays arrive as lists."""
+
+
+class Section(BaseModel):
+    """The base of every table: exact types (`true` is not a number), unknown keys refused, immutable."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
+    )
+
+
+class Options(Section):
+    """`[providers.NAME.options]`: sampling for every request to this provider; unset leaves the vendor's default."""
+
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    stop: Texts = ()
+    effort: Effort | None = None
+
+
+class ProviderSection(Section):
+    """`[providers.NAME]`. For a name the product knows, only what differs needs to be said.
+
+    Attributes:
+        kind: The wire family; required unless the name is known.
+        api_key: The key, or where it is.
+        base_url: The service's address, without a trailing slash.
+        models: The models to offer; the first is the default.
+        script: The script of a `scripted` provider.
+        timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limit.
+        options: Sampling.
+    """
+
+    kind: Annotated[str, Field(min_length=1)] | None = None
+    api_key: Annotated[KeyReference, BeforeValidator(_key_reference)] | None = None
+    base_url: Annotated[str, BeforeValidator(_address)] | None = None
+    models: Texts = ()
+    script: Annotated[Path, BeforeValidator(_path)] | None = None
+    timeout: float | None = Field(default=None, gt=0, le=3600)
+    options: Options = Options()
+
+
+class PermissionsSection(Section):
+    """`[permissions]`: rules `tool` or `tool(pattern)`. Deny beats ask beats allow."""
+
+    allow: Texts = ()
+    ask: Texts = ()
+    deny: Texts = ()
+
+
+class LimitsSection(Section):
+    """`[limits]`.
+
+    Attributes:
+        max_turn_requests: Model requests in one turn.
+        shell_timeout: Seconds a foreground command may run.
+    """
+
+    max_turn_requests: int = Field(default=50, ge=1, le=1000)
+    shell_timeout: float = Field(default=60.0, gt=0, le=86400)
+
+
+class ConfigFile(Section):
+    """One `config.toml`. What was set in it, and not left to a default, is in `model_fields_set`."""
+
+    model: Annotated[str, Field(min_length=1)] | None = None
+    mode: Mode = "ask"
+    providers: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], ProviderSection] = Field(
+        default_factory=dict[str, ProviderSection]
+    )
+    permissions: PermissionsSection = PermissionsSection()
+    limits: LimitsSection = LimitsSection()

@@ -1,0 +1,105 @@
+"""On which line of a TOML file a key stands: `tomllib` parses, but does not say where.
+
+The text is known to be valid TOML, so it is enough to cut it into statements (a header or one `key = value`, which may
+run over several lines) and let `tomllib` say what each one sets. Every step takes time linear in the text.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+KeyPath: TypeAlias = tuple[str, ...]
+
+_TOKEN = re.compile(
+    r'"""(?:[^\\"]|\\.|"(?!""))*"{3,5}'  # a multi-line string may end in quotes of its own
+    r"|'''(?:[^']|'(?!''))*'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|\#[^\n]*"
+    r"|[\[\]{}\n]",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """The line of every key of one file."""
+
+    lines: Mapping[KeyPath, int]
+
+    def line_of(self, path: KeyPath) -> int | None:
+        """The line of `path`, or of the nearest table around it; None when not even that is in the file."""
+        for length in range(len(path), 0, -1):
+            if (line := self.lines.get(path[:length])) is not None:
+                return line
+        return None
+
+
+def find_positions(text: str) -> Positions:
+    """Positions in `text`, which must be valid TOML with plain line feeds."""
+    lines: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    for line, statement in _statements(text):
+        content = _parse(statement)
+        if statement.startswith("["):
+            table = _only_path(content)[:_DEEPEST]
+            lines.setdefault(table, line)
+        else:
+            for path in _paths(content):
+                lines.setdefault(table + path, line)
+    return Positions(lines)
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Each statement with the line it starts on."""
+    depth = start = 0
+    line = first_line = 1
+    for token in _TOKEN.finditer(text + "\n"):
+        word = token.group()
+        if word in "[{":
+            depth += 1
+        elif word in "]}":
+            depth -= 1
+        elif word == "\n" and depth == 0:
+            if statement := text[start : token.start()].strip():
+                yield first_line, statement
+            start, first_line = token.end(), line + 1
+        line += word.count("\n")
+
+
+def _parse(statement: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(statement)
+    except (tomllib.TOMLDecodeError, RecursionError):  # a position is a courtesy: better none than a failure
+        return {}
+
+
+def _only_path(content: object) -> KeyPath:
+    """The path a table header names."""
+    path: list[str] = []
+    while content:
+        if isinstance(content, list):
+            content = cast("list[object]", content)[0]
+        elif isinstance(content, dict):
+            key, content = next(iter(cast("dict[str, object]", content).items()))
+            path.append(key)
+        else:
+            break
+    return tuple(path)
+
+
+def _paths(content: dict[str, object]) -> Iterator[KeyPath]:
+    """Every path a statement sets, down to inline tables."""
+    waiting: list[tuple[KeyPath, dict[str, object]]] = [((), content)]
+    while waiting:
+        prefix, table = waiting.pop()
+        for key, value in table.items():
+            path = (*prefix, key)
+            yield path
+            if isinstance(value, dict) and len(path) < _DEEPEST:
+                waiting.append((path, cast("dict[str, object]", value)))
+
+
+_DEEPEST = 8  # no key of ours lies deeper, and paths of a hostile file would grow quadratically

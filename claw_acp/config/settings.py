@@ -1,0 +1,64 @@
+"""The effective configuration: values, where each came from, and what was wrong on the way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from claw_acp.config.finding import Finding
+from claw_acp.config.model import LimitsSection, Mode, PermissionsSection, ProviderSection
+
+OriginKind = Literal["default", "user file", "project file", "environment"]
+LogLevel = Literal["debug", "info", "warning", "error", "critical"]
+LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a value came from. `place` is `path:line` for a file and the variable's name for the environment."""
+
+    kind: OriginKind
+    place: str = ""
+
+    def text(self) -> str:
+        """The origin for people: `environment variable CLAW_ACP_MODE`."""
+        if self.kind == "default":
+            return "default"
+        kind = "environment variable" if self.kind == "environment" else self.kind
+        return f"{kind} {self.place}"
+
+
+DEFAULT = Origin(kind="default")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What applies now, for one working directory.
+
+    Attributes:
+        model: `provider/model`, or None: take the first provider that has a key.
+        mode: The mode new sessions start in.
+        providers: What the user's file says about providers, in its order.
+        permissions: Rules of all files; the deny and ask rules of a project stand after the user's.
+        limits: Bounds of a turn.
+        log_level: The least severe level printed on stderr.
+        trace: A file that records every frame, or None.
+        findings: What was wrong with files and variables.
+        origins: By dotted key (`limits.shell_timeout`, `permissions.deny[0]`); a key that is missing has its default.
+        environ: The environment the settings were made from; keys of providers are looked up in it.
+    """
+
+    model: str | None
+    mode: Mode
+    providers: Mapping[str, ProviderSection]
+    permissions: PermissionsSection
+    limits: LimitsSection
+    log_level: LogLevel
+    trace: Path | None
+    findings: tuple[Finding, ...]
+    origins: Mapping[str, Origin]
+    environ: Mapping[str, str] = field(repr=False)
+
+    def origin(self, key: str) -> Origin:
+        """Where the value of a dotted key came from."""
+        return self.origins.get(key, DEFAULT)

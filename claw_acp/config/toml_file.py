@@ -1,0 +1,78 @@
+"""Reading one TOML file that may be anything: missing, broken, enormous, a pipe, hostile."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from claw_acp.config.finding import Finding
+from claw_acp.config.plain_file import read_plain_file
+from claw_acp.config.positions import Positions, find_positions
+
+FILE_LIMIT = 64 * 1024  # bytes; larger than any configuration a person writes
+
+_PLACE = re.compile(r"^(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$", re.DOTALL)
+
+# `tomllib` takes quadratic time for long dotted names: 32 KiB of `a.a.a.` are half a minute. A project's file is a
+# stranger's, so such a name is refused before it is parsed.
+_ENDLESS_NAME = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+){32}""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TomlDocument:
+    """A parsed file and where its keys stand."""
+
+    file: str
+    content: dict[str, object]
+    positions: Positions
+
+
+def read_toml(path: Path) -> TomlDocument | Finding | None:
+    """The document at `path`; None when there is no such file; a finding when it cannot be used."""
+    try:
+        octets = read_plain_file(path, limit=FILE_LIMIT + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return _unusable(str(path), f"cannot be read ({error.strerror}); it is ignored")
+    if len(octets) > FILE_LIMIT:
+        return _unusable(str(path), f"is larger than {FILE_LIMIT // 1024} KiB; it is ignored")
+    return parse_toml(octets, file=str(path))
+
+
+def parse_toml(octets: bytes, *, file: str) -> TomlDocument | Finding:
+    """The document in `octets`, or the finding that says where it is broken."""
+    try:
+        text = octets.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = octets.count(b"\n", 0, error.start) + 1
+        return _unusable(file, "is not UTF-8 text; the file is ignored", line=line)
+    if endless := _ENDLESS_NAME.search(text):
+        line = text.count("\n", 0, endless.start()) + 1
+        return _unusable(file, "a name has more than 32 parts; the file is ignored", line=line)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return _broken(file, str(error), last_line=text.count("\n") + 1)
+    except RecursionError:
+        return _unusable(file, "values are nested too deeply; the file is ignored")
+    except ValueError as error:  # a number with more digits than Python converts
+        return _unusable(file, f"{error}; the file is ignored")
+    return TomlDocument(file=file, content=content, positions=find_positions(text))
+
+
+def _broken(file: str, reason: str, *, last_line: int) -> Finding:
+    place = _PLACE.match(reason)
+    if place is None:
+        return _unusable(file, f"not TOML: {reason}; the file is ignored")
+    line, column = place["line"], place["column"]
+    return _unusable(
+        file,
+        f"not TOML: {place['what']}; the file is ignored",
+        line=int(line) if line else last_line,
+        column=int(column) if column else None,
+    )
+
+
+def _unusable(file: str, message: str, *, line: int | None = None, column: int | None = None) -> Finding:
+    return Finding(severity="error", file=file, line=line, column=column, key="", message=message)

@@ -1,0 +1,55 @@
+"""Extensions: whatever installed packages offer under `[project.entry-points."claw_acp.<kind>"]`.
+
+Built-in providers and tools stand in the same list as everybody's.
+"""
+
+import logging
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from claw_acp.core.errors import BrokenExtension, ClawError
+from claw_acp.registry.reference import Ref
+
+log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+
+@cache  # reading the metadata of every installed package takes some 20 ms, and packages do not come and go
+def discover(kind: str) -> Mapping[str, Ref[Any]]:
+    """What is offered under `claw_acp.<kind>`, by name, in alphabetical order. Nothing is imported yet.
+
+    A malformed entry, and a second one of the same name, is left out with one line in the log; a built-in is never
+    replaced.
+    """
+    found: dict[str, Ref[Any]] = {}
+    points = sorted(entry_points(group=f"claw_acp.{kind}"), key=lambda point: (not _built_in(point.value), point.name))
+    for point in points:
+        try:
+            reference = Ref[Any](point.value)
+        except BrokenExtension as error:
+            log.warning("extension disabled", extra={"kind": kind, "extension": point.name, "reason": error.message})
+            continue
+        if found.setdefault(point.name, reference) != reference:
+            reason = f"the name is taken by {found[point.name].text}"
+            log.warning("extension disabled", extra={"kind": kind, "extension": point.name, "reason": reason})
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def load_extension(reference: Ref[_T], *, kind: str, name: str) -> _T | None:
+    """The extension, or None when its module is broken: it disables itself with one line in the log."""
+    try:
+        return reference.load()
+    except ClawError as error:
+        reason = error.message
+    except Exception as error:  # noqa: BLE001 - a wall: importing a stranger's module may raise anything
+        reason = f"{type(error).__name__}: {error}"
+    log.warning("extension disabled", extra={"kind": kind, "extension": name, "reason": reason})
+    return None
+
+
+def _built_in(value: str) -> bool:
+    return value.startswith("claw_acp.")

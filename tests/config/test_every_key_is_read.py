@@ -1,0 +1,41 @@
+"""A key in the model that nothing reads is a promise not kept."""
+
+import ast
+from pathlib import Path
+
+import claw_acp
+from claw_acp.config.model import ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection, Section
+
+# The name by which code holds each table: `section.base_url`, `settings.limits.shell_timeout`.
+OWNERS: dict[type[Section], str] = {
+    ConfigFile: "settings",
+    ProviderSection: "section",
+    Options: "options",
+    PermissionsSection: "permissions",
+    LimitsSection: "limits",
+}
+
+
+def reads() -> set[tuple[str, str]]:
+    """Every `owner.attribute` that is read in the package outside `config`."""
+    package = Path(claw_acp.__file__).parent
+    found: set[tuple[str, str]] = set()
+    for path in package.rglob("*.py"):
+        if path.is_relative_to(package / "config") or path.is_relative_to(package / "cli"):
+            continue  # printing a value is not obeying it
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                owner = ast.unparse(node.value).rpartition(".")[2].lstrip("_")
+                found.add((owner, node.attr))
+    return found
+
+
+def test_every_key_of_the_configuration_is_read_by_something() -> None:
+    found = reads()
+    unread = [
+        f"{section.__name__}.{key}"
+        for section, owner in OWNERS.items()
+        for key in section.model_fields
+        if (owner, key) not in found
+    ]
+    assert unread == []
