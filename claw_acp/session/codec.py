@@ -1,0 +1,232 @@
+"""Events as JSON: a kind, and a body with only the fields that differ from their defaults.
+
+Reading is tolerant, since a store outlives programs: unknown fields are ignored, missing ones take their defaults, and
+an event that cannot be understood is left out with a log line. Lone surrogates survive as JSON escapes.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
+
+from claw_acp.core.events import (
+    DiffContent,
+    Event,
+    Location,
+    MessageStarted,
+    Notice,
+    PartContent,
+    PlanChanged,
+    PlanEntry,
+    PlanPriority,
+    PlanStatus,
+    SessionChanged,
+    Severity,
+    StateChanged,
+    StopReason,
+    TerminalContent,
+    TextDelta,
+    ThoughtDelta,
+    ToolCallChanged,
+    ToolKind,
+    ToolStatus,
+    UsageChanged,
+)
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, ResourcePart, TextPart, Usage
+
+log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+_Load: TypeAlias = Callable[[Any], Any]  # what json.loads made -> a value; raises TypeError, KeyError
+_Dump: TypeAlias = Callable[[Any], Any]
+
+_ENVELOPE: Final = frozenset({"session", "seq", "item"})  # columns of their own
+_NOTHING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """How a value is written and read. `empty` stands in for a missing field that has no default of its own."""
+
+    load: _Load
+    dump: _Dump | None = None
+    empty: object = _NOTHING
+
+
+class _Shape:
+    """A dataclass as a JSON object; every field needs a codec."""
+
+    def __init__(self, make: type, **codecs: _Codec) -> None:
+        names = [field for field in fields(make) if field.name not in _ENVELOPE]
+        self.make: Callable[..., Any] = make
+        self._loads = {field.name: codecs[field.name].load for field in names}
+        self._dumps = [(field.name, codecs[field.name].dump, field.default) for field in names]
+        self._empty = {
+            field.name: codecs[field.name].empty
+            for field in names
+            if field.default is MISSING and codecs[field.name].empty is not _NOTHING
+        }
+
+    def dump(self, value: object) -> dict[str, Any]:
+        body: dict[str, Any] = {}
+        for name, dump, default in self._dumps:
+            held = getattr(value, name)
+            if held != default:
+                body[name] = held if dump is None else dump(held)
+        return body
+
+    def load(self, body: Mapping[str, Any], **envelope: object) -> Any:  # noqa: ANN401 - an instance of `make`
+        given = self._empty | envelope
+        for name, held in body.items():
+            load = self._loads.get(name)
+            if load is not None and held is not None:
+                given[name] = load(held)
+        return self.make(**given)
+
+
+# ------------------------------------------------------------------ plain values
+
+
+def _exactly(wanted: type[_T]) -> Callable[[object], _T]:
+    def load(value: object) -> _T:
+        if type(value) is not wanted:
+            raise TypeError(f"expected {wanted.__name__}, found {type(value).__name__}")
+        return cast("_T", value)
+
+    return load
+
+
+def _as_is(value: object) -> object:
+    return value
+
+
+def _choice(literal: object) -> _Codec:
+    return _Codec({value: value for value in get_args(literal)}.__getitem__)
+
+
+def _object(shape: _Shape, *, empty: object = _NOTHING) -> _Codec:
+    return _Codec(shape.load, shape.dump, empty)
+
+
+def _many(one: _Codec) -> _Codec:
+    """A tuple of `one`, which must have a `dump`."""
+    load, dump = one.load, one.dump or _as_is
+    return _Codec(lambda held: tuple([load(each) for each in held]), lambda held: [dump(each) for each in held], ())
+
+
+def _union(**shapes: _Shape) -> _Codec:
+    """One of several objects; its "type" says which."""
+    names: dict[object, str] = {shape.make: name for name, shape in shapes.items()}
+
+    def dump(value: object) -> dict[str, Any]:
+        name = names[type(value)]
+        return {"type": name} | shapes[name].dump(value)
+
+    return _Codec(lambda held: shapes[held["type"]].load(held), dump)
+
+
+_TEXT: Final = _Codec(_exactly(str), empty="")
+_COUNT: Final = _Codec(_exactly(int), empty=0)
+_FLAG: Final = _Codec(_exactly(bool))
+_JSON: Final = _Codec(_as_is)
+
+# ------------------------------------------------------------------ the vocabulary
+
+_PART: Final = _union(
+    text=_Shape(TextPart, text=_TEXT),
+    image=_Shape(ImagePart, data=_TEXT, mime_type=_TEXT, uri=_TEXT),
+    audio=_Shape(AudioPart, data=_TEXT, mime_type=_TEXT),
+    resource=_Shape(ResourcePart, uri=_TEXT, mime_type=_TEXT, text=_TEXT, blob=_TEXT),
+    link=_Shape(LinkPart, uri=_TEXT, name=_TEXT, mime_type=_TEXT, title=_TEXT, description=_TEXT, size=_COUNT),
+)
+_CONTENT: Final = _union(
+    part=_Shape(PartContent, part=_PART),
+    diff=_Shape(DiffContent, path=_TEXT, old_text=_TEXT, new_text=_TEXT),
+    terminal=_Shape(TerminalContent, terminal_id=_TEXT),
+)
+_PLAN_ENTRY: Final = _Shape(PlanEntry, content=_TEXT, priority=_choice(PlanPriority), status=_choice(PlanStatus))
+_USAGE: Final = _Shape(
+    Usage,
+    input_tokens=_COUNT,
+    output_tokens=_COUNT,
+    cached_read_tokens=_COUNT,
+    cached_write_tokens=_COUNT,
+    thought_tokens=_COUNT,
+)
+
+_EVENTS: Final[Mapping[str, _Shape]] = {
+    "message": _Shape(MessageStarted, role=_choice(Literal["user", "assistant"]), parts=_many(_PART), aside=_FLAG),
+    "text": _Shape(TextDelta, text=_TEXT),
+    "thought": _Shape(ThoughtDelta, text=_TEXT, signature=_TEXT, redacted=_TEXT),
+    "tool_call": _Shape(
+        ToolCallChanged,
+        message=_TEXT,
+        name=_TEXT,
+        title=_TEXT,
+        kind=_choice(ToolKind),
+        status=_choice(ToolStatus),
+        arguments=_TEXT,
+        locations=_many(_object(_Shape(Location, path=_TEXT, line=_COUNT))),
+        content=_many(_CONTENT),
+        raw_input=_JSON,
+        raw_output=_JSON,
+        output=_many(_PART),
+    ),
+    "plan": _Shape(PlanChanged, entries=_many(_object(_PLAN_ENTRY))),
+    "usage": _Shape(UsageChanged, used=_COUNT, size=_COUNT, request=_object(_USAGE, empty=Usage())),
+    "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),
+    "state": _Shape(StateChanged, state=_choice(Literal["running", "idle"]), stop=_choice(StopReason), error=_TEXT),
+    "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT),
+}
+_KINDS: Final[Mapping[object, str]] = {shape.make: kind for kind, shape in _EVENTS.items()}
+
+
+def as_json(event: Event) -> tuple[str, dict[str, JsonValue]]:
+    """The kind of `event`, and its body as JSON values (without session, seq and item)."""
+    kind = _KINDS[type(event)]
+    return kind, _EVENTS[kind].dump(event)
+
+
+def encode(event: Event) -> tuple[str, str]:
+    """The kind of `event`, and its body as JSON text that UTF-8 can hold.
+
+    Raises:
+        ValueError: A raw input or output is not JSON (circular, too deep, foreign objects).
+    """
+    kind, body = as_json(event)
+    try:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        if not text.isascii():
+            text.encode()
+    except UnicodeEncodeError:  # a lone surrogate: escapes carry it
+        text = json.dumps(body, separators=(",", ":"), default=_plain)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"an event of kind {kind} cannot be written as JSON: {error}") from error
+    return kind, text
+
+
+def decode(kind: str, body: str, *, session: str, seq: int, item: str) -> Event | None:
+    """The event that was written as `kind` and `body`; None, with a log line, when it cannot be understood."""
+    shape = _EVENTS.get(kind)
+    if shape is None:
+        log.warning("event of unknown kind skipped", extra={"session": session, "seq": seq, "kind": kind})
+        return None
+    try:
+        return cast("Event", shape.load(json.loads(body), session=session, seq=seq, item=item))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        log.warning(
+            "damaged event skipped",
+            extra={"session": session, "seq": seq, "kind": kind, "error": type(error).__name__},
+        )
+        return None
+
+
+def _plain(value: object) -> object:
+    """Mappings and sequences of other types than json knows."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, object]", value))
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return list(cast("Sequence[object]", value))
+    raise TypeError(f"{type(value).__name__} is not JSON")

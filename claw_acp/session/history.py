@@ -1,0 +1,243 @@
+"""A session's events, folded into a conversation that every model accepts, however the events were cut short.
+
+Every tool call is followed by exactly one result, every result has its call, ids are unique, nothing is empty.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, assert_never
+
+from claw_acp.core.events import (
+    Event,
+    MessageStarted,
+    Notice,
+    PlanChanged,
+    PlanEntry,
+    SessionChanged,
+    StateChanged,
+    TextDelta,
+    ThoughtDelta,
+    ToolCallChanged,
+    UsageChanged,
+)
+from claw_acp.core.messages import ContentPart, Message, Reasoning, TextPart, ToolCall
+
+INTERRUPTED: Final = "The call was interrupted before it finished; it may have had effects."
+NO_OUTPUT: Final = "The call finished without output."
+
+
+@dataclass(slots=True, kw_only=True)
+class _Call:
+    """A tool call as far as it is known. One without a name was never announced and does not count."""
+
+    id: str
+    order: int  # the position of its assistant message
+    name: str = ""
+    arguments: str = "{}"
+    final: bool = False
+    failed: bool = False
+    output: tuple[ContentPart, ...] = ()
+
+    def change(self, event: ToolCallChanged) -> None:
+        self.name = event.name or self.name
+        self.arguments = self.arguments if event.arguments is None else event.arguments
+        if event.status in {"completed", "failed"}:
+            self.final = True
+            self.failed = event.status == "failed"
+            self.output = self.output if event.output is None else event.output
+
+    def result(self, call: ToolCall) -> Message:
+        if not self.final:
+            return Message.tool(call, INTERRUPTED, failed=True)
+        parts = _said(self.output) or (TextPart(text=NO_OUTPUT),)
+        return Message.tool(call, *parts, failed=self.failed)
+
+
+@dataclass(slots=True, kw_only=True)
+class _User:
+    parts: tuple[ContentPart, ...]
+    aside: bool  # not for models
+
+    def messages(self) -> tuple[Message, ...]:
+        parts = () if self.aside else _said(self.parts)
+        return (Message(role="user", parts=parts),) if parts else ()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Assistant:
+    parts: tuple[ContentPart, ...] = ()
+    text: list[str] = field(default_factory=list[str])
+    thought: list[str] = field(default_factory=list[str])  # the block that is still open
+    reasoning: list[Reasoning] = field(default_factory=list[Reasoning])  # closed blocks
+    calls: dict[str, _Call] = field(default_factory=dict[str, _Call])  # by item
+    finished: bool = False  # the model said all it wanted to
+    aside: bool = False  # not for models
+
+    def grow(self, event: TextDelta | ThoughtDelta) -> None:
+        if isinstance(event, TextDelta):
+            self.text.append(event.text)
+            return
+        self.thought.append(event.text)
+        if event.signature is not None or event.redacted is not None:
+            text = "".join(self.thought)
+            self.reasoning.append(Reasoning(text=text, signature=event.signature, redacted=event.redacted))
+            self.thought.clear()
+
+    def messages(self) -> tuple[Message, ...]:
+        known = [call for call in self.calls.values() if call.name]
+        calls = tuple(ToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in known)
+        parts = _said((*self.parts, TextPart(text="".join(self.text))))
+        if self.aside or not (parts or calls):
+            return ()
+        said = Message(role="assistant", parts=parts, tool_calls=calls, reasoning=self._thoughts())
+        return (said, *(call.result(asked) for call, asked in zip(known, calls, strict=True)))
+
+    def _thoughts(self) -> tuple[Reasoning, ...]:
+        """An open block counts only if the model came to its end: half a thought would be sent back as a whole one."""
+        rest = "".join(self.thought)
+        if rest and (self.finished or self.calls):
+            return (*self.reasoning, Reasoning(text=rest))
+        return tuple(self.reasoning)
+
+
+_Entry: TypeAlias = _User | _Assistant
+
+
+class History:
+    """The conversation of one session, kept up to date event by event. Applying is cheap; so is asking again."""
+
+    def __init__(self) -> None:
+        self.title_source: str | None = None
+        """What the person said first, if it had words."""
+        self.plan: tuple[PlanEntry, ...] = ()
+        self.last_usage: UsageChanged | None = None
+        self.last_state: StateChanged | None = None
+        """The last turn's beginning or end; a `running` one in a session nobody runs was interrupted."""
+        self._entries: list[_Entry] = []
+        self._orders: dict[str, int] = {}  # message id -> position of its entry
+        self._calls: dict[str, _Call] = {}  # item -> its latest call
+        self._call_ids: set[str] = set()
+        self._open: dict[str, _Call] = {}  # call id -> call without a final status
+        self._messages: list[Message] = []  # those of the entries before `_fresh`
+        self._starts: list[int] = []  # where each of these entries' messages begin
+        self._fresh = 0
+
+    @property
+    def unfinished_calls(self) -> tuple[str, ...]:
+        """Items of the tool calls without a final status, in the order of their announcement."""
+        return tuple(item for item, call in self._calls.items() if call.id in self._open)
+
+    def messages(self) -> list[Message]:
+        """The conversation so far, without a system message. The list is the caller's."""
+        for entry in self._entries[self._fresh :]:
+            self._starts.append(len(self._messages))
+            self._messages += entry.messages()
+        self._fresh = len(self._entries)
+        return self._messages.copy()
+
+    def apply(self, event: Event) -> None:
+        """Take the next event."""
+        match event:
+            case TextDelta() | ThoughtDelta():
+                if (message := self._assistant(event.item)) is not None:
+                    message.grow(event)
+            case MessageStarted():
+                self._start(event)
+            case ToolCallChanged():
+                self._change_call(event)
+            case PlanChanged(entries=entries):
+                self.plan = entries
+            case UsageChanged():
+                self.last_usage = event
+                self._finish_last()
+            case StateChanged(stop=stop):
+                self.last_state = event
+                if stop not in {None, "cancelled"}:
+                    self._finish_last()
+            case Notice() | SessionChanged():
+                pass
+            case _:
+                assert_never(event)
+
+    # ------------------------------------------------------------------ messages
+
+    def _start(self, event: MessageStarted) -> None:
+        if event.role == "user":
+            self._start_user(event)
+        elif (message := self._assistant(event.item)) is not None:
+            message.parts, message.aside = event.parts, event.aside
+
+    def _start_user(self, event: MessageStarted) -> None:
+        order = self._orders.get(event.item)
+        if order is None:
+            self._add(event.item, _User(parts=event.parts, aside=event.aside))
+        elif isinstance(entry := self._entries[order], _User):
+            entry.parts, entry.aside = event.parts, event.aside
+            self._stale(order)
+        if self.title_source is None and not event.aside:
+            words = "".join(part.text for part in event.parts if isinstance(part, TextPart))
+            self.title_source = words if words.strip() else None
+
+    def _assistant(self, item: str) -> _Assistant | None:
+        """The assistant message `item`, made if it is new, about to change; None if that is a person's message."""
+        order = self._orders.get(item)
+        if order is None:
+            order = self._add(item, _Assistant())
+        self._stale(order)
+        entry = self._entries[order]
+        return entry if isinstance(entry, _Assistant) else None
+
+    def _add(self, item: str, entry: _Entry) -> int:
+        order = self._orders[item] = len(self._entries)
+        self._entries.append(entry)
+        return order
+
+    def _finish_last(self) -> None:
+        if self._entries and isinstance(entry := self._entries[-1], _Assistant):
+            entry.finished = True
+            self._stale(len(self._entries) - 1)
+
+    def _stale(self, order: int) -> None:
+        """Messages from this entry on must be made anew."""
+        if order < self._fresh:
+            self._fresh = order
+            del self._messages[self._starts[order] :]
+            del self._starts[order:]
+
+    # ------------------------------------------------------------------ tool calls
+
+    def _change_call(self, event: ToolCallChanged) -> None:
+        call = self._announced(event) if event.message is not None else self._calls.get(event.item)
+        if call is None:
+            return  # a result nobody asked for
+        call.change(event)
+        if call.final:
+            self._open.pop(call.id, None)
+        self._stale(call.order)
+
+    def _announced(self, event: ToolCallChanged) -> _Call | None:
+        """The call `event.item` of the message `event.message`; new there if another message has one of this id."""
+        asking = event.message or ""
+        message = self._assistant(asking)
+        if message is None:
+            return None
+        call = message.calls.get(event.item)
+        if call is None:
+            call = _Call(id=self._unique(event.item), order=self._orders[asking])
+            message.calls[event.item] = call
+            self._open[call.id] = call
+            self._calls.pop(event.item, None)  # the latest is the last
+            self._calls[event.item] = call
+        return call
+
+    def _unique(self, item: str) -> str:
+        name, number = item, 1
+        while name in self._call_ids:
+            number += 1
+            name = f"{item}-{number}"
+        self._call_ids.add(name)
+        return name
+
+
+def _said(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
+    """`parts` without text that has no words; some vendors refuse such."""
+    return tuple([part for part in parts if not isinstance(part, TextPart) or part.text.strip()])

@@ -1,0 +1,219 @@
+"""The journal: sessions and the events that make them, kept in one SQLite file that many processes share.
+
+An append that is waited for returns after its commit: from then on no crash of the process loses it. Streamed text is
+committed with whatever comes next, or after half a second.
+"""
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
+from claw_acp.core.events import Event, TextDelta, ThoughtDelta
+from claw_acp.session.codec import decode
+from claw_acp.session.pages import COLUMNS, Listing, Page
+from claw_acp.session.record import SessionRecord
+from claw_acp.session.writer import Writer, as_row
+from claw_acp.store.database import Database, Row, SqlValue, Statement, storable
+
+_CREATE: Final = f"INSERT INTO session ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+_GET: Final = f"SELECT {COLUMNS} FROM session WHERE id = ?"  # noqa: S608 - constants
+_UPDATE: Final = (
+    "UPDATE session SET title = coalesce(?, title), mode = coalesce(?, mode), model = coalesce(?, model), "
+    "updated_at = max(?, updated_at) WHERE id = ?"  # never back, or pages would show a session twice
+)
+_DELETE: Final = "DELETE FROM session WHERE id = ?"
+_READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND seq > ? ORDER BY seq"
+_LAST: Final = "SELECT max(seq) FROM event WHERE session_id = ?"
+
+
+class Journal:
+    """Sessions on disk. Make one with `opened`; every method may raise StoreError."""
+
+    def __init__(self, database: Database, writer: Writer, *, clock: Clock) -> None:
+        self.database = database
+        self._writer = writer
+        self._clock = clock
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, path: Path, *, clock: Clock = SYSTEM_CLOCK) -> "AsyncGenerator[Journal]":
+        """The journal in the file `path`, made if missing, for as long as the block runs; the end commits what is left.
+
+        Raises:
+            StoreError: The file cannot be used; the text says why and what to do.
+        """
+        async with Database.opened(path) as database, _working(Writer(database)) as writer:
+            yield cls(database, writer, clock=clock)
+
+    # ------------------------------------------------------------------ sessions
+
+    async def create(self, record: SessionRecord) -> None:
+        """Keep a new session.
+
+        Raises:
+            InvalidRequest: A path in it is no text that can be kept.
+            StoreError: There is one with this id.
+        """
+        for path in (record.cwd, *record.additional_directories):
+            if not storable(path):
+                raise InvalidRequest(f"the path {path!r} is not valid Unicode; use another directory")
+        row = (
+            record.id,
+            record.cwd,
+            json.dumps(record.additional_directories),
+            _clean(record.title),
+            record.mode,
+            record.model,
+            record.created_at,
+            record.updated_at,
+        )
+        await self._commit(record.id, Statement(_CREATE, [row]))
+
+    async def get(self, session_id: str) -> SessionRecord:
+        """The session with this id.
+
+        Raises:
+            SessionNotFound: There is none.
+        """
+        rows = await self._read(_GET, (session_id,)) if storable(session_id) else []
+        if not rows:
+            raise SessionNotFound(session_id)
+        return _record(rows[0])
+
+    async def update(
+        self,
+        session_id: str,
+        *,
+        title: str | None = None,
+        mode: str | None = None,
+        model: str | None = None,
+        updated_at: float | None = None,
+    ) -> None:
+        """Change facts about a session; None leaves a thing as it is, but `updated_at`, which then becomes now.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        now = self._clock.now() if updated_at is None else updated_at
+        statement = Statement(_UPDATE, [(_clean(title), mode, model, now, session_id)])
+        if not storable(session_id) or await self._commit(session_id, statement) == 0:
+            raise SessionNotFound(session_id)
+
+    async def list(self, *, cwd: str | None = None, cursor: str | None = None, limit: int = 50) -> Page:
+        """A page of sessions, the last changed first, of one working directory or of all.
+
+        Raises:
+            InvalidRequest: The cursor is not one of ours, or belongs to another `cwd`; the limit is below 1.
+        """
+        listing = Listing.parse(cwd=cwd, cursor=cursor, limit=limit)
+        if listing.cwd is not None and not storable(listing.cwd):
+            return Page(records=())
+        sql, params = listing.query()
+        return listing.page([_record(row) for row in await self._read(sql, params)])
+
+    async def delete(self, session_id: str) -> None:
+        """Remove a session and all its events; one that is not there is fine."""
+        if storable(session_id):
+            await self._commit(session_id, Statement(_DELETE, [(session_id,)]))
+
+    # ------------------------------------------------------------------ events
+
+    async def append(self, session_id: str, event: Event, *, wait: bool) -> None:
+        """Add an event; its `seq` must be above those of the session's earlier ones.
+
+        With `wait` it is committed, with all appended before it, when this returns. Without, it is taken (this waits
+        only while too many are queued) and committed within half a second; then, adjacent pieces of one item become
+        one row that has the last one's `seq`. A cancelled call has still taken the event.
+
+        Raises:
+            SessionNotFound: The session was deleted meanwhile (only with `wait`).
+            StoreError: The event was not committed (only with `wait`), or cannot be written as JSON.
+        """
+        try:
+            what = event if isinstance(event, (TextDelta, ThoughtDelta)) else as_row(event)
+        except ValueError as error:
+            raise StoreError(f"this event cannot be kept: {error}") from error
+        ticket = self._writer.put(session_id, what, wait=wait)
+        if ticket is None:
+            await self._writer.room()
+        else:
+            await ticket.wait()
+
+    async def read(self, session_id: str, *, after: int = 0) -> "list[Event]":
+        """The session's events with a `seq` above `after`, in order; none for a session that does not exist."""
+        if not storable(session_id):
+            return []
+        rows = await self._read(_READ, (session_id, after))
+        events = (decode(kind, body, session=session_id, seq=seq, item=item) for kind, body, seq, item in rows)
+        return [event for event in events if event is not None]
+
+    async def last_seq(self, session_id: str) -> int:
+        """The highest `seq` of the session's events, 0 without any."""
+        rows = await self._read(_LAST, (session_id,)) if storable(session_id) else []
+        return rows[0][0] or 0 if rows else 0
+
+    async def flush(self) -> None:
+        """Commit everything appended so far.
+
+        Raises:
+            StoreError: That failed.
+        """
+        if self._writer.busy:
+            ticket = self._writer.put("", None, wait=True)
+            if ticket is not None:
+                await ticket.wait()
+
+    # ------------------------------------------------------------------ inside
+
+    async def _read(self, sql: str, params: Sequence[SqlValue]) -> "list[Row]":
+        """Rows, with our own latest writes in them. Reading goes on when writing fails: the writer logs that."""
+        with contextlib.suppress(StoreError):
+            await self.flush()
+        return await self.database.read(sql, params)
+
+    async def _commit(self, session_id: str, statement: Statement) -> int:
+        ticket = self._writer.put(session_id, statement, wait=True)
+        return 0 if ticket is None else await ticket.wait()
+
+
+@asynccontextmanager
+async def _working(writer: Writer) -> AsyncGenerator[Writer]:
+    """Run the writer's task beside the block. An exception of the block leaves as it came, not in a group."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(writer.run)
+            try:
+                yield writer
+            finally:
+                await writer.close()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) == 1:
+            raise group.exceptions[0] from group.exceptions[0].__cause__
+        raise
+
+
+def _clean(text: str | None) -> str | None:
+    """A title is for people: what cannot be stored is replaced."""
+    return None if text is None else text.encode(errors="replace").decode()
+
+
+def _record(row: Row) -> SessionRecord:
+    session, cwd, additional, title, mode, model, created_at, updated_at = row
+    directories: list[Any] = json.loads(additional)
+    return SessionRecord(
+        id=session,
+        cwd=cwd,
+        additional_directories=tuple(directories),
+        title=title,
+        mode=mode,
+        model=model,
+        created_at=created_at,
+        updated_at=updated_at,
+    )

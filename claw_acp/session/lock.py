@@ -1,0 +1,97 @@
+"""One turn at a time in a session, across processes: an advisory file lock that the system drops with its holder."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from claw_acp.core.errors import SessionBusy, StoreError
+
+_SAFE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_NOTE_LIMIT: Final = 200  # bytes
+
+
+class SessionLock:
+    """Locks for the sessions of one store, as files in `directory` that exist while a turn runs."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @contextmanager
+    def hold(self, session_id: str) -> Generator[None]:
+        """Hold the session for the block. Never waits, and is not re-entrant: a second holder is refused.
+
+        Raises:
+            SessionBusy: Another process, or another task of this one, runs a turn in it; the text says which.
+            StoreError: The lock file cannot be made.
+        """
+        path = self._directory / f"{_file_name(session_id)}.lock"
+        try:
+            descriptor = self._lock(path, session_id)
+        except OSError as error:
+            raise StoreError(
+                f"the lock {path} cannot be made ({error.strerror}); "
+                "give its directory write permission or set CLAW_ACP_HOME to another place"
+            ) from error
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):  # tidiness only: what counts is the lock, and closing drops it
+                path.unlink()
+            os.close(descriptor)
+
+    def _lock(self, path: Path, session_id: str) -> int:
+        """A descriptor that holds the lock, on the very file that `path` names."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while True:  # ends: each round means that a holder has just let go
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _names(path, descriptor):
+                    _write_note(descriptor)
+                    return descriptor
+            except BlockingIOError as error:
+                note = os.pread(descriptor, _NOTE_LIMIT, 0).decode(errors="replace")
+                os.close(descriptor)
+                raise _busy(session_id, note=note) from error
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)  # the holder before us removed this file after we had opened it
+
+
+def _names(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _write_note(descriptor: int) -> None:
+    program = Path(sys.argv[0] or sys.executable).name
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()} {program}\n".encode(errors="replace")[:_NOTE_LIMIT], 0)
+
+
+def _busy(session_id: str, *, note: str) -> SessionBusy:
+    pid, _, program = note.strip().partition(" ")
+    if pid == str(os.getpid()):
+        return SessionBusy(f"session {session_id} is already running a turn; wait for it or cancel it")
+    named = f" ({program}, pid {pid})" if program else f" (pid {pid})" if pid else ""
+    return SessionBusy(
+        f"session {session_id} is running a turn in another process{named}; wait for it or stop it",
+        data={"sessionId": session_id} | ({"pid": int(pid)} if pid.isdecimal() else {}),
+    )
+
+
+def _file_name(session_id: str) -> str:
+    """Ids of ours as they are; anything else can name no file outside the directory."""
+    if _SAFE_NAME.fullmatch(session_id):
+        return session_id
+    return "x" + hashlib.sha256(session_id.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,90 @@
+"""Listing sessions page by page, newest first.
+
+A cursor names the last session of the page before it, by time and id, so pages neither repeat nor skip a session that
+stays as it is, whatever else is made, changed or deleted meanwhile.
+"""
+
+import base64
+import binascii
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+from claw_acp.core.errors import InvalidRequest
+from claw_acp.session.record import SessionRecord
+from claw_acp.store.database import SqlValue, storable
+
+COLUMNS: Final = "id, cwd, additional_directories, title, mode, model, created_at, updated_at"
+MAX_PAGE: Final = 500  # records; a larger limit is cut down to it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Some sessions, and where the next page starts (None: there is none)."""
+
+    records: tuple[SessionRecord, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Which sessions, and after which one."""
+
+    cwd: str | None
+    after: tuple[float, str] | None
+    limit: int
+
+    @classmethod
+    def parse(cls, *, cwd: str | None, cursor: str | None, limit: int) -> "Listing":
+        """Check what a client sent.
+
+        Raises:
+            InvalidRequest: The cursor is not one of ours or belongs to another filter; the limit is below 1.
+        """
+        if limit < 1:
+            raise InvalidRequest(f"a page must hold at least one session, not {limit}")
+        wanted = None if cwd is None else _without_slash(cwd)
+        after = None if cursor is None else _read_cursor(cursor, cwd=wanted)
+        return cls(cwd=wanted, after=after, limit=min(limit, MAX_PAGE))
+
+    def query(self) -> tuple[str, tuple[SqlValue, ...]]:
+        """SQL for one row more than the page holds, which tells whether there is a next one."""
+        conditions: list[str] = []
+        params: list[SqlValue] = []
+        if self.cwd is not None:
+            conditions.append("cwd IN (?, ?)")
+            params += (self.cwd, self.cwd.rstrip("/") + "/")
+        if self.after is not None:
+            conditions.append("(updated_at, id) < (?, ?)")
+            params += self.after
+        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        sql = f"SELECT {COLUMNS} FROM session {where} ORDER BY updated_at DESC, id DESC LIMIT ?"  # noqa: S608 - constants
+        return sql, (*params, self.limit + 1)
+
+    def page(self, records: list[SessionRecord]) -> Page:
+        """The page that the rows of `query` make."""
+        shown = tuple(records[: self.limit])
+        if len(records) <= self.limit:
+            return Page(records=shown)
+        last = shown[-1]
+        place = json.dumps([self.cwd, last.updated_at, last.id])
+        return Page(records=shown, next_cursor=base64.urlsafe_b64encode(place.encode()).decode())
+
+
+def _without_slash(path: str) -> str:
+    return path.rstrip("/") or "/"
+
+
+def _read_cursor(cursor: str, *, cwd: str | None) -> tuple[float, str]:
+    try:
+        place: Any = json.loads(base64.b64decode(cursor.encode(), altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError):
+        place = None
+    match place:
+        case [bound, float() as updated_at, str() as session] if math.isfinite(updated_at) and storable(session):
+            if bound != cwd:
+                raise InvalidRequest("this cursor belongs to a listing of another directory; start without a cursor")
+            return updated_at, session
+        case _:
+            raise InvalidRequest("this is not a cursor of session/list; start without a cursor")

@@ -1,0 +1,17 @@
+"""What is known of a session besides its events."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """One session as the store keeps it; times are seconds since the epoch, `model` is `provider/model`."""
+
+    id: str
+    cwd: str
+    additional_directories: tuple[str, ...] = ()
+    title: str | None = None
+    mode: str
+    model: str
+    created_at: float
+    updated_at: float

@@ -1,0 +1,164 @@
+"""One SQLite file, used by any number of processes: the only place that knows aiosqlite.
+
+Writing is by whole transactions and reading by single statements; each is one visit to the connection's thread, since
+the visits cost more than SQLite does.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar, cast
+
+import aiosqlite
+import anyio
+
+from claw_acp.core.errors import StoreError
+from claw_acp.store.failures import is_busy, store_error
+from claw_acp.store.migrations import VERSION
+from claw_acp.store.opening import BUSY_TIMEOUT, open_file
+
+OPEN_LIMIT: Final = 2 * BUSY_TIMEOUT  # seconds until a store that others keep busy is given up
+_OPEN_RETRY: Final = 0.01  # seconds; SQLite does not queue for the switch to WAL, which happens once in a file's life
+_CLOSE_LIMIT: Final = 1.5  # seconds; the whole program has two
+_FETCH: Final = 64  # rows a visit when iterating; we never iterate
+
+SqlValue: TypeAlias = str | int | float | bytes | None
+Row: TypeAlias = tuple[Any, ...]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A writing statement, run once for each of `rows` (its parameters)."""
+
+    sql: str
+    rows: Sequence[Sequence[SqlValue]] = ((),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What a check found. `problems` is empty for a sound database; sizes are in bytes."""
+
+    path: Path
+    version: int
+    size: int
+    problems: tuple[str, ...]
+
+
+class _Connection(aiosqlite.Connection):
+    """A connection that can run a whole function in its thread: a transaction in one visit instead of four or more."""
+
+    async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """`work`, done in the connection's thread. When the caller is cancelled, it is still done to the end."""
+        done: object = await self._execute(work, self._conn)  # pyright: ignore[reportUnknownMemberType] - unannotated
+        return cast("_T", done)
+
+
+class Database:
+    """An open database. Make one with `opened`."""
+
+    def __init__(self, connection: _Connection, *, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, path: Path) -> "AsyncGenerator[Database]":
+        """The database at `path` for as long as the block runs; missing ones are made (0600, its directory 0700).
+
+        Raises:
+            StoreError: It cannot be used; the text says why and what to do. A refused file is left untouched.
+        """
+        connection = await _connect(path)
+        try:
+            yield cls(connection, path=path)
+        finally:
+            with anyio.move_on_after(_CLOSE_LIMIT, shield=True):
+                await connection.close()
+
+    async def read(self, sql: str, params: Sequence[SqlValue] = ()) -> list[Row]:
+        """All rows of one reading statement.
+
+        Raises:
+            StoreError: The store failed.
+        """
+        return await self._run(partial(_read, sql=sql, params=params))
+
+    async def transact(self, statements: Sequence[Statement]) -> list[int]:
+        """All statements in one transaction, or none of them; how many rows each one changed.
+
+        Raises:
+            StoreRefused: A row cannot be kept (it contradicts another, it is too large).
+            StoreError: The store failed: full disk, damage, another process that does not let go.
+        """
+        return await self._run(partial(_transact, statements=statements))
+
+    async def check_health(self) -> Health:
+        """Read the whole file and check it; takes time in proportion to its size.
+
+        Raises:
+            StoreError: It cannot even be checked.
+        """
+        return await self._run(partial(_check, path=self.path))
+
+    async def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            return await self._connection.run(work)
+        except sqlite3.Error as error:
+            raise store_error(error, path=self.path) from error
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise store_error(sqlite3.DataError(str(error)), path=self.path) from error
+
+
+def storable(text: str) -> bool:
+    """Whether a text column can hold `text`: SQLite keeps UTF-8, which has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+async def _connect(path: Path) -> _Connection:
+    # Shielded: a connection whose opening is abandoned halfway would never be closed.
+    with anyio.move_on_after(OPEN_LIMIT, shield=True):
+        while True:
+            connection = _Connection(partial(open_file, path), _FETCH)
+            try:
+                await connection
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise store_error(error, path=path) from error
+            else:
+                return connection
+            await anyio.sleep(_OPEN_RETRY)
+    raise StoreError(f"the session store {path} is held by another process; try again when it is done")
+
+
+def _read(connection: sqlite3.Connection, *, sql: str, params: Sequence[SqlValue]) -> list[Row]:
+    return connection.execute(sql, params).fetchall()
+
+
+def _transact(connection: sqlite3.Connection, *, statements: Sequence[Statement]) -> list[int]:
+    connection.execute("BEGIN IMMEDIATE")  # take the write lock first: upgrading later can fail without waiting
+    try:
+        changed = [connection.executemany(statement.sql, statement.rows).rowcount for statement in statements]
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back itself; the first error is the one
+            connection.execute("ROLLBACK")
+        raise
+    return changed
+
+
+def _check(connection: sqlite3.Connection, *, path: Path) -> Health:
+    found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)")]
+    problems = tuple(line for line in found if line != "ok")
+    orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+    if orphans:
+        problems += (f"{len(orphans)} rows belong to sessions that do not exist",)
+    return Health(path=path, version=VERSION, size=path.stat().st_size, problems=problems)

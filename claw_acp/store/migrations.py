@@ -1,0 +1,44 @@
+"""The shape of the database, as the steps that lead to it.
+
+Step N brings a database of version N to version N + 1. Steps that were released are never edited: a change of shape is
+a new step. SQL stays within what SQLite 3.34 knows.
+"""
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x434C4157
+"""`PRAGMA application_id` of our files ("CLAW"): tells them from other programs' databases."""
+
+_SESSIONS_AND_EVENTS: Final = (
+    """
+    CREATE TABLE session (
+        id                     TEXT PRIMARY KEY NOT NULL,
+        cwd                    TEXT NOT NULL,
+        additional_directories TEXT NOT NULL,  -- JSON array of paths
+        title                  TEXT,
+        mode                   TEXT NOT NULL,
+        model                  TEXT NOT NULL,
+        created_at             REAL NOT NULL,  -- seconds since the epoch
+        updated_at             REAL NOT NULL
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX session_by_update ON session (updated_at, id)",
+    "CREATE INDEX session_by_cwd ON session (cwd, updated_at, id)",
+    # Clustered by session, so that a replay reads neighbouring pages.
+    """
+    CREATE TABLE event (
+        session_id TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
+        seq        INTEGER NOT NULL,
+        kind       TEXT NOT NULL,
+        item       TEXT NOT NULL,
+        body       TEXT NOT NULL,              -- JSON object
+        PRIMARY KEY (session_id, seq)
+    ) WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_SESSIONS_AND_EVENTS,)
+"""The statements of each step; a step is one transaction."""
+
+VERSION: Final = len(MIGRATIONS)
+"""`PRAGMA user_version` of a database in today's shape."""

@@ -1,0 +1,108 @@
+"""Opening a database file: is it ours, is it sound, is it in today's shape. Runs in the connection's own thread.
+
+Nothing is written before the file is known to be ours: a file that is refused stays as it was, byte for byte.
+"""
+
+import contextlib
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from claw_acp.core.errors import StoreError
+from claw_acp.store.failures import result_code, unusable, unwritable
+from claw_acp.store.migrations import APPLICATION_ID, MIGRATIONS, VERSION
+
+BUSY_TIMEOUT: Final = 5.0  # seconds to wait for another process's transaction, which takes milliseconds
+_FILE_MODE: Final = 0o600
+_DIRECTORY_MODE: Final = 0o700
+_PRAGMAS: Final = (
+    "PRAGMA journal_mode = WAL",
+    # A killed process loses nothing; only a power cut may cost the last transactions. No fsync a commit.
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+)
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """A connection in autocommit mode to the database at `path`, made or brought up to date as needed.
+
+    Raises:
+        StoreError: The place cannot be written; the file is not ours, or was written by a newer version.
+        sqlite3.Error: Everything SQLite reports; a busy one may be tried again.
+    """
+    if not _create(path):
+        _inspect(path)
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None)
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma).close()
+        while _version(connection) < VERSION:
+            _migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(path: Path) -> bool:
+    """Make an empty file only its owner can read (SQLite gives its companions the same mode); False if there is one.
+
+    An existing file is never opened here: closing it would drop the locks SQLite holds on it in this process.
+    """
+    try:
+        path.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, _FILE_MODE))
+    except FileExistsError as error:
+        if not path.is_file():
+            raise unwritable(path, cause="it or its directory is not what it should be") from error
+        return False
+    except OSError as error:
+        raise unwritable(path, cause=error.strerror or str(error)) from error
+    return True
+
+
+def _inspect(path: Path) -> None:
+    """Look at an existing file without the right to change it (a writing connection would fold the log into it).
+
+    Raises:
+        StoreError: It is not ours to write.
+    """
+    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        try:
+            tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            version = _version(connection)
+            application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if result_code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
+                return  # its last writer was killed: only a writing connection can tidy up, and it will tell the rest
+            raise
+    if version > VERSION:
+        raise StoreError(
+            f"{path} was written by a newer claw-acp (version {version}, this one knows {VERSION}); "
+            "update, or set CLAW_ACP_HOME to another place"
+        )
+    if tables and application != APPLICATION_ID:
+        raise unusable(path)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Take one step, unless another process took it while we waited for the lock."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection)
+        if version < VERSION:
+            for statement in MIGRATIONS[version]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # the first error is the one to tell
+            connection.execute("ROLLBACK")
+        raise
