@@ -1,0 +1,277 @@
+"""HTTP towards one model service. Sole owner of httpx: what it raises leaves here as an error of the core."""
+
+import json
+import logging
+import ssl
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.request import getproxies
+
+import anyio
+import httpx
+
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.errors import (
+    MalformedReply,
+    ProviderAuthFailed,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnreachable,
+    RequestRejected,
+    StreamInterrupted,
+)
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.net.closing import closing
+from claw_acp.net.redaction import masked
+from claw_acp.net.refusals import read_refusal, refusal_error
+
+CONNECT_TIMEOUT = 10.0  # seconds until TCP and TLS stand
+FIRST_BYTE_TIMEOUT = 120.0  # seconds until the service begins to answer; large prompts are read before that
+IDLE_TIMEOUT = 90.0  # seconds between two reads of an answer under way
+CLOSING_TIMEOUT = 1.0  # seconds to let go of a connection
+KEEP_ALIVE = 120.0  # seconds an idle connection is kept, so that the next turn saves the handshake
+ERROR_BODY_LIMIT = 64 * 1024  # bytes of an error reply that are read
+JSON_BODY_LIMIT = 8 * 1024 * 1024  # bytes of a list of models
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Bounds of a request, in seconds: `first_byte` until the reply begins, `idle` from one read of it to the next."""
+
+    connect: float = CONNECT_TIMEOUT
+    first_byte: float = FIRST_BYTE_TIMEOUT
+    idle: float = IDLE_TIMEOUT
+
+
+DEFAULT_TIMEOUTS = Timeouts()
+
+
+class HttpService:
+    """One service at one base URL, with the headers every request carries.
+
+    The client is made at the first request and keeps connections between requests; proxies come from the environment.
+    `secrets` are never shown in an error.
+    """
+
+    def __init__(
+        self,
+        *,
+        provider: str,
+        base_url: str,
+        headers: Mapping[str, str],
+        secrets: Sequence[str] = (),
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._provider = provider
+        self._base_url = base_url.rstrip("/")
+        self._headers = {"user-agent": "claw-acp", "accept-encoding": "identity", **headers}
+        self._secrets = tuple(secrets)
+        self._timeouts = timeouts
+        self._clock = clock
+        self._client: httpx.AsyncClient | None = None
+
+    async def stream(self, path: str, *, body: JsonObject) -> AsyncGenerator[bytes, None]:
+        """POST a JSON body; yields the reply's bytes as each read brings them. Close it with `contextlib.aclosing`.
+
+        Raises:
+            ProviderError: The service could not be reached, refused, fell silent or broke off.
+        """
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        response = await self._open("POST", path, content=content)
+        try:
+            await self._refuse_unstreamed(response)
+            # aiter_raw hands over what was read; aiter_bytes costs a decoder, needed only where we were not obeyed
+            compressed = response.headers.get("content-encoding", "identity") != "identity"
+            async with closing(response.aiter_bytes() if compressed else response.aiter_raw()) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        except httpx.HTTPError as error:
+            raise self._broken(error) from error
+        finally:
+            with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
+                await response.aclose()
+
+    async def get_json(self, path: str) -> JsonValue:
+        """GET a JSON document of at most `JSON_BODY_LIMIT` bytes.
+
+        Raises:
+            ProviderError: As for `stream`; MalformedReply when it is no JSON.
+        """
+        response = await self._open("GET", path, content=None)
+        try:
+            body = await self._read(response, limit=JSON_BODY_LIMIT)
+        finally:
+            with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
+                await response.aclose()
+        try:
+            return json.loads(body)
+        except ValueError as error:
+            raise MalformedReply(
+                f"{self._provider} answered {self._base_url}{path} with something that is not JSON. "
+                "Check base_url in the configuration.",
+                provider=self._provider,
+            ) from error
+
+    async def aclose(self) -> None:
+        """Close all connections. The service may be used again afterwards."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    # ------------------------------------------------------------------ requests
+
+    async def _open(self, method: str, path: str, *, content: bytes | None) -> httpx.Response:
+        """Send a request; the response is a success and its body unread.
+
+        Raises:
+            ProviderError: It was not.
+        """
+        self._check_headers()
+        timeout = httpx.Timeout(self._timeouts.connect, read=self._timeouts.first_byte)
+        headers = {"content-type": "application/json"} if content is not None else {}
+        try:
+            client = self._client or self._connected_client()
+            request = client.build_request(
+                method, self._base_url + path, content=content, headers=headers, timeout=timeout
+            )
+            response = await client.send(request, stream=True)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._unanswered(error) from error
+        # httpcore looks this up again when the body is first read: from now on the bound is the one between reads
+        request.extensions["timeout"]["read"] = self._timeouts.idle
+        if response.is_success:
+            return response
+        try:
+            raise await self._refused(response)
+        finally:
+            with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
+                await response.aclose()
+
+    def _connected_client(self) -> httpx.AsyncClient:
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEP_ALIVE)
+        try:
+            self._client = httpx.AsyncClient(headers=self._headers, limits=limits, verify=self._trust())
+        except (ImportError, ValueError) as error:
+            raise RequestRejected(
+                f"{self._provider}: the proxy settings of the environment cannot be used ({error}). "
+                "Correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY.",
+                provider=self._provider,
+            ) from error
+        return self._client
+
+    def _trust(self) -> ssl.SSLContext | bool:
+        """Certificates to trust: the usual ones; none at all (and no time spent on them) where no TLS can happen."""
+        if self._base_url.startswith("http://") and not getproxies():
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return True
+
+    def _check_headers(self) -> None:
+        """Refuse headers that cannot be sent before httpx does: its error would quote the key."""
+        for name, value in self._headers.items():
+            if not (value.isascii() and value.isprintable()):
+                raise ProviderAuthFailed(
+                    f"the {name} header for {self._provider} holds a character that cannot be sent "
+                    "(a line break, or not ASCII). Check the key configured for this provider.",
+                    provider=self._provider,
+                )
+
+    async def _read(self, response: httpx.Response, *, limit: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with closing(response.aiter_bytes()) as chunks:
+                async for chunk in chunks:
+                    parts.append(chunk)
+                    size += len(chunk)
+                    if size > limit:
+                        break
+        except httpx.HTTPError as error:
+            raise self._broken(error) from error
+        return b"".join(parts)[:limit]
+
+    # ------------------------------------------------------------------ failures
+
+    async def _refused(self, response: httpx.Response) -> ProviderError:
+        try:
+            body = await self._read(response, limit=ERROR_BODY_LIMIT)
+        except ProviderError:
+            body = b""  # the status alone says enough
+        refusal = read_refusal(
+            response.status_code, headers=response.headers, body=body, clock=self._clock, secrets=self._secrets
+        )
+        log.info("model request refused", extra={"provider": self._provider, "status": refusal.status})
+        return refusal_error(refusal, provider=self._provider)
+
+    async def _refuse_unstreamed(self, response: httpx.Response) -> None:
+        """Turn away replies that call themselves a success and are no stream: web pages, errors as plain JSON."""
+        kind = response.headers.get("content-type", "")
+        if "application/json" in kind:
+            body = await self._read(response, limit=ERROR_BODY_LIMIT)
+            refusal = read_refusal(500, headers=response.headers, body=body, clock=self._clock, secrets=self._secrets)
+            if refusal.words:
+                raise refusal_error(refusal, provider=self._provider)
+        elif "text/html" not in kind:
+            return
+        what = "a web page" if "text/html" in kind else "one JSON document"
+        raise MalformedReply(
+            f"{self._provider}: {self._where()} answered with {what} instead of a stream. "
+            "Check base_url in the configuration, and that the service can stream.",
+            provider=self._provider,
+            status=response.status_code,
+        )
+
+    def _unanswered(self, error: httpx.HTTPError | httpx.InvalidURL) -> ProviderError:
+        """The error for a request that got no reply at all."""
+        name, where = self._provider, self._where()
+        log.info("model request unanswered", extra={"provider": name, "error": type(error).__name__})
+        match error:
+            case httpx.ConnectTimeout():
+                text = f"{name}: no connection to {where} within {self._timeouts.connect:g} s."
+                return ProviderTimeout(f"{text} Check the network and base_url.", provider=name)
+            case httpx.TimeoutException():
+                text = f"{name}: {where} did not begin to answer within {self._timeouts.first_byte:g} s."
+                return ProviderTimeout(f"{text} Try again, or choose a faster model.", provider=name)
+            case httpx.UnsupportedProtocol() | httpx.InvalidURL():
+                text = f"{name}: {self._base_url!r} is not an http:// or https:// address."
+                return RequestRejected(f"{text} Correct base_url in the configuration.", provider=name)
+            case httpx.ConnectError() | httpx.ProxyError():
+                text = f"{name}: no connection to {where} ({self._reason(error)})."
+                return ProviderUnreachable(
+                    f"{text} Check that the service runs, the network, and base_url.", provider=name
+                )
+            case _:
+                text = f"{name}: {where} closed the connection without an answer ({self._reason(error)})."
+                return ProviderUnavailable(f"{text} Try again in a moment.", provider=name)
+
+    def _broken(self, error: httpx.HTTPError) -> ProviderError:
+        """The error for a reply that began and did not end."""
+        name, where = self._provider, self._where()
+        log.info("model reply broken", extra={"provider": name, "error": type(error).__name__})
+        if isinstance(error, httpx.TimeoutException):
+            text = f"{name}: {where} fell silent for {self._timeouts.idle:g} s in the middle of an answer."
+            return ProviderTimeout(f"{text} Send the prompt again.", provider=name)
+        text = f"{name}: the connection to {where} broke off in the middle of an answer ({self._reason(error)})."
+        return StreamInterrupted(f"{text} Send the prompt again.", provider=name)
+
+    def _where(self) -> str:
+        """Host and port, for people."""
+        try:
+            url = httpx.URL(self._base_url)
+        except httpx.InvalidURL:
+            return self._base_url
+        return f"{url.host}:{url.port or (443 if url.scheme == 'https' else 80)}"
+
+    def _reason(self, error: Exception) -> str:
+        """The most exact words in a chain of causes: `Connection refused`, not `All connection attempts failed`."""
+        words = [text for cause in _causes(error) if (text := getattr(cause, "strerror", None) or str(cause))]
+        return masked(words[-1] if words else type(error).__name__, secrets=self._secrets)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

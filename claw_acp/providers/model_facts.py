@@ -1,0 +1,93 @@
+"""What is known of models by name, as data: the first row whose pattern is found in the name speaks.
+
+Windows are in tokens and never larger than the vendor's documentation says: too small a figure compacts early, too
+large a one fails. Unknown models get a cautious answer.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from claw_acp.contracts.provider import Capabilities
+
+ThinkingStyle = Literal["none", "budget", "adaptive"]
+"""How an Anthropic model is asked to think: not at all, with a budget of tokens, or with an effort it spends itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    pattern: re.Pattern[str]
+    window: int
+    images: bool = False
+    thinking: bool = False
+
+
+def _row(pattern: str, window: int, *, images: bool = False, thinking: bool = False) -> _Row:
+    return _Row(re.compile(pattern), window, images, thinking)
+
+
+_ROWS = (
+    _row(r"gpt-5.*chat", 128_000, images=True),
+    _row(r"gpt-5", 400_000, images=True, thinking=True),
+    _row(r"gpt-4\.1", 1_047_576, images=True),
+    _row(r"gpt-4o|chatgpt-4o|gpt-4-turbo", 128_000, images=True),
+    _row(r"gpt-4", 8_192),
+    _row(r"gpt-3\.5", 16_385),
+    _row(r"gpt-oss", 131_072, thinking=True),
+    _row(r"\bo1-mini|\bo3-mini", 128_000, thinking=True),
+    _row(r"\bo[134]\b", 200_000, images=True, thinking=True),
+    _row(r"claude-(?:2|instant)", 100_000),
+    _row(r"claude-3-(?:opus|sonnet|haiku|5)", 200_000, images=True),
+    _row(r"claude-(?:opus-4-[678]|sonnet-4-6|sonnet-5)", 1_000_000, images=True, thinking=True),
+    _row(r"claude", 200_000, images=True, thinking=True),
+    _row(r"gemini-(?:1\.5|2\.0)", 1_000_000, images=True),
+    _row(r"gemini", 1_000_000, images=True, thinking=True),
+    _row(r"deepseek-reasoner|deepseek-r1", 64_000, thinking=True),
+    _row(r"deepseek", 64_000),
+    _row(r"kimi-k2-thinking", 256_000, thinking=True),
+    _row(r"kimi|moonshot", 128_000),
+    _row(r"qwen3-coder", 262_144),
+    _row(r"qwen.*vl|qvq", 32_768, images=True),
+    _row(r"qwen3|qwq", 32_768, thinking=True),
+    _row(r"glm-4\.\dv", 64_000, images=True, thinking=True),
+    _row(r"glm-(?:4\.[5-9]|5)", 128_000, thinking=True),
+    _row(r"pixtral|mistral-(?:small|medium)", 128_000, images=True),
+    _row(r"mistral|codestral|devstral", 128_000),
+    _row(r"llama-?4", 128_000, images=True),
+    _row(r"llama-?3\.2.*vision", 128_000, images=True),
+    _row(r"llama-?3\.[1-9]", 128_000),
+    _row(r"gemma-?3", 128_000, images=True),
+    _row(r"llava|moondream|vision|\bvl\b", 0, images=True),
+)
+
+_BUDGET_THINKERS = re.compile(r"claude-(?:3-7|opus-4-[015]|opus-4-2\d{7}|sonnet-4-(?:0|5|2\d{7})|haiku-4)")
+_NO_THINKING = re.compile(r"claude-(?:2|instant|3-(?:opus|sonnet|haiku|5))")
+_FIXED_SAMPLING = re.compile(r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku)-[5-9])")
+
+
+def known_capabilities(model: str) -> Capabilities:
+    """What `model` can do, by its name in any service's spelling (`anthropic/claude-opus-4.5`, `gpt-5-mini`)."""
+    name = _spelled(model)
+    for row in _ROWS:
+        if row.pattern.search(name):
+            return Capabilities(images=row.images, thinking=row.thinking, context_window=row.window)
+    return Capabilities()
+
+
+def thinking_style(model: str) -> ThinkingStyle:
+    """How the Anthropic model `model` thinks; models newer than this table are asked the newest way."""
+    name = _spelled(model)
+    if _NO_THINKING.search(name):
+        return "none"
+    return "budget" if _BUDGET_THINKERS.search(name) else "adaptive"
+
+
+def takes_sampling(model: str) -> bool:
+    """Whether the Anthropic model `model` still accepts temperature and top_p."""
+    return not _FIXED_SAMPLING.search(_spelled(model))
+
+
+def _spelled(model: str) -> str:
+    """One spelling: lower-case, and `claude-opus-4-5` also where a service writes `claude-opus-4.5`."""
+    name = model.lower()
+    return name.replace(".", "-") if "claude" in name else name

@@ -1,0 +1,182 @@
+"""The answer of a chat completions service, from the bytes of its stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.core.clock import Clock
+from claw_acp.core.ids import new_id
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
+from claw_acp.net.refusals import Refusal, refusal_error, refusal_from_error
+from claw_acp.net.sse import SseDecoder
+from claw_acp.providers.streaming import empty_answer, interrupted
+from claw_acp.providers.wire import items_at, malformed, number_at, object_at, parsed, text_at
+
+_STOPS: Final[dict[str, ModelStop]] = {
+    "stop": "end",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "max_tokens",
+    "content_filter": "refusal",
+}
+
+
+@dataclass(slots=True)
+class _CallInProgress:
+    """A tool call whose arguments are still arriving."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list[str])
+    extra: JsonObject | None = None
+
+
+class OpenAIStream:
+    """Parses one stream; see `AnswerParser`. `model` names the model in errors."""
+
+    def __init__(self, *, provider: str, model: str, clock: Clock, secrets: Sequence[str] = ()) -> None:
+        self._provider = provider
+        self._model = model
+        self._clock = clock
+        self._secrets = secrets
+        self._decoder = SseDecoder(provider=provider)
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: list[_CallInProgress] = []
+        self._open_calls: dict[int, _CallInProgress] = {}
+        self._usage: Usage | None = None
+        self._finish: str | None = None
+        self._refused = False
+        self.done = False
+
+    def feed(self, data: bytes) -> Sequence[StreamEvent]:
+        """The events `data` completes."""
+        events: list[StreamEvent] = []
+        for _, text in self._decoder.feed(data):
+            if text == "[DONE]":
+                self.done = True
+                break
+            self._chunk(parsed(text, provider=self._provider), events)
+        return events
+
+    def response(self) -> ChatResponse:
+        """The whole answer."""
+        if self._finish is None:
+            raise interrupted(self._provider)
+        text = "".join(self._text)
+        calls = tuple(self._call(call) for call in self._calls)
+        stop = self._stop(calls)
+        if stop in ("end", "tool_calls") and not calls and not text.strip():
+            raise empty_answer(self._provider, model=self._model)
+        thinking = "".join(self._thinking)
+        reasoning = (Reasoning(text=thinking),) if thinking else ()
+        return ChatResponse(text=text, tool_calls=calls, reasoning=reasoning, usage=self._usage, stop=stop)
+
+    def _stop(self, calls: Sequence[ToolCall]) -> ModelStop:
+        if self._refused:
+            return "refusal"
+        stop = _STOPS.get(self._finish or "", "end")
+        if stop in ("end", "tool_calls"):  # some services say `stop` after calls, some `tool_calls` without any
+            return "tool_calls" if calls else "end"
+        return stop
+
+    # ------------------------------------------------------------------ one chunk
+
+    def _chunk(self, chunk: JsonObject, events: list[StreamEvent]) -> None:
+        error = chunk.get("error")
+        if error is not None:
+            raise refusal_error(self._refusal(error), provider=self._provider)
+        for choice in items_at(chunk, "choices"):
+            if isinstance(choice, dict):
+                self._choice(choice, events)
+        if chunk.get("usage"):
+            self._usage = _usage(object_at(chunk, "usage"))
+
+    def _choice(self, choice: JsonObject, events: list[StreamEvent]) -> None:
+        delta = object_at(choice, "delta")
+        content = delta.get("content")
+        if content:
+            self._content(content, events)
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if thought and isinstance(thought, str):
+            self._thinking.append(thought)
+            events.append(ThoughtChunk(text=thought))
+        if delta.get("refusal"):
+            self._refused = True
+            self._say(text_at(delta, "refusal"), events)
+        if delta.get("tool_calls"):
+            for fragment in items_at(delta, "tool_calls"):
+                if isinstance(fragment, dict):
+                    self._call_fragment(fragment)
+        finish = choice.get("finish_reason")
+        if isinstance(finish, str) and finish:
+            self._finish = finish
+
+    def _say(self, text: str, events: list[StreamEvent]) -> None:
+        self._text.append(text)
+        events.append(TextChunk(text=text))
+
+    def _content(self, content: JsonValue, events: list[StreamEvent]) -> None:
+        """Text; or, as Mistral's reasoning models send it, a list of text and thinking parts."""
+        if isinstance(content, str):
+            self._say(content, events)
+            return
+        for part in items_at({"content": content}, "content"):
+            if isinstance(part, dict) and text_at(part, "text"):
+                self._say(text_at(part, "text"), events)
+            elif isinstance(part, dict):
+                for thought in items_at(part, "thinking"):
+                    if isinstance(thought, dict) and text_at(thought, "text"):
+                        self._thinking.append(text_at(thought, "text"))
+                        events.append(ThoughtChunk(text=text_at(thought, "text")))
+
+    def _call_fragment(self, fragment: JsonObject) -> None:
+        function = object_at(fragment, "function")
+        call_id, name = text_at(fragment, "id"), text_at(function, "name")
+        call = self._addressed(fragment.get("index"), call_id=call_id, name=name)
+        call.id = call.id or call_id
+        call.name = call.name or name
+        arguments = text_at(function, "arguments")
+        if arguments:
+            call.arguments.append(arguments)
+        extra = fragment.get("extra_content")  # Google's thought signatures, to be sent back untouched
+        if extra is not None:
+            call.extra = {"extra_content": extra}
+
+    def _addressed(self, index: JsonValue, *, call_id: str, name: str) -> _CallInProgress:
+        """The call a fragment belongs to; a new one when it carries a new id (some services number all calls 0)."""
+        if not isinstance(index, int):
+            index = len(self._calls) - (0 if call_id or name else 1)
+        call = self._open_calls.get(index)
+        if call is not None and (not call_id or not call.id or call_id == call.id):
+            return call
+        if not call_id and not name:
+            raise malformed(f"arguments for a tool call that never began (index {index})", provider=self._provider)
+        call = _CallInProgress()
+        self._calls.append(call)
+        self._open_calls[index] = call
+        return call
+
+    def _call(self, call: _CallInProgress) -> ToolCall:
+        if not call.name:
+            raise malformed("a tool call without a name", provider=self._provider)
+        arguments = "".join(call.arguments) or "{}"
+        call_id = call.id or new_id("call", clock=self._clock)
+        return ToolCall(id=call_id, name=call.name, arguments=arguments, extra=call.extra)
+
+    def _refusal(self, error: JsonValue) -> Refusal:
+        code = object_at({"error": error}, "error").get("code")
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        return refusal_from_error(status, error, secrets=self._secrets)
+
+
+def _usage(usage: JsonObject) -> Usage:
+    cached = number_at(object_at(usage, "prompt_tokens_details"), "cached_tokens")
+    return Usage(
+        input_tokens=number_at(usage, "prompt_tokens"),
+        output_tokens=number_at(usage, "completion_tokens"),
+        cached_read_tokens=cached or number_at(usage, "prompt_cache_hit_tokens"),  # DeepSeek's name for it
+        thought_tokens=number_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens"),
+    )

@@ -1,0 +1,94 @@
+"""A streamed answer, from the bytes of a reply to events. What the families share; each brings its own parser."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+import anyio
+
+from claw_acp.contracts.provider import ChatResponse, Finished, StreamEvent
+from claw_acp.core.errors import ClawError, EmptyAnswer, StreamInterrupted
+from claw_acp.core.json_value import JsonObject
+from claw_acp.net.closing import closing
+from claw_acp.net.http import HttpService
+
+DRAIN_TIMEOUT = 0.2  # seconds for the end of the body after the end of the answer; past that the connection is dropped
+
+
+class AnswerParser(Protocol):
+    """Turns the bytes of one reply into events, without input or output of its own."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is complete; what follows is of no interest."""
+        ...
+
+    def feed(self, data: bytes) -> Sequence[StreamEvent]:
+        """The events `data` completes.
+
+        Raises:
+            ProviderError: The reply is malformed, or carries the vendor's own error.
+        """
+        ...
+
+    def response(self) -> ChatResponse:
+        """The whole answer, once the body has ended or `done` is true.
+
+        Raises:
+            ProviderError: It is not complete, or there is nothing in it.
+        """
+        ...
+
+
+async def stream_answer(
+    service: HttpService, *, path: str, body: JsonObject, parser: AnswerParser
+) -> AsyncGenerator[StreamEvent, None]:
+    """Send a request and yield what comes as it comes, then `Finished`.
+
+    Raises:
+        ProviderError: See `HttpService.stream` and the parser.
+    """
+    async with aclosing(service.stream(path, body=body)) as chunks:
+        async for chunk in chunks:
+            for event in parser.feed(chunk):
+                yield event
+            if parser.done:
+                await _drain(chunks)
+                break
+    yield Finished(response=parser.response())
+
+
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    """Read the body's end, so that the connection can serve the next turn."""
+    with anyio.move_on_after(DRAIN_TIMEOUT):
+        async for _ in chunks:
+            pass
+
+
+async def collected(events: AsyncIterator[StreamEvent]) -> ChatResponse:
+    """The whole answer of a stream.
+
+    Raises:
+        ProviderError: The stream failed.
+    """
+    async with closing(events):
+        async for event in events:
+            if isinstance(event, Finished):
+                return event.response
+    raise ClawError("the stream of a provider ended without a result; this is a defect of that provider")
+
+
+def interrupted(provider: str) -> StreamInterrupted:
+    """The error for an answer whose stream ended before it did."""
+    return StreamInterrupted(
+        f"{provider} ended the stream in the middle of its answer. Send the prompt again.", provider=provider
+    )
+
+
+def empty_answer(provider: str, *, model: str) -> EmptyAnswer:
+    """The error for an answer with nothing in it."""
+    return EmptyAnswer(
+        f"{provider} answered with neither text nor tool calls. Send the prompt again, or choose another model "
+        f"than {model}.",
+        provider=provider,
+    )

@@ -1,0 +1,127 @@
+"""What all wire families share: parts of a message as a model reads them, and safe looks into JSON that came in."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from claw_acp.core.errors import MalformedReply, RequestRejected
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
+
+IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+_NO_OBJECT: JsonObject = {}
+_FENCE_ESCAPE = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\n": " "})
+
+
+def readable(part: ContentPart, *, provider: str) -> str | ImagePart:
+    """A part as text, or an image of a type that every family takes.
+
+    Raises:
+        RequestRejected: Sound, or an image of another type.
+    """
+    match part:
+        case TextPart(text=text):
+            return text
+        case ImagePart(mime_type=mime_type):
+            if mime_type in IMAGE_TYPES:
+                return part
+            raise RequestRejected(
+                f"{provider} cannot see images of type {mime_type}. Attach a PNG, JPEG, GIF or WebP image.",
+                provider=provider,
+            )
+        case AudioPart():
+            raise RequestRejected(
+                f"{provider} cannot listen to audio here. Attach a transcript as text instead.", provider=provider
+            )
+        case LinkPart():
+            return _link(part)
+        case ResourcePart():
+            return _resource(part, provider=provider)
+
+
+def texts_and_images(parts: Sequence[ContentPart], *, provider: str) -> list[str | ImagePart]:
+    """Parts in order, adjacent texts joined: a document stands on lines of its own, a link within the sentence."""
+    merged: list[str | ImagePart] = []
+    for part in parts:
+        item = readable(part, provider=provider)
+        if isinstance(item, ImagePart) or not merged or isinstance(merged[-1], ImagePart):
+            merged.append(item)
+        else:
+            apart = isinstance(part, ResourcePart) and not merged[-1].endswith("\n")
+            merged[-1] += f"\n{item}" if apart else item
+    return merged
+
+
+def _link(part: LinkPart) -> str:
+    about = f" ({part.description})" if part.description else ""
+    return f"[{part.title or part.name}]({part.uri}){about}"
+
+
+def _resource(part: ResourcePart, *, provider: str) -> str | ImagePart:
+    if part.text is not None:
+        return f'<resource uri="{part.uri.translate(_FENCE_ESCAPE)}">\n{part.text}\n</resource>\n'
+    mime_type = part.mime_type or "application/octet-stream"
+    if part.blob is not None and mime_type in IMAGE_TYPES:
+        return ImagePart(data=part.blob, mime_type=mime_type, uri=part.uri)
+    raise RequestRejected(
+        f"{provider} cannot read the attached {part.uri} ({mime_type}). Attach it as text or as an image.",
+        provider=provider,
+    )
+
+
+# ------------------------------------------------------------------ JSON that came in
+
+
+def parsed(data: str, *, provider: str) -> JsonObject:
+    """The JSON object of one event.
+
+    Raises:
+        MalformedReply: It is something else.
+    """
+    try:
+        value: JsonValue = json.loads(data)
+    except ValueError as error:
+        raise malformed(f"an event that is not JSON ({data[:80]!r})", provider=provider) from error
+    if not isinstance(value, dict):
+        raise malformed(f"an event that is not a JSON object ({data[:80]!r})", provider=provider)
+    return value
+
+
+def malformed(what: str, *, provider: str) -> MalformedReply:
+    """The error for a reply its own API does not describe."""
+    return MalformedReply(
+        f"{provider} sent {what}; the answer cannot be read. Try again, and check base_url if it stays.",
+        provider=provider,
+    )
+
+
+def object_at(value: JsonObject, key: str) -> JsonObject:
+    """The object at `key`; an empty one for anything else."""
+    found = value.get(key)
+    return found if isinstance(found, Mapping) else _NO_OBJECT
+
+
+def text_at(value: JsonObject, key: str) -> str:
+    """The text at `key`; empty for anything else."""
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def number_at(value: JsonObject, key: str) -> int:
+    """The whole number at `key`; 0 for anything else."""
+    found = value.get(key)
+    return found if isinstance(found, int) else 0
+
+
+def items_at(value: JsonObject, key: str) -> Sequence[JsonValue]:
+    """The array at `key`; an empty one for anything else."""
+    found = value.get(key)
+    return found if isinstance(found, list) else ()
+
+
+def arguments_object(arguments: str) -> JsonObject:
+    """A call's arguments as an object; an empty one when the model wrote something else."""
+    try:
+        value: JsonValue = json.loads(arguments)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
