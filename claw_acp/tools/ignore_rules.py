@@ -1,0 +1,119 @@
+"""Which files a project's `.gitignore` files leave out, with or without a Git repository around them."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+_log = logging.getLogger(__name__)
+
+ALWAYS_HIDDEN = ".git"
+MAX_RULES = 1_000_000  # bytes of a .gitignore that are read
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One ignore file: its patterns apply to what comes after the first `skip` characters of a path."""
+
+    skip: int
+    spec: GitIgnoreSpec
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """The rules in force inside one directory, outermost first."""
+
+    layers: tuple[_Layer, ...] = ()
+
+    @classmethod
+    def at(cls, start: Path, *, roots: Sequence[Path]) -> "IgnoreRules":
+        """The rules for what is directly in `start`, from the top of its repository or workspace root down to it.
+
+        Someone who asks for an ignored directory by name wants to see it: the rules above it do not count then.
+        """
+        rules = cls()
+        for directory in _down_to(start, _top(start, roots)):
+            if rules.ignore(str(directory), directory=True):
+                rules = cls()
+            rules = rules.entering(str(directory))
+        return rules
+
+    def reach_above(self, start: Path) -> bool:
+        """Whether any of the rules come from above `start`."""
+        return any(layer.skip <= len(str(start)) for layer in self.layers)
+
+    def entering(self, directory: str) -> "IgnoreRules":
+        """The rules inside a directory, its own file added."""
+        spec = _load(os.path.join(directory, ".gitignore"))  # noqa: PTH118 - walks join a hundred thousand of these
+        return IgnoreRules((*self.layers, _Layer(len(directory.rstrip("/")) + 1, spec))) if spec else self
+
+    def ignore(self, path: str, *, directory: bool) -> bool:
+        """Whether an entry of the directory these rules are for is left out; the innermost file that says so wins."""
+        name = f"{path}/" if directory else path
+        for layer in reversed(self.layers):
+            verdict = layer.spec.check_file(name[layer.skip :]).include
+            if verdict is not None:
+                return verdict
+        return False
+
+
+class IgnoreLookup:
+    """Answers for single files below `start`, in any order: what a walk with `rules` would have left out."""
+
+    def __init__(self, start: Path, *, rules: IgnoreRules) -> None:
+        self._inside: dict[Path, IgnoreRules | None] = {start: rules}
+
+    def ignores(self, path: Path) -> bool:
+        """Whether the file, or a directory on the way to it, is ignored."""
+        rules = self._rules(path.parent)
+        return rules is None or path.name == ALWAYS_HIDDEN or rules.ignore(str(path), directory=False)
+
+    def _rules(self, directory: Path) -> IgnoreRules | None:
+        """The rules inside a directory; None when it is ignored itself."""
+        if directory not in self._inside:
+            above = self._rules(directory.parent) if directory != directory.parent else IgnoreRules()
+            hidden = directory.name == ALWAYS_HIDDEN or above is None or above.ignore(str(directory), directory=True)
+            self._inside[directory] = None if above is None or hidden else above.entering(str(directory))
+        return self._inside[directory]
+
+
+def _top(start: Path, roots: Sequence[Path]) -> Path:
+    for directory in (start, *start.parents):
+        if (directory / ALWAYS_HIDDEN).exists():
+            return directory
+    return next((root for root in roots if start.is_relative_to(root)), start)
+
+
+def _down_to(start: Path, top: Path) -> list[Path]:
+    return [directory for directory in (*reversed(start.parents), start) if directory.is_relative_to(top)]
+
+
+def _load(path: str) -> GitIgnoreSpec | None:
+    if not os.path.isfile(path):  # noqa: PTH113 - as above
+        return None
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+            lines = file.read(MAX_RULES).splitlines()
+    except OSError as error:
+        _log.warning("ignore file not readable", extra={"path": path, "error": error.strerror})
+        return None
+    return _spec(lines, path)
+
+
+def _spec(lines: Sequence[str], path: str) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError:  # one line that is no pattern must not void the others
+        return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line, path)])
+
+
+def _is_pattern(line: str, path: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        _log.warning("ignore pattern not understood", extra={"path": path})
+        return False
+    return True

@@ -1,0 +1,35 @@
+"""The parts of a text that a model does not see and must not lose: byte order mark and kind of line ends."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_BARE_FEED = re.compile(r"(?<!\r)\n")
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextShape:
+    """What to put back when the text is replaced."""
+
+    bom: bool
+    newline: Literal["\n", "\r\n"]
+
+    @classmethod
+    def of(cls, text: str) -> "TextShape":
+        """The shape of an existing text; of mixed line ends the more frequent one counts."""
+        carriage = text.count("\r\n")
+        newline = "\r\n" if carriage > text.count("\n") - carriage else "\n"
+        return cls(bom=text.startswith(_BOM), newline=newline)
+
+    def applied(self, text: str) -> str:
+        """The text in this shape; a text that brings carriage returns of its own keeps its line ends."""
+        body = text.removeprefix(_BOM)
+        if self.newline == "\r\n" and "\r" not in body:
+            body = with_newline(body, "\r\n")
+        return _BOM + body if self.bom else body
+
+
+def with_newline(text: str, newline: Literal["\n", "\r\n"]) -> str:
+    """The text with every line ended in one way."""
+    return _BARE_FEED.sub("\r\n", text) if newline == "\r\n" else text.replace("\r\n", "\n")

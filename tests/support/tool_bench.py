@@ -1,0 +1,82 @@
+"""A bench for one tool: a context on a directory, and the way a call takes: prepare, preview, run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from claw_acp.contracts.tool import Invocation, Progress, SessionShelf, Tool, ToolContext, ToolResult
+from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.events import PlanEntry
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import TextPart
+from claw_acp.workspace.local import LocalWorkspace
+
+
+class EditorWorkspace(LocalWorkspace):
+    """A workspace whose files are open in an editor: `buffers` wins over the disk, `on_save` may format."""
+
+    def __init__(self, *roots: Path) -> None:
+        super().__init__(roots)
+        self.buffers: dict[Path, str] = {}
+        self.on_save: Callable[[str], str] = str
+
+    async def read_text(self, path: Path) -> str:
+        return self.buffers[path] if path in self.buffers else await super().read_text(path)
+
+    async def write_text(self, path: Path, text: str) -> None:
+        self.buffers[path] = self.on_save(text)
+
+
+@dataclass
+class Bench:
+    """One session for tools. `plans` and `news` collect what they publish."""
+
+    workspace: Workspace
+    shelf: SessionShelf = field(default_factory=SessionShelf)
+    plans: list[tuple[PlanEntry, ...]] = field(default_factory=list[tuple[PlanEntry, ...]])
+    news: list[Progress] = field(default_factory=list[Progress])
+    may_read: Callable[[Path], bool] = lambda _: True
+
+    @classmethod
+    def on(cls, *roots: Path) -> "Bench":
+        """A bench on real directories."""
+        return cls(LocalWorkspace(roots))
+
+    def context(self) -> ToolContext:
+        """What a tool gets."""
+        return ToolContext(
+            session="ses_bench",
+            call_id="call_bench",
+            workspace=self.workspace,
+            clock=SYSTEM_CLOCK,
+            shelf=self.shelf,
+            progress=self._progress,
+            publish_plan=self._plan,
+            may_read=self.may_read,
+        )
+
+    def prepare(self, tool: Tool, **arguments: JsonValue) -> Invocation:
+        """The bound call."""
+        return tool.prepare(arguments, self.context())
+
+    async def call(self, tool: Tool, **arguments: JsonValue) -> ToolResult:
+        """Prepare, preview, run."""
+        invocation = self.prepare(tool, **arguments)
+        await invocation.preview()
+        return await invocation.run()
+
+    async def text(self, tool: Tool, **arguments: JsonValue) -> str:
+        """What the model is told by a call, all text parts joined."""
+        return said(await self.call(tool, **arguments))
+
+    async def _progress(self, news: Progress) -> None:
+        self.news.append(news)
+
+    async def _plan(self, entries: Sequence[PlanEntry]) -> None:
+        self.plans.append(tuple(entries))
+
+
+def said(result: ToolResult) -> str:
+    """All text of a result's parts."""
+    return "\n".join(part.text for part in result.parts if isinstance(part, TextPart))
