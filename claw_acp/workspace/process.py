@@ -53,6 +53,7 @@ class LocalProcess:
 
     async def output(self) -> ProcessOutput:
         """What was printed so far, and whether it ended."""
+        await anyio.lowlevel.checkpoint()  # so that whoever polls lets the reader read
         ended = self._exit is not None
         return ProcessOutput(text=self._tail.text(ended=ended), truncated=self._tail.truncated, exit=self._exit)
 
