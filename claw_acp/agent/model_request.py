@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import assert_never
 
 from claw_acp.contracts.provider import (
@@ -13,6 +14,7 @@ from claw_acp.contracts.provider import (
     Retrying,
     TextChunk,
     ThoughtChunk,
+    ToolChoice,
     ToolSpec,
 )
 from claw_acp.core.clock import Clock
@@ -33,7 +35,9 @@ class ModelRequester:
         self._options = options
         self._clock = clock
 
-    async def ask(self, messages: Sequence[Message], *, tools: Sequence[ToolSpec]) -> tuple[str, ChatResponse]:
+    async def ask(
+        self, messages: Sequence[Message], *, tools: Sequence[ToolSpec], tool_choice: ToolChoice = "auto"
+    ) -> tuple[str, ChatResponse]:
         """Stream one answer into the session.
 
         Returns:
@@ -44,7 +48,8 @@ class ModelRequester:
         """
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))
-        request = ChatRequest(model=self._model, messages=messages, tools=tools, options=self._options)
+        options = replace(self._options, tool_choice=tool_choice)
+        request = ChatRequest(model=self._model, messages=messages, tools=tools, options=options)
         response = await self._stream(message_id, request)
         await self._report_usage(message_id, response.usage)
         calls = tuple(self._own(call) for call in response.tool_calls)
@@ -60,9 +65,7 @@ class ModelRequester:
                     case TextChunk(text=text):
                         await publish(TextDelta(item=message_id, text=text))
                     case ThoughtChunk(text=text, signature=signature, redacted=redacted):
-                        await publish(
-                            ThoughtDelta(item=message_id, text=text, signature=signature, redacted=redacted)
-                        )
+                        await publish(ThoughtDelta(item=message_id, text=text, signature=signature, redacted=redacted))
                     case Retrying(reason=reason, delay=delay):
                         await publish(
                             Notice(

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from claw_acp.core.events import ToolContent
+
 ChoiceKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
@@ -17,11 +19,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionQuestion:
-    """May the announced tool call `call_id` run? The call's own view (title, diff, locations) was published before."""
+    """May the announced tool call `call_id` run?
+
+    `title` and `content` (the diff, say) are what was published of the call; `reason` is why it is asked.
+    """
 
     session: str
     call_id: str
+    title: str
     reason: str
+    content: tuple[ToolContent, ...]
     choices: tuple[Choice, ...]
 
 

@@ -71,10 +71,14 @@ class _Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStarted(_Event):
-    """A message begins. A user's message is whole (`parts`); an assistant's grows by the deltas that follow."""
+    """A message begins. A user's message is whole (`parts`); an assistant's grows by the deltas that follow.
+
+    An `aside` (a slash command and its answer) is shown and kept like any other, but no model ever sees it.
+    """
 
     role: Literal["user", "assistant"]
     parts: tuple[ContentPart, ...] = ()
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,6 +83,12 @@ class Session:
             await watcher(stamped)
         return stamped
 
+    async def show(self, event: Event) -> None:
+        """Let the watchers see something passing that is not worth keeping (progress of a running call)."""
+        stamped = replace(event, session=self.id, seq=self._seq)
+        for watcher in tuple(self.watchers):
+            await watcher(stamped)
+
     async def change(self, *, title: str | None = None, mode: str | None = None, model: str | None = None) -> None:
         """Change facts about the session and tell the watchers; None leaves a thing as it is."""
         fields = {"title": title, "mode": mode, "model": model}
@@ -90,9 +96,7 @@ class Session:
         now = self._clock.now()
         self.record = replace(self.record, updated_at=now, **changed)
         await self._journal.update(self.id, updated_at=now, **changed)
-        event = SessionChanged(session=self.id, seq=self._seq, title=title, mode=mode, model=model)
-        for watcher in tuple(self.watchers):
-            await watcher(event)
+        await self.show(SessionChanged(title=title, mode=mode, model=model))
 
     # ------------------------------------------------------------------ turns
 

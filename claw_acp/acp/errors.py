@@ -1,0 +1,28 @@
+"""The one place where an exception becomes an ACP error."""
+
+import logging
+
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ClawError
+from claw_acp.core.ids import new_id
+from claw_acp.rpc.errors import RpcError
+from claw_acp.rpc.message import INTERNAL_ERROR
+
+log = logging.getLogger(__name__)
+
+
+def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
+    """The error to answer with.
+
+    What we raise on purpose keeps its code and words. Anything else is an internal error: the client gets an id, the
+    log gets the id and the traceback.
+    """
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    if isinstance(error, RpcError):
+        return error
+    if isinstance(error, ClawError):
+        return RpcError(error.code, error.message, error.data)
+    incident = new_id("inc", clock=clock)
+    log.error("request failed", exc_info=error, extra={"method": method, "incident": incident})
+    return RpcError(INTERNAL_ERROR, f"Internal error in {method}: see log entry {incident}", {"incident": incident})

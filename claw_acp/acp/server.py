@@ -1,0 +1,89 @@
+"""Stage two of the start: serve ACP on the descriptors that stage one prepared, until the editor is gone."""
+
+import gc
+import logging
+import os
+import signal
+import threading
+
+import anyio
+
+from claw_acp.acp.boot import Opening
+from claw_acp.acp.connection import Connection
+from claw_acp.config.load import load_settings
+from claw_acp.config.locations import find_locations
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.rpc.stdio import StdioTransport, stdio_transport
+from claw_acp.runtime.build import open_engine
+from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.runtime.warm_up import warm_up
+from claw_acp.telemetry.logs import logging_to
+from claw_acp.telemetry.trace import FrameTrace
+from claw_acp.workspace.process_groups import kill_all_groups
+
+log = logging.getLogger(__name__)
+
+EXIT_WITHIN = 1.8  # seconds from the editor's end of file to ours; editors kill after two or three
+
+
+def serve(opening: Opening) -> int:
+    """Serve one editor. Returns the exit code."""
+    locations = find_locations(os.environ)
+    settings = load_settings(locations=locations, environ=os.environ, cwd=None)
+    trace = None if settings.trace is None else FrameTrace(settings.trace)
+    with logging_to(locations.log_dir, level=settings.log_level):
+        for finding in settings.findings:
+            log.warning("configuration: %s", finding.text())
+        try:
+            anyio.run(_serve, opening, trace)
+        finally:
+            kill_all_groups()
+            if trace is not None:
+                trace.close()
+    return 0
+
+
+async def _serve(opening: Opening, trace: FrameTrace | None) -> None:
+    async with (
+        stdio_transport(
+            opening.input_fd, opening.output_fd, splitter=opening.splitter, early=opening.frames
+        ) as transport,
+        anyio.create_task_group() as tasks,
+    ):
+        house = EngineHouse(open_engine)
+        client = None if opening.handshake is None else opening.handshake.client
+        on_frame = None if trace is None else trace.record
+        connection = Connection(transport, house, clock=SYSTEM_CLOCK, client=client, on_frame=on_frame)
+        tasks.start_soon(house.keep, name="engine")
+        tasks.start_soon(_end_on_signal, transport, name="signals")
+        tasks.start_soon(_warm_up, name="warm-up")
+        await connection.peer.run()
+        _be_gone_within(EXIT_WITHIN)
+        await connection.aclose()
+        tasks.cancel_scope.cancel()
+
+
+async def _warm_up() -> None:
+    await warm_up()
+    gc.enable()
+    gc.collect()
+    gc.freeze()  # what was imported stays; looking through it again and again would only cost time
+
+
+async def _end_on_signal(transport: StdioTransport) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for number in signals:
+            log.info("told to stop", extra={"signal": number.name})
+            transport.end()
+
+
+def _be_gone_within(seconds: float) -> None:
+    """Whatever still hangs then (a file system, a child) must not keep the process alive."""
+
+    def go() -> None:
+        kill_all_groups()
+        os._exit(0)
+
+    timer = threading.Timer(seconds, go)
+    timer.daemon = True
+    timer.start()

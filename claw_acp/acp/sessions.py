@@ -1,0 +1,103 @@
+"""`session/new`, `load`, `resume`, `list`, `close`, `delete`."""
+
+import logging
+from pathlib import Path
+
+from claw_acp.acp.connection import Connection
+from claw_acp.acp.settings import settings_of
+from claw_acp.core.clock import iso_time
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.peer import IncomingCall, Reply
+from claw_acp.runtime.engine import OpenSession
+from claw_acp.schema.invalid import parse
+from claw_acp.schema.sessions import (
+    CloseSessionRequest,
+    DeleteSessionRequest,
+    ListSessionsRequest,
+    LoadSessionRequest,
+    NewSessionRequest,
+    ResumeSessionRequest,
+)
+from claw_acp.session.record import SessionRecord
+
+log = logging.getLogger(__name__)
+
+
+async def new(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
+    """A new session; what the client should know of it follows the answer."""
+    request = parse(NewSessionRequest, params, method=call.method)
+    engine = await connection.engine()
+    opened = await engine.create(Path(request.cwd), additional=_paths(request))
+    _report_servers(request, opened)
+    view = connection.open(opened)
+    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, view.announce)
+
+
+async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
+    """A session made earlier, its whole conversation shown before the answer."""
+    request = parse(LoadSessionRequest, params, method=call.method)
+    engine = await connection.engine()
+    opened = await engine.open(request.session_id, Path(request.cwd), additional=_paths(request))
+    _report_servers(request, opened)
+    view = connection.open(opened)
+    await view.replay(await engine.journal.read(request.session_id))
+    return Reply(settings_of(opened), view.announce)
+
+
+async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
+    """A session made earlier, without showing its conversation again."""
+    request = parse(ResumeSessionRequest, params, method=call.method)
+    engine = await connection.engine()
+    opened = await engine.open(request.session_id, Path(request.cwd), additional=_paths(request))
+    _report_servers(request, opened)
+    view = connection.open(opened)
+    return Reply(settings_of(opened), view.announce)
+
+
+async def list_sessions(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
+    """A page of sessions, the last changed first."""
+    request = parse(ListSessionsRequest, params, method=call.method)
+    engine = await connection.engine()
+    page = await engine.list(cwd=request.cwd, cursor=request.cursor)
+    result: dict[str, JsonValue] = {"sessions": [_info(record) for record in page.records]}
+    return result | ({"nextCursor": page.next_cursor} if page.next_cursor else {})
+
+
+async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
+    """Cancel a session's work and free it."""
+    request = parse(CloseSessionRequest, params, method=call.method)
+    connection.view(request.session_id)
+    connection.forget(request.session_id)
+    await (await connection.engine()).close(request.session_id)
+    return {}
+
+
+async def delete(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
+    """Remove a session for good; one that does not exist is already gone."""
+    request = parse(DeleteSessionRequest, params, method=call.method)
+    connection.forget(request.session_id)
+    await (await connection.engine()).delete(request.session_id)
+    return {}
+
+
+def _paths(request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest) -> list[Path]:
+    return [Path(path) for path in request.additional_directories]
+
+
+def _report_servers(
+    request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest, opened: OpenSession
+) -> None:
+    if request.mcp_servers:
+        names = ", ".join(server.name for server in request.mcp_servers)
+        log.warning("MCP servers are not connected yet", extra={"session": opened.session.id, "servers": names})
+
+
+def _info(record: SessionRecord) -> JsonObject:
+    info: dict[str, JsonValue] = {
+        "sessionId": record.id,
+        "cwd": record.cwd,
+        "updatedAt": iso_time(record.updated_at),
+    }
+    if record.additional_directories:
+        info["additionalDirectories"] = list(record.additional_directories)
+    return info | ({"title": record.title} if record.title else {})

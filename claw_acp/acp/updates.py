@@ -1,0 +1,137 @@
+"""Events as `session/update` payloads of protocol 1. Plain dictionaries: this is the streaming path.
+
+Every frame of every test is validated against the official schema, so a slip here fails the suite.
+"""
+
+from typing import assert_never
+
+from claw_acp.acp.handshake import ClientCapabilities
+from claw_acp.core.events import (
+    DiffContent,
+    Event,
+    Location,
+    MessageStarted,
+    Notice,
+    PartContent,
+    PlanChanged,
+    SessionChanged,
+    StateChanged,
+    TerminalContent,
+    TextDelta,
+    ThoughtDelta,
+    ToolCallChanged,
+    ToolContent,
+    UsageChanged,
+)
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
+
+
+def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObject | None:
+    """The update that shows an event, or None when this protocol has none for it."""
+    match event:
+        case TextDelta(item=item, text=text):
+            return _chunk("agent_message_chunk", item, {"type": "text", "text": text})
+        case ThoughtDelta(item=item, text=text):
+            return _chunk("agent_thought_chunk", item, {"type": "text", "text": text}) if text else None
+        case ToolCallChanged():
+            return _tool_call(event)
+        case PlanChanged(entries=entries):
+            steps = [{"content": step.content, "priority": step.priority, "status": step.status} for step in entries]
+            return {"sessionUpdate": "plan", "entries": steps}
+        case UsageChanged(used=used, size=size):
+            return {"sessionUpdate": "usage_update", "used": used, "size": size} if size else None
+        case Notice():
+            return None if replay else _notice(event, client)
+        case MessageStarted() | StateChanged() | SessionChanged():
+            return None
+        case _:
+            assert_never(event)
+
+
+def user_message(event: MessageStarted) -> list[JsonObject]:
+    """A prompt, one chunk for each of its parts; live clients know what they sent, replay needs it."""
+    return [_chunk("user_message_chunk", event.item, content_block(part)) for part in event.parts]
+
+
+def _chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
+    return {"sessionUpdate": kind, "messageId": message_id, "content": content}
+
+
+def _notice(event: Notice, client: ClientCapabilities) -> JsonObject | None:
+    if client.notices:
+        update: dict[str, JsonValue] = {
+            "sessionUpdate": "notice",
+            "severity": event.severity,
+            "title": event.title,
+        }
+        return update | ({"description": event.description} if event.description else {})
+    if event.severity == "error":
+        return None  # the prompt's own answer carries it
+    text = f"{event.title}: {event.description}" if event.description else event.title
+    return _chunk("agent_thought_chunk", event.item, {"type": "text", "text": text})
+
+
+def _tool_call(event: ToolCallChanged) -> JsonObject:
+    update: dict[str, JsonValue] = {
+        "sessionUpdate": "tool_call_update" if event.name is None else "tool_call",
+        "toolCallId": event.item,
+    }
+    optional: dict[str, JsonValue] = {
+        "name": event.name,
+        "title": event.title,
+        "kind": event.kind,
+        "status": event.status,
+        "locations": None if event.locations is None else [_location(location) for location in event.locations],
+        "content": None if event.content is None else [tool_content(item) for item in event.content],
+        "rawInput": event.raw_input,
+        "rawOutput": event.raw_output,
+    }
+    update.update((key, value) for key, value in optional.items() if value is not None)
+    return update
+
+
+def _location(location: Location) -> JsonObject:
+    return {"path": location.path} | ({} if location.line is None else {"line": location.line})
+
+
+def tool_content(item: ToolContent) -> JsonObject:
+    """What a tool call shows."""
+    match item:
+        case PartContent(part=part):
+            return {"type": "content", "content": content_block(part)}
+        case DiffContent(path=path, old_text=old, new_text=new):
+            return {"type": "diff", "path": path, "newText": new} | ({} if old is None else {"oldText": old})
+        case TerminalContent(terminal_id=terminal_id):
+            return {"type": "terminal", "terminalId": terminal_id}
+        case _:
+            assert_never(item)
+
+
+def content_block(part: ContentPart) -> JsonObject:
+    """A content part as a ContentBlock."""
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text}
+        case ImagePart(data=data, mime_type=mime_type, uri=uri):
+            return {"type": "image", "data": data, "mimeType": mime_type} | _given(uri=uri)
+        case AudioPart(data=data, mime_type=mime_type):
+            return {"type": "audio", "data": data, "mimeType": mime_type}
+        case ResourcePart():
+            resource = _given(uri=part.uri, mimeType=part.mime_type, text=part.text, blob=part.blob)
+            return {"type": "resource", "resource": resource}
+        case LinkPart():
+            return {"type": "resource_link"} | _given(
+                uri=part.uri,
+                name=part.name,
+                mimeType=part.mime_type,
+                title=part.title,
+                description=part.description,
+                size=part.size,
+            )
+        case _:
+            assert_never(part)
+
+
+def _given(**fields: JsonValue) -> dict[str, JsonValue]:
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,102 @@
+"""The one loop: ask the model, run the tools it wants, until it is done, stopped, or at its limit."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ClawError
+from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason
+from claw_acp.core.ids import new_id
+from claw_acp.core.messages import ContentPart, Message, Usage
+from claw_acp.session.session import LAST_WORDS, Session
+
+log = logging.getLogger(__name__)
+
+CLOSING = (
+    "You have used all model requests of this turn. Do not call tools. Say in a few sentences what is done, "
+    "what is left, and how to go on."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a turn ended, and the tokens that all its model requests took (None: no provider said)."""
+
+    stop: StopReason
+    usage: Usage | None
+
+
+class Turn:
+    """One prompt and all that follows from it."""
+
+    def __init__(
+        self, session: Session, *, requester: ModelRequester, runner: ToolRunner, system: str, limit: int, clock: Clock,
+        tools: Sequence[ToolSpec],
+    ) -> None:  # fmt: skip
+        self._session = session
+        self._requester = requester
+        self._runner = runner
+        self._system = Message.system(system)
+        self._tools = tools
+        self._limit = limit
+        self._clock = clock
+        self._usage: Usage | None = None
+
+    async def run(self, prompt: Sequence[ContentPart]) -> Outcome:
+        """Run the turn. Cancellation ends it cleanly: every call gets a result, the journal says `cancelled`.
+
+        Raises:
+            ProviderError: A model request failed for good; the session stays usable.
+        """
+        turn_id = new_id("turn", clock=self._clock)
+        await self._session.publish(StateChanged(item=turn_id, state="running"))
+        try:
+            message_id = new_id("msg", clock=self._clock)
+            await self._session.publish(MessageStarted(item=message_id, role="user", parts=tuple(prompt)))
+            stop = await self._iterate()
+        except BaseException as error:
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await self._end_badly(turn_id, error)
+            raise
+        await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop))
+        return Outcome(stop=stop, usage=self._usage)
+
+    async def _iterate(self) -> StopReason:
+        for _ in range(self._limit):
+            message_id, response = await self._ask()
+            if not response.tool_calls:
+                return _stop_reason(response)
+            await self._runner.run_all(message_id, response.tool_calls)
+        await self._ask(Message.user(CLOSING), tool_choice="none")
+        return "max_turn_requests"
+
+    async def _ask(self, *extra: Message, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
+        messages = [self._system, *self._session.history.messages(), *extra]
+        message_id, response = await self._requester.ask(messages, tools=self._tools, tool_choice=tool_choice)
+        if response.usage is not None:
+            self._usage = response.usage if self._usage is None else self._usage + response.usage
+        return message_id, response
+
+    async def _end_badly(self, turn_id: str, error: BaseException) -> None:
+        idle = StateChanged(item=turn_id, state="idle")
+        if isinstance(error, anyio.get_cancelled_exc_class()):
+            await self._session.publish(replace(idle, stop="cancelled"))
+            return
+        text = error.message if isinstance(error, ClawError) else "the turn failed unexpectedly"
+        notice_id = new_id("ntc", clock=self._clock)
+        await self._session.publish(Notice(item=notice_id, severity="error", title="The turn failed", description=text))
+        await self._session.publish(replace(idle, error=text))
+
+
+def _stop_reason(response: ChatResponse) -> StopReason:
+    match response.stop:
+        case "max_tokens" | "refusal":
+            return response.stop
+        case "end" | "tool_calls":
+            return "end_turn"

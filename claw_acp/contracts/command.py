@@ -1,0 +1,77 @@
+"""The contract of a slash command: something a person types as `/name argument` instead of a prompt."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from claw_acp.core.events import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The command's answer, as Markdown. It is shown and kept, but models never see it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asks:
+    """The command stands for this prompt; it goes to the model."""
+
+    prompt: str
+
+
+CommandResult: TypeAlias = Said | Asks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A value a session setting can take."""
+
+    value: str
+    name: str
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """What a command may see and change."""
+
+    session: str
+    cwd: str
+    mode: str
+    model: str
+    modes: Sequence[Option]
+    models: Sequence[Option]
+    commands: Sequence["Command"]
+    rules: Sequence[str]
+    """Permission rules in force, each with where it came from."""
+    events: Callable[[], Awaitable[Sequence[Event]]]
+    """The session's whole journal."""
+    markdown: Callable[[], Awaitable[str]]
+    """The session's whole conversation, to read."""
+    set_mode: Callable[[str], Awaitable[None]]
+    set_model: Callable[[str], Awaitable[None]]
+
+
+class Command(Protocol):
+    """A slash command."""
+
+    @property
+    def name(self) -> str:
+        """Without the slash, without white space."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """One line for the editor's completion list."""
+        ...
+
+    @property
+    def hint(self) -> str | None:
+        """What may follow the name; None: nothing."""
+        ...
+
+    async def run(self, argument: str, context: CommandContext) -> CommandResult:
+        """Carry out; wrong arguments are answered with what would be right."""
+        ...

@@ -1,0 +1,37 @@
+"""What a provider is made from. An entry point of `claw_acp.providers` names a wire family and its factory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from claw_acp.contracts.provider import Provider
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.secret import Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSetup:
+    """One configured provider. Equal setups make interchangeable providers, so a provider can be kept by its setup.
+
+    Attributes:
+        name: The name it is configured under; errors carry it.
+        kind: The wire family.
+        base_url: The service's address without a trailing slash; empty leaves the family's own.
+        api_key: The key, None when there is none.
+        timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limits.
+        script: The script of a `scripted` provider.
+        clock: Time for the provider's waits and dates.
+    """
+
+    name: str
+    kind: str
+    base_url: str = ""
+    api_key: Secret | None = None
+    timeout: float | None = None
+    script: Path | None = None
+    clock: Clock = SYSTEM_CLOCK
+
+
+ProviderFactory: TypeAlias = Callable[[ProviderSetup], Provider]
+"""Makes a provider; touches neither network nor disk before the first request, unless the setup names a file."""

@@ -1,0 +1,160 @@
+"""The engine behind every front end: opens sessions, and keeps the ones in use."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from claw_acp.agent.system_prompt import system_prompt
+from claw_acp.agent.toolbox import Toolbox
+from claw_acp.config.load import load_settings
+from claw_acp.config.locations import Locations
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.command import Command
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.ids import new_id
+from claw_acp.providers.resolve import resolve
+from claw_acp.runtime.models import ProviderPool
+from claw_acp.runtime.registries import make_commands, make_toolbox
+from claw_acp.security.permission_store import PermissionStore
+from claw_acp.session.journal import Journal
+from claw_acp.session.lock import SessionLock
+from claw_acp.session.pages import Page
+from claw_acp.session.record import SessionRecord
+from claw_acp.session.session import Session
+from claw_acp.workspace.local import LocalWorkspace
+from claw_acp.workspace.process_host import ProcessHost
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenSession:
+    """A session in use, with what belongs to its folder."""
+
+    session: Session
+    settings: Settings
+    workspace: LocalWorkspace
+    commands: Sequence[Command]
+    system: str
+
+
+class Engine:
+    """Everything a turn needs, shared by all sessions of the process. Made by `runtime.build.open_engine`."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        processes: ProcessHost,
+        locations: Locations,
+        environ: Mapping[str, str],
+        clock: Clock,
+    ) -> None:
+        self.journal = journal
+        self.clock = clock
+        self.locks = SessionLock(locations.lock_dir)
+        self.permissions = PermissionStore(locations.permissions_file)
+        self.providers = ProviderPool(clock=clock)
+        self.locations = locations
+        self._environ = environ
+        self._processes = processes
+        self._open: dict[str, OpenSession] = {}
+
+    @cached_property
+    def toolbox(self) -> Toolbox:
+        """The tools; loaded when the first turn, or the warm-up, needs them."""
+        return make_toolbox()
+
+    @cached_property
+    def commands(self) -> Sequence[Command]:
+        """The slash commands."""
+        return make_commands()
+
+    # ------------------------------------------------------------------ opening
+
+    async def create(self, cwd: Path, *, additional: Sequence[Path] = ()) -> OpenSession:
+        """A new session, kept from this moment on.
+
+        Raises:
+            InvalidRequest: A directory does not exist.
+            AuthRequired: The configured model cannot be used without a key.
+        """
+        roots = [_directory(path) for path in (cwd, *additional)]
+        settings = self.settings(roots[0])
+        choice = resolve(settings, model=None)
+        now = self.clock.now()
+        record = SessionRecord(
+            id=new_id("ses", clock=self.clock),
+            cwd=str(cwd),
+            additional_directories=tuple(str(path) for path in additional),
+            mode=settings.mode,
+            model=choice.name,
+            created_at=now,
+            updated_at=now,
+        )
+        await self.journal.create(record)
+        return self._assemble(record, roots=roots, settings=settings)
+
+    async def open(self, session_id: str, cwd: Path, *, additional: Sequence[Path] = ()) -> OpenSession:
+        """A session made earlier, by this process or another; the one in use when there is one.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+            InvalidRequest: A directory does not exist.
+        """
+        roots = [_directory(path) for path in (cwd, *additional)]
+        opened = self._open.get(session_id)
+        if opened is None:
+            record = await self.journal.get(session_id)
+            opened = self._open.get(session_id) or self._assemble(record, roots=roots, settings=self.settings(roots[0]))
+        if not opened.session.busy:
+            await opened.session.catch_up()
+        return opened
+
+    def settings(self, cwd: Path | None) -> Settings:
+        """The configuration that applies in a folder, as it is now."""
+        return load_settings(locations=self.locations, environ=self._environ, cwd=cwd)
+
+    def _assemble(self, record: SessionRecord, *, roots: Sequence[Path], settings: Settings) -> OpenSession:
+        workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
+        session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots)
+        opened = OpenSession(
+            session=session,
+            settings=settings,
+            workspace=workspace,
+            commands=self.commands,
+            system=system_prompt(workspace.roots),
+        )
+        self._open[record.id] = opened
+        return opened
+
+    # ------------------------------------------------------------------ the rest of a session's life
+
+    async def list(self, *, cwd: str | None, cursor: str | None) -> Page:
+        """A page of sessions, the last changed first."""
+        return await self.journal.list(cwd=cwd, cursor=cursor)
+
+    async def close(self, session_id: str) -> None:
+        """Cancel a session's work and let go of it; it stays in the journal."""
+        opened = self._open.pop(session_id, None)
+        if opened is not None:
+            await opened.session.aclose()
+
+    async def delete(self, session_id: str) -> None:
+        """Close a session and remove it for good; one that does not exist is fine."""
+        await self.close(session_id)
+        await self.journal.delete(session_id)
+
+    async def aclose(self) -> None:
+        """Close all sessions and providers."""
+        for session_id in tuple(self._open):
+            await self.close(session_id)
+        await self.providers.aclose()
+
+
+def _directory(path: Path) -> Path:
+    if not path.exists():
+        raise InvalidRequest(f"the directory {path} does not exist")
+    if not path.is_dir():
+        raise InvalidRequest(f"{path} is not a directory")
+    return path.resolve()
