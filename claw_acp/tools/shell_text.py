@@ -54,7 +54,7 @@ def unseen(now: str, *, before: str) -> str:
     if now.startswith(before):
         return now[len(before) :]
     overlap = before[-_OVERLAP:]
-    found = now.find(overlap)
+    found = now.find(overlap) if len(overlap) == _OVERLAP else -1  # a few characters occur everywhere
     return now if found < 0 else now[found + len(overlap) :]
 
 
