@@ -183,7 +183,8 @@ class Dispatcher:
             log.warning("notification ignored: params are no object", extra={"method": method})
             return
         if method == CANCEL:
-            self._cancel(params.get("requestId"))
+            # Started, not called: the request's own task comes first and may say what cancelling means.
+            tasks.start_soon(self._cancel, params.get("requestId"), name=method)
             return
         handler = self._router.notification_handler(method)
         if handler is not None:
@@ -195,7 +196,7 @@ class Dispatcher:
         except Exception:
             log.exception("notification failed", extra={"method": method})
 
-    def _cancel(self, request_id: JsonValue) -> None:
+    async def _cancel(self, request_id: JsonValue) -> None:
         if not isinstance(request_id, str | int | float | None):
             return
         entry = self._in_flight.get((type(request_id), request_id))
