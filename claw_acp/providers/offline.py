@@ -21,6 +21,7 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.messages import LinkPart, Message, Reasoning, ResourcePart, ToolCall, Usage
 from claw_acp.providers.offline_rules.moves import Move, next_move
 from claw_acp.providers.offline_rules.quotes import path_of
@@ -38,8 +39,8 @@ _CHUNKS = re.compile(rf"(?:\s*\S+){{1,{CHUNK_WORDS}}}\s*|\s+")
 class OfflineProvider(Provider):
     """Does simple file work by rules; anything else it answers with what it can do."""
 
-    def __init__(self, *, name: str = "offline") -> None:
-        self.name = name
+    def __init__(self, setup: ProviderSetup) -> None:
+        self.name = setup.name
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
         """Decide on the next move."""

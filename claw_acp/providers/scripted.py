@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 import anyio
 
@@ -24,9 +23,10 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
-from claw_acp.core.errors import ProviderTimeout, RequestRejected
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import ConfigError, ProviderTimeout, RequestRejected
 from claw_acp.core.messages import Message, ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.providers.script import CallStep, ErrorStep, Script, Step, Turn, load_script
+from claw_acp.providers.script import CallStep, ErrorStep, Step, Turn, load_script
 
 WAIT_LIMIT = 30.0  # seconds a `wait_for` step waits; longer than any sane test, shorter than its time limit
 WAIT_POLL = 0.005  # seconds between looks
@@ -65,19 +65,17 @@ class _Cue:
 class ScriptedProvider(Provider):
     """Plays a script back. The only state is how often an `error` step with `times` has failed."""
 
-    def __init__(self, script: Script, *, name: str = "scripted") -> None:
-        self.name = name
-        self._script = script
-        self._failures: Counter[int] = Counter()  # by identity: equal steps at two places count apart
-
-    @classmethod
-    def from_file(cls, path: Path, *, name: str = "scripted") -> Self:
-        """A provider for the script at `path`.
+    def __init__(self, setup: ProviderSetup) -> None:
+        """Read the script.
 
         Raises:
-            ConfigError: The file is not a script.
+            ConfigError: None is named, or the file is not a script.
         """
-        return cls(load_script(path), name=name)
+        if setup.script is None:
+            raise ConfigError(f'[providers.{setup.name}] plays a script; name it: script = "PATH"')
+        self.name = setup.name
+        self._script = load_script(setup.script)
+        self._failures: Counter[int] = Counter()  # by identity: equal steps at two places count apart
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
         """Play the next turn in one piece."""

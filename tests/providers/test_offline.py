@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, TextChunk, ThoughtChunk, ToolSpec
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import LinkPart, Message, TextPart
 from claw_acp.providers.offline import OfflineProvider
@@ -85,13 +86,13 @@ class Project:
 
     def _grep(self, arguments: JsonObject) -> tuple[str, bool]:
         pattern = re.compile(str(arguments["pattern"]))
-        hits = [
-            f"{path.relative_to(self.root)}:{number}: {line}"
-            for path in sorted(self.root.rglob("*.py"))
-            for number, line in enumerate(path.read_text().splitlines(), start=1)
-            if pattern.search(line)
-        ]
-        return "\n".join(hits) or "No matches.", False
+        files: list[str] = []
+        for path in sorted(self.root.rglob("*.py")):
+            lines = enumerate(path.read_text().splitlines(), start=1)
+            rows = [f"  {number}: {line}" for number, line in lines if pattern.search(line)]
+            if rows:
+                files.append("\n".join([str(path.relative_to(self.root)), *rows]))
+        return "\n\n".join(files) or "No matches.", False
 
     def _shell(self, arguments: JsonObject) -> tuple[str, bool]:
         done = subprocess.run(
@@ -103,7 +104,8 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
-        return f"{done.stdout}\n[exit code {done.returncode}]", done.returncode != 0
+        ending = "" if "[killed" in done.stdout else f"\n\n[exit code {done.returncode}]"
+        return f"{done.stdout}{ending}", done.returncode != 0 or not ending
 
     def _plan(self, arguments: JsonObject) -> tuple[str, bool]:
         self.plans.append([entry["status"] for entry in json.loads(json.dumps(arguments["entries"]))])
@@ -124,7 +126,9 @@ async def converse(project: Project, asked: str | Message, *, tools: tuple[str, 
     """Run a whole turn as the loop would, each request to a new provider; everything that was said."""
     messages = [Message.user(asked) if isinstance(asked, str) else asked]
     for _ in range(20):
-        response = await OfflineProvider().chat(request(*messages, tools=tools))
+        response = await OfflineProvider(ProviderSetup(name="offline", kind="offline")).chat(
+            request(*messages, tools=tools)
+        )
         messages.append(Message.assistant(response.text, tool_calls=response.tool_calls))
         if not response.tool_calls:
             return "".join(message.text for message in messages if message.role == "assistant")
@@ -135,7 +139,7 @@ async def converse(project: Project, asked: str | Message, *, tools: tuple[str, 
 
 
 async def first_answer(*messages: Message) -> ChatResponse:
-    return await OfflineProvider().chat(request(*messages))
+    return await OfflineProvider(ProviderSetup(name="offline", kind="offline")).chat(request(*messages))
 
 
 # ---------------------------------------------------------------- the grammar
@@ -216,7 +220,12 @@ async def test_an_unknown_request_is_answered_with_what_is_possible_and_how_to_c
 
 
 async def test_the_answer_streams_in_small_pieces_that_add_up(project: Project) -> None:
-    events = [event async for event in OfflineProvider().stream(request(Message.user("fix the test")))]
+    events = [
+        event
+        async for event in OfflineProvider(ProviderSetup(name="offline", kind="offline")).stream(
+            request(Message.user("fix the test"))
+        )
+    ]
 
     last = events[-1]
     assert isinstance(last, Finished)
@@ -329,6 +338,10 @@ async def test_after_a_failed_command_only_a_conditional_step_goes_on(project: P
     assert "`false` failed with exit code 1" in said
 
 
+async def test_a_killed_command_counts_as_failed(project: Project) -> None:
+    assert "did not come to its end" in await converse(project, "run `printf '[killed by SIGKILL]' && exit`")
+
+
 async def test_a_condition_that_does_not_hold_is_skipped(project: Project) -> None:
     said = await converse(project, "run `true`; if it fails, run `touch made`")
 
@@ -422,6 +435,6 @@ def test_both_test_runners_are_understood() -> None:
 
 
 def test_hits_in_tests_do_not_count() -> None:
-    found = "src/greet.py:2: a\nsrc/greet.py:9: b\ntests/check.py:1: a\ntest_greet.py:4: a\n[3 more]"
+    found = "src/greet.py\n  2: a\n  9- b\n\ntests/check.py\n  1: a\n\ntest_greet.py\n  4: a\n\n[3 more]"
 
     assert files_hit(found) == ("src/greet.py",)

@@ -5,16 +5,21 @@ import anyio
 import pytest
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, RateLimited, RequestRejected
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.providers.scripted import ScriptedProvider
 
 
+def provider_of(path: Path | None) -> ScriptedProvider:
+    return ScriptedProvider(ProviderSetup(name="scripted", kind="scripted", script=path))
+
+
 def script(tmp_path: Path, content: JsonValue) -> ScriptedProvider:
     path = tmp_path / "script.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    return ScriptedProvider.from_file(path)
+    return provider_of(path)
 
 
 def says(*texts: str) -> list[JsonValue]:
@@ -170,9 +175,14 @@ async def test_a_wrong_script_names_the_file_and_the_place(tmp_path: Path, text:
     path.write_text(text, encoding="utf-8")
 
     with pytest.raises(ConfigError, match=rf"bad\.json.*{problem}"):
-        ScriptedProvider.from_file(path)
+        provider_of(path)
 
 
 async def test_a_missing_script_is_a_configuration_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.json cannot be read: No such file"):
-        ScriptedProvider.from_file(tmp_path / "none.json")
+        provider_of(tmp_path / "none.json")
+
+
+async def test_a_provider_without_a_script_says_how_to_name_one() -> None:
+    with pytest.raises(ConfigError, match=r"\[providers\.scripted\] plays a script"):
+        provider_of(None)

@@ -6,7 +6,7 @@ from claw_acp.providers.offline_rules.correction import Correction, correction_f
 from claw_acp.providers.offline_rules.files import replace
 from claw_acp.providers.offline_rules.looking import literal
 from claw_acp.providers.offline_rules.moves import Move, Outcome, Outcomes
-from claw_acp.providers.offline_rules.worker import Doing, Worker
+from claw_acp.providers.offline_rules.worker import STOPPED, Doing, Worker
 
 TEST_COMMAND = "python3 -m unittest"  # when a request says "the test" and names no command
 STEPS = ("Run the test", "Find the cause", "Correct it", "Run the test again")
@@ -86,6 +86,8 @@ def _locate(asked: Correction, worker: Worker) -> Generator[Move, Outcomes, tupl
 
 
 def _ending(code: int) -> str:
+    if code == STOPPED:
+        return "did not come to its end"
     return "ended well" if code == 0 else f"failed with exit code {code}"
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 _STRING = r"""(?P<{0}>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _UNITTEST = re.compile(rf"AssertionError: {_STRING.format('left')} != {_STRING.format('right')}")
 _PYTEST = re.compile(rf"\bassert {_STRING.format('left')} == {_STRING.format('right')}")
-_HIT = re.compile(r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+)(?::|\b)", re.MULTILINE)
+_HIT = re.compile(r"^(?P<path>\S[^\n]*)\n(?= +\d+[:-])", re.MULTILINE)  # a path, then indented lines of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def difference(left: str, right: str) -> Correction:
 
 
 def files_hit(found: str) -> tuple[str, ...]:
-    """The files in `path:line: text` search results, tests left out, each once."""
+    """The files in what the search tool found (a path, then its lines indented), tests left out."""
     paths = dict.fromkeys(match["path"] for match in _HIT.finditer(found))
     return tuple(path for path in paths if not _is_test(path))
 

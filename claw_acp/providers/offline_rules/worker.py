@@ -8,9 +8,10 @@ from claw_acp.core.events import PlanStatus
 from claw_acp.core.json_value import JsonValue
 from claw_acp.providers.offline_rules.moves import Call, Move, Outcome, Outcomes
 
+STOPPED = -1  # the exit code of a command that was killed
 SHOWN_LINES = 40  # lines of a result repeated in an answer; the rest is in the tool call
 _REFUSED = re.compile(r"\b(?:reject|refus|declin|den(?:y|ied)|nobody allowed|not allowed)", re.IGNORECASE)
-_EXIT_CODE = re.compile(r"\bexit(?:ed)?\b\D{0,20}?(?P<code>\d+)", re.IGNORECASE)
+_ENDING = re.compile(r"\[(?:exit code (?P<code>\d+)|killed by|timed out)[^\[\]]*\]\s*$")  # how the shell tool closes
 
 Asking: TypeAlias = Generator[Move, Outcomes, Outcome]
 Doing: TypeAlias = Generator[Move, Outcomes, bool]
@@ -68,9 +69,12 @@ class Worker:
     def shell(self, command: str) -> Asking:
         """Run a command; `last_code` is its exit code, None if it did not run to its end."""
         outcome = yield from self.call("shell", command=command)
-        codes = [int(found.group("code")) for found in _EXIT_CODE.finditer(outcome.text)]
+        ending = _ENDING.search(outcome.text)
         self.last_command = command
-        self.last_code = codes[-1] if codes else None if outcome.failed else 0
+        if ending is None:
+            self.last_code = None if outcome.failed else 0
+        else:
+            self.last_code = int(ending["code"] or STOPPED)
         return Outcome(text=outcome.text, failed=self.last_failed)
 
     @property
