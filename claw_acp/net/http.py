@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -267,7 +268,7 @@ class HttpService:
 
     def _reason(self, error: Exception) -> str:
         """The most exact words in a chain of causes: `Connection refused`, not `All connection attempts failed`."""
-        words = [text for cause in _causes(error) if (text := getattr(cause, "strerror", None) or str(cause))]
+        words = [text for cause in _causes(error) if (text := _words(cause))]
         return masked(words[-1] if words else type(error).__name__, secrets=self._secrets)
 
 
@@ -275,3 +276,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
+
+
+def _words(error: BaseException) -> str:
+    """What an exception says; the system's own phrase where asyncio hides it (`Connect call failed (...)`)."""
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)
+    return str(getattr(error, "strerror", None) or error)

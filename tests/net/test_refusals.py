@@ -134,7 +134,7 @@ def test_a_key_the_vendor_echoes_is_masked() -> None:
         "sk-ab12********wxyz",
         "gsk_abcdefgh12",
         "ghp_abcdefgh12",
-        "AIzaSyA-abc",
+        "AIzaSyA-abcd",
         "xai-abcdefgh1",
     ],
 )

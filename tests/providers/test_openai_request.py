@@ -1,0 +1,194 @@
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from claw_acp.contracts.provider import ChatRequest
+from claw_acp.core.errors import RequestRejected
+from claw_acp.core.messages import AudioPart, ImagePart, Message, Reasoning, ResourcePart, ToolCall
+from claw_acp.providers.openai_request import Dialect, chat_completion, dialect_of
+from tests.providers.conversation import FIRST, IMAGE, MESSAGES, asking
+
+
+def body(request: ChatRequest, *, dialect: Dialect | None = None) -> Any:
+    return chat_completion(request, dialect=dialect or Dialect(), provider="openai")
+
+
+def test_a_whole_conversation_with_tools_and_images() -> None:
+    assert body(asking(*MESSAGES, tools=True)) == snapshot(
+        {
+            "model": "test-model",
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {
+                    "role": "user",
+                    "content": [
+                        {
+                            "type": "text",
+                            "text": """\
+Look at [a.py](file:///p/a.py)
+<resource uri="file:///p/b.md">
+# B
+</resource>
+""",
+                        },
+                        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+                    ],
+                },
+                {
+                    "role": "assistant",
+                    "content": "Reading.",
+                    "tool_calls": [
+                        {
+                            "id": "call_1",
+                            "type": "function",
+                            "function": {"name": "read_file", "arguments": '{"path": "a.py"}'},
+                        },
+                        {"id": "call:2", "type": "function", "function": {"name": "read_file", "arguments": "{}"}},
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "call_1", "content": "print(1)"},
+                {"role": "tool", "tool_call_id": "call:2", "content": "arguments are not JSON"},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "Returned by read_file (call_1):"},
+                        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+                    ],
+                },
+                {"role": "user", "content": "Go on."},
+                {"role": "user", "content": "Please."},
+            ],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "read_file",
+                        "description": "Read a file",
+                        "parameters": {
+                            "type": "object",
+                            "properties": {"path": {"type": "string"}},
+                            "required": ["path"],
+                        },
+                    },
+                }
+            ],
+        }
+    )
+
+
+def test_options_are_sent_only_when_given() -> None:
+    assert body(asking()) == snapshot(
+        {
+            "model": "test-model",
+            "messages": [{"role": "user", "content": "hi"}],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+    )
+    assert body(
+        asking(
+            max_tokens=9,
+            temperature=0.5,
+            top_p=0.9,
+            stop=("END",),
+            effort="high",
+            tool_choice="required",
+            tools=True,
+        )
+    ) == snapshot(
+        {
+            "model": "test-model",
+            "messages": [{"role": "user", "content": "hi"}],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "read_file",
+                        "description": "Read a file",
+                        "parameters": {
+                            "type": "object",
+                            "properties": {"path": {"type": "string"}},
+                            "required": ["path"],
+                        },
+                    },
+                }
+            ],
+            "tool_choice": "required",
+            "max_tokens": 9,
+            "temperature": 0.5,
+            "top_p": 0.9,
+            "stop": ["END"],
+            "reasoning_effort": "high",
+        }
+    )
+
+
+@pytest.mark.parametrize(("effort", "word"), [("off", "none"), ("low", "low"), ("medium", "medium"), ("high", "high")])
+def test_effort_becomes_reasoning_effort(effort: str, word: str) -> None:
+    assert body(asking(effort=effort))["reasoning_effort"] == word
+
+
+def test_only_openai_itself_is_sent_max_completion_tokens() -> None:
+    request = asking(max_tokens=9)
+    assert body(request, dialect=dialect_of("api.openai.com"))["max_completion_tokens"] == 9
+    assert body(request, dialect=dialect_of("127.0.0.1"))["max_tokens"] == 9
+
+
+@pytest.mark.parametrize(
+    ("host", "field"),
+    [("api.deepseek.com", "reasoning_content"), ("openrouter.ai", "reasoning"), ("api.openai.com", None)],
+)
+def test_thinking_is_sent_back_where_the_service_wants_it(host: str, field: str | None) -> None:
+    message = Message.assistant("a", reasoning=(Reasoning(text="hm"),))
+    sent = body(asking(message), dialect=dialect_of(host))["messages"][0]
+    assert {key: value for key, value in sent.items() if "reason" in key} == ({field: "hm"} if field else {})
+
+
+def test_what_google_attached_to_a_call_is_sent_back() -> None:
+    call = ToolCall(id="c", name="f", arguments="{}", extra={"extra_content": {"google": {"thought_signature": "s"}}})
+    sent = body(asking(Message.assistant(tool_calls=(call,))))["messages"][0]["tool_calls"][0]
+    assert sent["extra_content"] == {"google": {"thought_signature": "s"}}
+
+
+@pytest.mark.parametrize("arguments", ['{"a":  1}', "[1]", '"text"'])
+def test_arguments_that_parse_stay_as_the_model_wrote_them(arguments: str) -> None:
+    call = ToolCall(id="c", name="f", arguments=arguments)
+    sent = body(asking(Message.assistant(tool_calls=(call,))))["messages"][0]["tool_calls"][0]
+    assert sent["function"]["arguments"] == arguments
+
+
+def test_a_tool_result_without_text_still_says_something() -> None:
+    assert body(asking(Message.tool(FIRST)))["messages"][0]["content"] == "(no output)"
+    assert [m["role"] for m in body(asking(Message.tool(FIRST, IMAGE)))["messages"]] == ["tool", "user"]
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (AudioPart(data="", mime_type="audio/wav"), "cannot listen to audio"),
+        (ImagePart(data="", mime_type="image/tiff"), "cannot see images of type image/tiff"),
+        (
+            ResourcePart(uri="file:///x.bin", blob="AA=="),
+            r"cannot read the attached file:///x.bin \(application/octet-stream\)",
+        ),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_with_a_reason(part: AudioPart | ImagePart | ResourcePart, words: str) -> None:
+    with pytest.raises(RequestRejected, match=words):
+        body(asking(Message.user(part)))
+
+
+def test_an_embedded_image_is_sent_as_an_image() -> None:
+    part = ResourcePart(uri="file:///x.png", mime_type="image/png", blob="aGk=")
+    assert body(asking(Message.user(part)))["messages"][0]["content"][0]["type"] == "image_url"
+
+
+def test_an_embedded_text_cannot_close_its_own_fence_by_its_name() -> None:
+    part = ResourcePart(uri='file:///"><x', text="t")
+    sent = body(asking(Message.user(part)))["messages"][0]["content"]
+    assert sent == '<resource uri="file:///&quot;&gt;&lt;x">\nt\n</resource>\n'
