@@ -15,9 +15,10 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import aiosqlite
 import anyio
+import anyio.to_thread
 
 from claw_acp.core.errors import StoreError
-from claw_acp.store.failures import is_busy, store_error
+from claw_acp.store.failures import is_busy, result_code, store_error
 from claw_acp.store.migrations import VERSION
 from claw_acp.store.opening import BUSY_TIMEOUT, open_file
 
@@ -127,16 +128,20 @@ async def _connect(path: Path) -> _Connection:
     # Shielded: a connection whose opening is abandoned halfway would never be closed.
     with anyio.move_on_after(OPEN_LIMIT, shield=True):
         while True:
-            connection = _Connection(partial(open_file, path), _FETCH)
             try:
-                await connection
+                return await _adopt(await anyio.to_thread.run_sync(open_file, path))
             except sqlite3.Error as error:
                 if not is_busy(error):
                     raise store_error(error, path=path) from error
-            else:
-                return connection
             await anyio.sleep(_OPEN_RETRY)
     raise StoreError(f"the session store {path} is held by another process; try again when it is done")
+
+
+async def _adopt(opened: sqlite3.Connection) -> _Connection:
+    """`opened` with a thread of its own. aiosqlite does not open it: its thread cannot be awaited if that fails."""
+    connection = _Connection(lambda: opened, _FETCH)
+    await connection
+    return connection
 
 
 def _read(connection: sqlite3.Connection, *, sql: str, params: Sequence[SqlValue]) -> list[Row]:
@@ -156,9 +161,13 @@ def _transact(connection: sqlite3.Connection, *, statements: Sequence[Statement]
 
 
 def _check(connection: sqlite3.Connection, *, path: Path) -> Health:
-    found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)")]
-    problems = tuple(line for line in found if line != "ok")
-    orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
-    if orphans:
-        problems += (f"{len(orphans)} rows belong to sessions that do not exist",)
-    return Health(path=path, version=VERSION, size=path.stat().st_size, problems=problems)
+    problems: list[str] = []
+    try:
+        problems += [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)") if row[0] != "ok"]
+        if orphans := connection.execute("PRAGMA foreign_key_check").fetchall():
+            problems.append(f"{len(orphans)} rows belong to sessions that do not exist")
+    except sqlite3.DatabaseError as error:
+        if result_code(error) != sqlite3.SQLITE_CORRUPT:
+            raise
+        problems.append(str(error))
+    return Health(path=path, version=VERSION, size=path.stat().st_size, problems=tuple(problems))

@@ -1,4 +1,4 @@
-"""Opening a database file: is it ours, is it sound, is it in today's shape. Runs in the connection's own thread.
+"""Opening a database file: is it ours, is it sound, is it in today's shape. It blocks: it runs in a worker thread.
 
 Nothing is written before the file is known to be ours: a file that is refused stays as it was, byte for byte.
 """
@@ -16,6 +16,7 @@ from claw_acp.store.migrations import APPLICATION_ID, MIGRATIONS, VERSION
 BUSY_TIMEOUT: Final = 5.0  # seconds to wait for another process's transaction, which takes milliseconds
 _FILE_MODE: Final = 0o600
 _DIRECTORY_MODE: Final = 0o700
+_SMALLEST: Final = 512  # bytes: one page of the smallest kind
 _PRAGMAS: Final = (
     "PRAGMA journal_mode = WAL",
     # A killed process loses nothing; only a power cut may cost the last transactions. No fsync a commit.
@@ -33,7 +34,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     """
     if not _create(path):
         _inspect(path)
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
         for pragma in _PRAGMAS:
             connection.execute(pragma).close()
@@ -68,6 +69,8 @@ def _inspect(path: Path) -> None:
     Raises:
         StoreError: It is not ours to write.
     """
+    if 0 < path.stat().st_size < _SMALLEST:
+        raise unusable(path)  # SQLite would take it for an empty one
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         try:
             tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
