@@ -1,0 +1,93 @@
+"""`claw-acp config show`: the effective settings, and where each came from."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from claw_acp.cli.here import locations_here, settings_here
+from claw_acp.cli.paint import Paint, columns
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.model import Section
+from claw_acp.config.settings import Settings
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the settings of the current directory; findings about them go last."""
+    parser = argparse.ArgumentParser(prog="claw-acp config", description="The configuration.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    show = commands.add_parser("show", help="the effective settings and where each came from")
+    show.add_argument("--json", action="store_true", help="for programs")
+    options = parser.parse_args(argv)
+    settings = settings_here()
+    if options.json:
+        print(json.dumps(_as_json(settings), indent=2))
+    else:
+        _print(settings)
+    return 0
+
+
+def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
+    """Dotted keys with their values, keys of providers as references or masked."""
+    yield "model", settings.model
+    yield "mode", settings.mode
+    for name, section in settings.providers.items():
+        yield from _set_values(section, prefix=f"providers.{name}")
+    for key in ("allow", "ask", "deny"):
+        rules: tuple[str, ...] = getattr(settings.permissions, key)
+        yield from ((f"permissions.{key}[{index}]", rule) for index, rule in enumerate(rules))
+    for key in type(settings.limits).model_fields:
+        yield f"limits.{key}", getattr(settings.limits, key)
+    yield "log_level", settings.log_level
+    yield "trace", settings.trace and str(settings.trace)
+
+
+def _set_values(section: Section, *, prefix: str) -> Iterator[tuple[str, object]]:
+    for key in type(section).model_fields:
+        value: object = getattr(section, key)
+        if isinstance(value, Section):
+            yield from _set_values(value, prefix=f"{prefix}.{key}")
+        elif key in section.model_fields_set:
+            yield f"{prefix}.{key}", _shown(value)
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, KeyReference):
+        return value.describe()
+    return str(value) if isinstance(value, Path) else value
+
+
+def _as_json(settings: Settings) -> dict[str, object]:
+    locations = locations_here()
+    return {
+        "file": str(locations.config_file),
+        "values": {
+            key: {"value": value, "origin": settings.origin(key).text()} for key, value in effective_values(settings)
+        },
+        "findings": [
+            {
+                "severity": finding.severity,
+                "file": finding.file,
+                "line": finding.line,
+                "key": finding.key,
+                "message": finding.message,
+                "suggestion": finding.suggestion,
+            }
+            for finding in settings.findings
+        ],
+    }
+
+
+def _print(settings: Settings) -> None:
+    paint = Paint()
+    file = locations_here().config_file
+    print(f"# {file}{'' if file.exists() else ' (not there; the defaults apply)'}")
+    rows = [
+        (key, "(automatic)" if value is None and key == "model" else json.dumps(value, ensure_ascii=False))
+        for key, value in effective_values(settings)
+        if value is not None or key == "model"
+    ]
+    for line, (key, _) in zip(columns([(key, f"= {value}") for key, value in rows]), rows, strict=True):
+        print(f"{line}  {paint(f'# {settings.origin(key).text()}', 'dim')}")
+    for finding in settings.findings:
+        print(f"{paint(finding.severity, 'red' if finding.severity == 'error' else 'yellow')}: {finding.text()}")

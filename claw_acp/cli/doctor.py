@@ -1,0 +1,112 @@
+"""`claw-acp doctor`: what works on this machine, what does not, and what to do about it."""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from claw_acp.cli.check import Check, Level
+from claw_acp.cli.here import locations_here, settings_here
+from claw_acp.cli.machine import directory_checks, program_checks, python_check
+from claw_acp.cli.paint import Colour, Paint
+from claw_acp.cli.sandbox_tools import sandbox_checks
+from claw_acp.config.locations import Locations
+from claw_acp.config.settings import Settings
+from claw_acp.core.errors import ClawError, StoreError
+from claw_acp.providers.known import OFFLINE
+from claw_acp.providers.overview import ProviderState, provider_states
+from claw_acp.providers.resolve import resolve
+from claw_acp.store.database import Database, Health
+
+_COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the report; 1 when something that is needed does not work."""
+    parser = argparse.ArgumentParser(prog="claw-acp doctor", description="Check this machine.")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    options = parser.parse_args(argv)
+    checks = list(examine(settings_here(), locations=locations_here()))
+    failed = any(check.level == "fail" for check in checks)
+    if options.json:
+        print(json.dumps({"ok": not failed, "checks": [asdict(check) for check in checks]}, indent=2))
+    else:
+        _print(checks)
+    return 1 if failed else 0
+
+
+def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
+    """Every check, in the order of the report."""
+    yield python_check()
+    yield from config_checks(settings, file=locations.config_file)
+    yield model_check(settings)
+    yield from (_provider(state) for state in provider_states(settings))
+    yield store_check(locations.database)
+    yield from directory_checks(locations)
+    yield from sandbox_checks()
+    yield from program_checks()
+
+
+def config_checks(settings: Settings, *, file: Path) -> Iterator[Check]:
+    """The configuration, one line a finding."""
+    if not settings.findings:
+        yield Check(level="ok", subject="config", detail=str(file) if file.exists() else f"{file} (none, not needed)")
+    for finding in settings.findings:
+        level: Level = "fail" if finding.severity == "error" else "warn"
+        yield Check(level=level, subject="config", detail=finding.text(), advice="mend or remove the line")
+
+
+def model_check(settings: Settings) -> Check:
+    """Whether a new session has someone to answer."""
+    try:
+        choice = resolve(settings, model=None)
+    except ClawError as error:
+        return Check(level="fail", subject="model", detail=error.message, advice="mend config.toml or the environment")
+    if choice.provider_name == OFFLINE.name and settings.model is None:
+        detail = f"{choice.name}, the built-in assistant: no key was found"
+        advice = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml"
+        return Check(level="warn", subject="model", detail=detail, advice=advice)
+    return Check(level="ok", subject="model", detail=choice.name)
+
+
+def store_check(database: Path) -> Check:
+    """The session store, read from beginning to end."""
+    if not database.exists():
+        return Check(level="ok", subject="sessions", detail=f"{database} (made with the first session)")
+    try:
+        health = anyio.run(partial(_health, database))
+    except StoreError as error:
+        return Check(level="fail", subject="sessions", detail=error.message, advice="move the file away to start anew")
+    if health.problems:
+        detail = f"{database} is damaged: {'; '.join(health.problems[:3])}"
+        return Check(level="fail", subject="sessions", detail=detail, advice="restore a copy, or move the file away")
+    return Check(level="ok", subject="sessions", detail=f"{database} (schema {health.version}, {health.size} bytes)")
+
+
+async def _health(database: Path) -> Health:
+    async with Database.opened(database) as opened:
+        return await opened.check_health()
+
+
+def _provider(state: ProviderState) -> Check:
+    subject = f"provider {state.name}"
+    if state.ready:
+        key = f"key from {state.key_source}" if state.key_source else "no key needed"
+        where = f", {state.base_url} ({state.base_url_origin})" if state.base_url_origin != "default" else ""
+        return Check(level="ok", subject=subject, detail=key + where)
+    if state.configured:
+        return Check(level="warn", subject=subject, detail=state.problem or "", advice="complete it, or remove it")
+    return Check(level="ok", subject=subject, detail=f"not set up ({state.problem})")
+
+
+def _print(checks: Sequence[Check]) -> None:
+    paint = Paint()
+    width = max(len(check.subject) for check in checks)
+    for check in checks:
+        print(f"{paint(f'{check.level:<4}', _COLOURS[check.level])}  {check.subject:<{width}}  {check.detail}")
+        if check.advice:
+            print(f"{'':<{width + 8}}-> {check.advice}")

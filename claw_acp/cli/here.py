@@ -1,0 +1,25 @@
+"""What the inspecting commands look at: the settings that apply in the current directory."""
+
+import os
+from pathlib import Path
+
+from claw_acp.config.load import load_settings
+from claw_acp.config.locations import Locations, find_locations
+from claw_acp.config.settings import Settings
+
+
+def locations_here() -> Locations:
+    """The directories in use."""
+    return find_locations(os.environ)
+
+
+def settings_here() -> Settings:
+    """The settings for work in the current directory."""
+    return load_settings(locations=locations_here(), environ=os.environ, cwd=_current_directory())
+
+
+def _current_directory() -> Path | None:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # it was removed under our feet
+        return None

@@ -1,0 +1,89 @@
+"""The command line: a table of commands, each named by string, so that a command pays only for itself."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from claw_acp.core.errors import ClawError
+from claw_acp.core.version import VERSION
+from claw_acp.registry.reference import Ref
+
+CommandMain: TypeAlias = Callable[[Sequence[str]], int]
+"""What a command is: the arguments after its name in, the exit code out (0 done, 1 failed, 2 wrong usage)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One row of the table."""
+
+    run: Ref[CommandMain]
+    summary: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "demo": Command(Ref("claw_acp.cli.demo:main"), "watch the agent work on a sample project, without key or network"),
+    "run": Command(Ref("claw_acp.cli.run:main"), "give the agent one task in this directory"),
+    "doctor": Command(Ref("claw_acp.cli.doctor:main"), "check this machine: what works, what is missing, what to do"),
+    "sessions": Command(Ref("claw_acp.cli.sessions:main"), "list, show and export conversations"),
+    "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
+    "providers": Command(Ref("claw_acp.cli.providers_list:main"), "list model providers, their keys and models"),
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command.
+
+    Raises:
+        SystemExit: `--help`, `--version` or a wrong option; argparse has printed the answer.
+    """
+    parser = _parser()
+    name: str | None = parser.parse_args(argv[:1]).command
+    command = COMMANDS.get(name or "")
+    if command is None:
+        return _unknown(name, parser=parser)
+    try:
+        code = command.run.load()(argv[1:])
+        sys.stdout.flush()
+    except ClawError as error:
+        print(f"claw-acp {name}: {error.message}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of a pipe went away, as `| head` does. Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 1
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="claw-acp",
+        usage="claw-acp [COMMAND ...]",
+        description="An agent server for editors. Without a command it speaks the Agent Client Protocol on stdio.",
+        epilog=f"commands:\n{rows}\n\n`claw-acp COMMAND --help` explains a command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"claw-acp {VERSION}")
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    return parser
+
+
+def _unknown(name: str | None, *, parser: argparse.ArgumentParser) -> int:
+    if name is None:
+        parser.print_help()
+        return 2
+    nearest = _nearest(name)
+    hint = f'did you mean "{nearest}"?' if nearest else "`claw-acp --help` lists the commands"
+    print(f'claw-acp: there is no command "{name}"; {hint}', file=sys.stderr)
+    return 2
+
+
+def _nearest(name: str) -> str | None:
+    return next(iter(get_close_matches(name[:40], COMMANDS, n=1)), None)

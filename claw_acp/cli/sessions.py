@@ -1,0 +1,127 @@
+"""`claw-acp sessions list|show|export`: the conversations in the journal."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from claw_acp.cli.here import locations_here
+from claw_acp.cli.paint import Paint, columns
+from claw_acp.cli.transcript import Entry, as_markdown, fold
+from claw_acp.core.clock import iso_time
+from claw_acp.core.errors import InvalidRequest, SessionNotFound
+from claw_acp.session.journal import Journal
+from claw_acp.session.pages import MAX_PAGE
+from claw_acp.session.record import SessionRecord
+
+LISTED = 20  # sessions printed unless told otherwise
+SHORTEST_ID = 8  # characters a beginning of an id must have to stand for it
+_PREVIEW = 400  # characters of each piece that `show` prints
+
+
+def main(argv: Sequence[str]) -> int:
+    """List sessions, or print one to stdout."""
+    options = _parser().parse_args(argv)
+    if options.command == "list":
+        return _list(
+            cwd=Path(options.cwd).absolute() if options.cwd else None, limit=options.limit, as_json=options.json
+        )
+    record, entries = anyio.run(partial(_read, options.session))
+    if options.json:
+        print(json.dumps({"session": asdict(record), "entries": [asdict(entry) for entry in entries]}, indent=2))
+    elif options.command == "export":
+        print(as_markdown(record, entries=entries), end="")
+    else:
+        _show(record, entries)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="claw-acp sessions", description="Conversations in the journal.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing = commands.add_parser("list", help="the last changed sessions")
+    listing.add_argument("--cwd", help="only those of this directory")
+    listing.add_argument("--limit", type=_positive, default=LISTED, help=f"how many (default {LISTED})")
+    listing.add_argument("--json", action="store_true", help="for programs")
+    for name, purpose in (("show", "one session, shortened"), ("export", "one session whole, as Markdown")):
+        command = commands.add_parser(name, help=purpose)
+        command.add_argument("session", help="its id, or an unmistakable beginning of it")
+        command.add_argument("--json", action="store_true", help="for programs")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _list(*, cwd: Path | None, limit: int, as_json: bool) -> int:
+    records = anyio.run(partial(_records, cwd=cwd, limit=limit))
+    if as_json:
+        print(json.dumps([asdict(record) for record in records], indent=2))
+    elif not records:
+        print("there are no sessions yet" if cwd is None else f"there are no sessions of {cwd}")
+    else:
+        rows = [(record.id, iso_time(record.updated_at), record.cwd, record.title or "") for record in records]
+        print("\n".join(columns([("SESSION", "LAST CHANGE", "DIRECTORY", "TITLE"), *rows])))
+    return 0
+
+
+async def _records(*, cwd: Path | None, limit: int) -> list[SessionRecord]:
+    """The `limit` sessions last changed; none when there is no journal, which is not made for looking."""
+    file = locations_here().database
+    if not file.exists():
+        return []
+    records: list[SessionRecord] = []
+    cursor: str | None = None
+    async with Journal.opened(file) as journal:
+        while len(records) < limit:
+            size = min(MAX_PAGE, limit - len(records))
+            page = await journal.list(cwd=str(cwd) if cwd else None, cursor=cursor, limit=size)
+            records += page.records
+            if (cursor := page.next_cursor) is None:
+                break
+    return records
+
+
+async def _read(wanted: str) -> tuple[SessionRecord, list[Entry]]:
+    session_id = await _full_id(wanted)
+    async with Journal.opened(locations_here().database) as journal:
+        record = await journal.get(session_id)
+        return record, fold(await journal.read(session_id))
+
+
+async def _full_id(wanted: str) -> str:
+    """The id that begins with `wanted`.
+
+    Raises:
+        SessionNotFound: None does.
+        InvalidRequest: Several do.
+    """
+    records = await _records(cwd=None, limit=10 * MAX_PAGE)
+    matches = [record.id for record in records if record.id == wanted or record.id.startswith(wanted)]
+    if wanted in matches:
+        return wanted
+    if not matches or len(wanted) < SHORTEST_ID:
+        raise SessionNotFound(wanted, f'there is no session "{wanted}"; `claw-acp sessions list` shows them')
+    if len(matches) > 1:
+        raise InvalidRequest(f'"{wanted}" is the beginning of {len(matches)} sessions; write more of it')
+    return matches[0]
+
+
+def _show(record: SessionRecord, entries: Sequence[Entry]) -> None:
+    paint = Paint()
+    print(paint(record.title or "Untitled session", "bold"))
+    print(f"{record.id}  {record.model}  {record.mode}  {iso_time(record.updated_at)}\n{record.cwd}")
+    for entry in entries:
+        label = entry.title if entry.kind == "tool" else entry.kind
+        status = f" ({entry.status or 'unfinished'})" if entry.kind == "tool" else ""
+        print(f"\n{paint(label + status, 'dim')}")
+        if text := (entry.output if entry.kind == "tool" else entry.text).strip():
+            print(text if len(text) <= _PREVIEW else f"{text[:_PREVIEW]}… ({len(text)} characters; export shows all)")

@@ -1,0 +1,95 @@
+"""The services we know by name, as data. A configured provider of the same name overrides only what it says."""
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownModel:
+    """A model to offer when the user lists none."""
+
+    id: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownService:
+    """One service.
+
+    Attributes:
+        name: What stands before the `/` in a model's name.
+        kind: The wire family (an entry point of `claw_acp.providers`).
+        base_url: The service's own address; empty when there is none.
+        key_variable: The vendor's usual variable for the key; empty when none is needed.
+        url_variable: The vendor's usual variable for another address.
+        vendor: Whose keys the service takes, in the words of `vendor_of_key`.
+        models: Best first; the first is the default.
+    """
+
+    name: str
+    kind: str
+    base_url: str = ""
+    key_variable: str = ""
+    url_variable: str = ""
+    vendor: str = ""
+    models: tuple[KnownModel, ...]
+
+
+ANTHROPIC = KnownService(
+    name="anthropic",
+    kind="anthropic",
+    base_url="https://api.anthropic.com",
+    key_variable="ANTHROPIC_API_KEY",
+    url_variable="ANTHROPIC_BASE_URL",
+    vendor="Anthropic",
+    models=(
+        KnownModel(id="claude-sonnet-4-5", description="Anthropic: balanced"),
+        KnownModel(id="claude-opus-4-5", description="Anthropic: most capable"),
+        KnownModel(id="claude-haiku-4-5", description="Anthropic: fastest"),
+    ),
+)
+OPENAI = KnownService(
+    name="openai",
+    kind="openai",
+    base_url="https://api.openai.com/v1",
+    key_variable="OPENAI_API_KEY",
+    url_variable="OPENAI_BASE_URL",
+    vendor="OpenAI",
+    models=(
+        KnownModel(id="gpt-5.1", description="OpenAI: most capable"),
+        KnownModel(id="gpt-5-mini", description="OpenAI: fast and cheap"),
+    ),
+)
+OFFLINE = KnownService(
+    name="offline",
+    kind="offline",
+    models=(KnownModel(id="assistant", description="Built in: simple file work, no key, no network"),),
+)
+
+SERVICES = MappingProxyType({service.name: service for service in (ANTHROPIC, OPENAI, OFFLINE)})
+"""By name, in the order in which a provider with a key is chosen when no model was."""
+
+GENERIC_KEY_VARIABLES = ("CLAW_ACP_API_KEY", "API_KEY")
+"""Keys of nobody in particular: they serve only a provider the user named."""
+
+# The first that fits decides; a key that fits none may be anybody's.
+_VENDOR_PREFIXES = (
+    ("Anthropic", re.compile(r"sk-ant-")),
+    ("OpenRouter", re.compile(r"sk-or-")),
+    ("OpenAI", re.compile(r"sk-")),
+    ("Groq", re.compile(r"gsk_")),
+    ("Google", re.compile(r"AIza")),
+    ("xAI", re.compile(r"xai-")),
+    ("Perplexity", re.compile(r"pplx-")),
+    ("Hugging Face", re.compile(r"hf_")),
+    ("NVIDIA", re.compile(r"nvapi-")),
+    ("Replicate", re.compile(r"r8_")),
+    ("GitHub", re.compile(r"gh[pousr]_|github_pat_")),
+    ("AWS", re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{12}")),
+)
+
+
+def vendor_of_key(key: str) -> str | None:
+    """The vendor whose keys begin like `key`; None when the beginning gives nobody away."""
+    return next((vendor for vendor, prefix in _VENDOR_PREFIXES if prefix.match(key)), None)

@@ -1,0 +1,178 @@
+"""Which model answers: from a name, or from what can be used on this machine."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
+
+from claw_acp.config.finding import did_you_mean
+from claw_acp.config.model import Options
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ChatOptions, Provider
+from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.errors import ClawError, ConfigError
+from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.keys import FoundKey, find_key, require_key
+from claw_acp.providers.known import OFFLINE, SERVICES
+from claw_acp.registry.entry_points import discover, load_extension
+from claw_acp.registry.reference import Ref
+
+OFFLINE_NOTICE = (
+    "No model is set up, so the built-in offline assistant answers: it does simple file work and needs no network. "
+    "To use a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml, "
+    "and start a new session. `claw-acp doctor` shows what was found."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """A model that can be asked.
+
+    Attributes:
+        provider_name: As configured: what stands before the `/`.
+        model: The model's own name, for `ChatRequest.model`.
+        setup: What the provider is made from; equal setups can share one provider.
+        options: The configured sampling, for `ChatRequest.options`.
+        notice: Something the user should be told about this choice, or None.
+    """
+
+    provider_name: str
+    model: str
+    setup: ProviderSetup
+    options: ChatOptions
+    notice: str | None = None
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return f"{self.provider_name}/{self.model}"
+
+    def make_provider(self, *, clock: Clock = SYSTEM_CLOCK) -> Provider:
+        """A new provider; its wire family is imported now. Close it with `aclose`.
+
+        Raises:
+            ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
+        """
+        return factory_of(self.setup)(replace(self.setup, clock=clock))
+
+
+class OfferedModel(NamedTuple):
+    """One entry of a model picker."""
+
+    value: str
+    name: str
+    description: str
+
+
+def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
+    """The choice for `model` (None: the configured one, else the first provider that can be used, else offline).
+
+    Raises:
+        AuthRequired: The named provider has no usable key; the text says which variable to set.
+        ConfigError: There is no such provider, or it is not configured completely.
+    """
+    cards = provider_cards(settings)
+    wanted = model or settings.model
+    if wanted is None:
+        return _first_usable(settings)
+    provider_name, slash, model_name = wanted.partition("/")
+    card = cards.get(provider_name)
+    if card is None or (slash and not model_name):
+        raise ConfigError(_no_such_model(wanted, providers=list(cards)))
+    card.check()
+    if not model_name:
+        if not card.models:
+            raise ConfigError(f'"{wanted}" names no model; write {provider_name}/NAME, or list models in config.toml')
+        model_name = card.models[0]
+    return _choice(card, model=model_name, key=require_key(card, settings=settings))
+
+
+def available_models(settings: Settings) -> list[OfferedModel]:
+    """The models of every provider that can be used now, for a picker; `offline/assistant` is always the last."""
+    offered = [offer for card in _usable(settings) for offer in _offers(card)]
+    configured = settings.model
+    if configured and "/" in configured and all(offer.value != configured for offer in offered):
+        offered.insert(0, OfferedModel(configured, configured.partition("/")[2], "Configured model"))
+    return offered
+
+
+def factory_of(setup: ProviderSetup) -> ProviderFactory:
+    """What makes providers of the setup's wire family.
+
+    Raises:
+        ConfigError: There is no such family, or it cannot be loaded.
+    """
+    families = discover("providers")
+    reference = families.get(setup.kind)
+    if reference is None:
+        hint = did_you_mean(setup.kind, families) or f"there are {', '.join(families) or 'none'}"
+        raise ConfigError(f'[providers.{setup.name}] has the unknown kind "{setup.kind}"; {hint}')
+    factory = load_extension(cast("Ref[ProviderFactory]", reference), kind="providers", name=setup.kind)
+    if factory is None:
+        raise ConfigError(f'the provider kind "{setup.kind}" ({reference.text}) cannot be loaded; the log says why')
+    return factory
+
+
+def _first_usable(settings: Settings) -> ModelChoice:
+    for card in _usable(settings):
+        if card.models and card.name != OFFLINE.name:
+            key = find_key(card, settings=settings, named=False)
+            return _choice(card, model=card.models[0], key=key)
+    offline = provider_cards(settings)[OFFLINE.name]
+    return replace(_choice(offline, model=offline.models[0], key=None), notice=OFFLINE_NOTICE)
+
+
+def _usable(settings: Settings) -> Iterator[Card]:
+    """Providers that are configured completely and have a key, or need none; one that is broken is passed over."""
+    named = (settings.model or "").partition("/")[0]
+    for card in provider_cards(settings).values():
+        try:
+            card.check()
+            key = find_key(card, settings=settings, named=card.name == named)
+        except ClawError:
+            continue  # `doctor` and `providers list` show why
+        configured = card.name in settings.providers and not card.needs_key
+        if key is not None or configured or card.name == OFFLINE.name:
+            yield card
+
+
+def _choice(card: Card, *, model: str, key: FoundKey | None) -> ModelChoice:
+    section = card.section
+    setup = ProviderSetup(
+        name=card.name,
+        kind=card.kind,
+        base_url=card.base_url,
+        api_key=key.secret if key else None,
+        timeout=section.timeout,
+        script=section.script,
+    )
+    return ModelChoice(provider_name=card.name, model=model, setup=setup, options=_chat_options(section.options))
+
+
+def _chat_options(options: Options) -> ChatOptions:
+    return ChatOptions(
+        max_tokens=options.max_tokens,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        stop=options.stop,
+        effort=options.effort,
+    )
+
+
+def _offers(card: Card) -> Iterator[OfferedModel]:
+    known = {model.id: model.description for model in card.service.models} if card.service else {}
+    for model in card.models:
+        yield OfferedModel(f"{card.name}/{model}", model, known.get(model, f"Provider {card.name}"))
+
+
+def _no_such_model(wanted: str, *, providers: list[str]) -> str:
+    provider, slash, _ = wanted.partition("/")
+    if not slash:
+        for service in SERVICES.values():
+            if any(model.id == wanted for model in service.models):
+                return f'the model "{wanted}" lacks its provider; write {service.name}/{wanted}'
+        return f'the model "{wanted}" lacks its provider; write PROVIDER/{wanted} (there are {", ".join(providers)})'
+    if provider in providers:
+        return f'"{wanted}" names no model; write {provider}/NAME'
+    hint = did_you_mean(provider, providers) or f"there are {', '.join(providers)}"
+    return f'there is no provider "{provider}"; {hint} A new one needs [providers.{provider}] in config.toml'
