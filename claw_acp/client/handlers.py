@@ -1,0 +1,113 @@
+"""What the one who drives an agent brings along: where news go, who answers questions, which files and terminals."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+
+from claw_acp.core.errors import InvalidRequest, ToolError
+from claw_acp.schema.base import Marker
+from claw_acp.schema.initialize import (
+    ClientCapabilities,
+    ClientSessionCapabilities,
+    FileSystemCapabilities,
+    SessionConfigOptionsCapabilities,
+)
+from claw_acp.schema.permission import PermissionOption, RequestPermissionRequest
+from claw_acp.schema.updates import SessionUpdate
+
+OnUpdate = Callable[[str, SessionUpdate], Awaitable[None]]
+OnPermission = Callable[[RequestPermissionRequest], Awaitable[PermissionOption | None]]
+
+
+class Files(Protocol):
+    """Text files as the agent may see them. Paths are absolute."""
+
+    async def read(self, path: Path) -> str:
+        """The whole text.
+
+        Raises:
+            ToolError: It cannot be read.
+        """
+        ...
+
+    async def write(self, path: Path, text: str) -> None:
+        """Replace or create a file.
+
+        Raises:
+            ToolError: It cannot be written.
+        """
+        ...
+
+
+class LocalFiles:
+    """The files of this machine."""
+
+    async def read(self, path: Path) -> str:
+        """See `Files.read`."""
+        try:
+            return (await anyio.Path(path).read_bytes()).decode("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ToolError(f"{path} cannot be read: {_reason(error)}") from error
+
+    async def write(self, path: Path, text: str) -> None:
+        """See `Files.write`."""
+        try:
+            await anyio.Path(path.parent).mkdir(parents=True, exist_ok=True)
+            await anyio.Path(path).write_bytes(text.encode("utf-8"))
+        except (OSError, UnicodeEncodeError) as error:
+            raise ToolError(f"{path} cannot be written: {_reason(error)}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handlers:
+    """How a client behaves; what is None or False is not offered to the agent.
+
+    Attributes:
+        update: Hears every update, one after another, in order. A prompt returns when it has heard the last one.
+        permission: Chooses an answer; None: the question was dismissed.
+        files: Serves `fs/*`.
+        terminals: Serve `terminal/*` with programs of this machine.
+    """
+
+    update: OnUpdate
+    permission: OnPermission
+    files: Files | None = None
+    terminals: bool = False
+
+    def capabilities(self) -> ClientCapabilities:
+        """What to tell the agent."""
+        files = self.files is not None
+        return ClientCapabilities(
+            fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),
+            terminal=self.terminals,
+            session=ClientSessionCapabilities(
+                notices=Marker(), config_options=SessionConfigOptionsCapabilities(boolean=Marker())
+            ),
+        )
+
+
+def absolute(path: str) -> Path:
+    """A path as the protocol wants it.
+
+    Raises:
+        InvalidRequest: It is relative.
+    """
+    if not Path(path).is_absolute():
+        raise InvalidRequest(f"`path` must be an absolute path, not {path!r}")
+    return Path(path)
+
+
+def window(text: str, *, line: int | None, limit: int | None) -> str:
+    """`limit` lines of a text from `line` on, counted from 1."""
+    if line is None and limit is None:
+        return text
+    first = max(line or 1, 1) - 1
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[first : None if limit is None else first + limit])
+
+
+def _reason(error: OSError | UnicodeError) -> str:
+    return error.strerror or type(error).__name__ if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,0 +1,137 @@
+"""Starting an agent as a child process, and ending it well."""
+
+import os
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from subprocess import PIPE
+
+import anyio
+from anyio.abc import Process
+
+from claw_acp.client.agent import Agent, AgentGone
+from claw_acp.client.groups import end_group
+from claw_acp.client.handlers import Handlers
+from claw_acp.client.served import Served
+from claw_acp.client.terminals import Terminals
+from claw_acp.rpc.dispatcher import Dispatcher
+from claw_acp.rpc.peer import OnFrame
+from claw_acp.rpc.streams import stream_transport
+
+EXIT_WAIT = 2.0  # seconds an agent has to end by itself after its input was closed
+LAST_WORDS = 4.0  # seconds for ending everything when the client itself is being cancelled
+STDERR_KEPT = 4096  # bytes of what the agent wrote to stderr last, for saying why it ended
+DYING = 0.5  # seconds between an agent's last frame and its end; past that nothing is said about the end
+
+OnStderr = Callable[[bytes], None]
+
+
+@asynccontextmanager
+async def spawn_agent(
+    command: Sequence[str],
+    *,
+    handlers: Handlers,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    on_stderr: OnStderr | None = None,
+    on_frame: OnFrame | None = None,
+) -> AsyncGenerator[Agent]:
+    """Run an agent for as long as the context lasts; it is connected, but not yet initialized.
+
+    At the end its input is closed, and it has `EXIT_WAIT` seconds to leave before its process group is terminated
+    and then killed.
+
+    Args:
+        command: Program and arguments.
+        handlers: How this client behaves.
+        cwd: Where the agent runs; here by default.
+        env: Its whole environment; ours by default.
+        on_stderr: Hears what the agent writes to stderr, which goes nowhere else.
+        on_frame: Hears every frame.
+
+    Raises:
+        AgentGone: It cannot be started.
+    """
+    try:
+        process = await anyio.open_process(
+            command, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, env=env or os.environ, start_new_session=True
+        )
+    except OSError as error:
+        raise AgentGone(f"{command[0]} cannot be started: {error.strerror or error}") from error
+    try:
+        async with _connected(process, handlers, on_stderr=on_stderr, on_frame=on_frame) as agent:
+            yield agent
+    except BaseExceptionGroup as group:
+        raise _only(group) from group.__cause__
+
+
+@asynccontextmanager
+async def _connected(
+    process: Process, handlers: Handlers, *, on_stderr: OnStderr | None, on_frame: OnFrame | None
+) -> AsyncGenerator[Agent]:
+    assert process.stdout is not None
+    assert process.stdin is not None
+    errors = _Stderr(process, on_stderr)
+    async with (
+        process,
+        stream_transport(process.stdout, process.stdin) as transport,
+        anyio.create_task_group() as tasks,
+    ):
+        terminals = Terminals(tasks)
+        served = Served(handlers, terminals=terminals)
+        dispatcher = Dispatcher(transport, served, on_frame=on_frame)
+        tasks.start_soon(errors.drain, name="agent stderr")
+        tasks.start_soon(dispatcher.run, name="agent")
+        tasks.start_soon(served.hear, name="updates")
+        try:
+            yield Agent(dispatcher, served, handlers=handlers, terminals=terminals, obituary=errors.obituary)
+        finally:
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await _end(process)
+                await terminals.aclose()
+            tasks.cancel_scope.cancel()
+            served.close()
+
+
+def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one error inside nested groups; the group itself if there are several."""
+    if len(group.exceptions) != 1:
+        return group
+    match group.exceptions[0]:
+        case BaseExceptionGroup() as inner:
+            return _only(inner)
+        case error:
+            return error
+
+
+async def _end(process: Process) -> None:
+    assert process.stdin is not None
+    await process.stdin.aclose()
+    with anyio.move_on_after(EXIT_WAIT):
+        await process.wait()
+    await end_group(process)
+
+
+class _Stderr:
+    """Reads what an agent writes to stderr, and remembers the end of it."""
+
+    def __init__(self, process: Process, listener: OnStderr | None) -> None:
+        self._process = process
+        self._listener = listener
+        self._tail = b""
+
+    async def drain(self) -> None:
+        assert self._process.stderr is not None
+        async for data in self._process.stderr:
+            self._tail = (self._tail + data)[-STDERR_KEPT:]
+            if self._listener is not None:
+                self._listener(data)
+
+    async def obituary(self) -> str:
+        """How the agent ended and what it wrote last."""
+        with anyio.move_on_after(DYING):
+            await self._process.wait()
+        code = self._process.returncode
+        words = self._tail.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        how = "" if code is None else f" with exit code {code}" if code >= 0 else f" by signal {-code}"
+        return f"{how}: {words}" if words else how
