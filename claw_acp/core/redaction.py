@@ -1,0 +1,195 @@
+"""Takes credentials out of text before a model, a log, a journal or a client sees it.
+
+Ordinary text comes back as the same object: a cheap test for tell-tale words comes first. What is replaced keeps its
+first four characters, so that a person can tell which credential it was.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from math import log2
+
+REDACTED = "[redacted]"
+SHORTEST_KNOWN = 8  # characters; replacing shorter values would hit ordinary words
+
+_KEPT = 4
+_SHORTEST_KEY_BODY = 40  # characters
+_LEAST_ENTROPY = 3.0  # bits a character: words and names stay below, random keys above
+_LEAST_LENGTH = 8
+
+# Each vendor pattern is looked for only in texts that hold its tell-tale.
+_VENDORS: Mapping[str, str] = {
+    "sk-": r"\bsk-(?:ant-|proj-|svcacct-|admin-|or-v1-|live-)?[A-Za-z0-9_-]{20,}",
+    "gh": r"\bgh[pousr]_[A-Za-z0-9]{36,}",
+    "github_pat_": r"\bgithub_pat_[A-Za-z0-9_]{22,}",
+    "glpat-": r"\bglpat-[A-Za-z0-9_-]{20,}",
+    "xox": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "xapp-": r"\bxapp-\d-[A-Za-z0-9-]{10,}",
+    "hooks.slack.com": r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}",
+    "AKIA": r"\bAKIA[0-9A-Z]{16}\b",
+    "ASIA": r"\bASIA[0-9A-Z]{16}\b",
+    "AIza": r"\bAIza[0-9A-Za-z_-]{35}\b",
+    "GOCSPX-": r"\bGOCSPX-[A-Za-z0-9_-]{20,}",
+    "ya29.": r"\bya29\.[A-Za-z0-9_-]{20,}",
+    "_live_": r"\b[spr]k_live_[A-Za-z0-9]{16,}",
+    "_test_": r"\b[spr]k_test_[A-Za-z0-9]{16,}",
+    "whsec_": r"\bwhsec_[A-Za-z0-9+/=]{24,}",
+    "npm_": r"\bnpm_[A-Za-z0-9]{36}\b",
+    "pypi-": r"\bpypi-[A-Za-z0-9_-]{40,}",
+    "hf_": r"\bhf_[A-Za-z0-9]{30,}\b",
+    "gsk_": r"\bgsk_[A-Za-z0-9]{30,}\b",
+    "xai-": r"\bxai-[A-Za-z0-9]{40,}\b",
+    "r8_": r"\br8_[A-Za-z0-9]{30,}\b",
+    "pplx-": r"\bpplx-[A-Za-z0-9]{30,}\b",
+    "SG.": r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    "dop_v1_": r"\bdop_v1_[a-f0-9]{64}\b",
+    "shpat_": r"\bshpat_[a-fA-F0-9]{32}\b",
+    "lin_api_": r"\blin_api_[A-Za-z0-9]{32,}",
+    "dckr_pat_": r"\bdckr_pat_[A-Za-z0-9_-]{20,}",
+    "AGE-SECRET-KEY-": r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,}",
+    "hvs.": r"\bhvs\.[A-Za-z0-9_-]{24,}",
+    "tskey-": r"\btskey-[a-z]+-[A-Za-z0-9-]{16,}",
+    ":AA": r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}",
+    "eyJ": r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+}
+
+_PEM = re.compile(
+    r"(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)"
+    r"((?:\\[nr]|\s|(?:Proc-Type|DEK-Info):[^\n\"]*|[A-Za-z0-9+/=])*)"  # stops at code around a bare marker
+)
+_URL_PASSWORD = re.compile(r"(?<=://)([^\s:/@'\"<>]*):([^\s/@'\"<>]{3,})(?=@[\w.\[-])")
+_AUTHORIZATION = re.compile(
+    r"(?i)(\b(?:proxy-)?authorization\"?'?\s*[:=]\s*[\"']?\s*(?:bearer|basic|token|bot)\s+)([A-Za-z0-9._~+/=-]{8,})"
+)
+_BEARER = re.compile(r"(?i)(\bbearer\s+)([A-Za-z0-9._~+/=-]{20,})")
+_API_HEADER = re.compile(
+    r"(?i)(\b(?:x-api-key|api-key|x-goog-api-key|x-auth-token|private-token)\"?'?\s*:\s*[\"']?)([^\s\"',]{8,})"
+)
+_ASSIGNMENT = re.compile(
+    r"(?i)((?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|client[_-]?secret"
+    r"|private[_-]?key|encryption[_-]?key|credential|token)[\w-]*[\"']?\s*(?::=|=>|[:=])\s*)"
+    r"(?:\"([^\"\n]{8,})\"|'([^'\n]{8,})'|([^\s\"'`,;(){}\[\]<>]{8,}))"
+)
+_ASSIGNMENT_TELLS = re.compile(r"(?i)passw|pwd|passphrase|secret|key|token|credential")
+_PLACEHOLDER = re.compile(
+    r"(?i)x{4,}|\*{3,}|\.{3,}|your|example|changeme|placeholder|redacted|dummy|sample|insert|todo|none|null|undefined|env[:.]"
+    r"|keyring:|file:|command:|process\.|os\.|\$|%|/|^[a-z]+(?:[._-][a-z]+)*$|^(?:[A-Z][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$"
+)
+_NOT_VALUES = re.compile(r"^[\w.]+\(|^(?:true|false)$|^[A-Z_]+$|^[a-z_]\w*(?:\.\w+)+$|^sha\d+-|^\d+(?:\.\d+)*$")
+
+
+def redact(text: str) -> str:
+    """`text` without credentials. The same object when there are none."""
+    for tell in _VENDORS:
+        if tell in text:
+            text = _vendor_pattern(tell).sub(_shorten_plausible, text)
+    if "PRIVATE KEY" in text:
+        text = _PEM.sub(_without_key, text)
+    if "://" in text and "@" in text:
+        text = _URL_PASSWORD.sub(_without_password, text)
+    if ":" in text or "=" in text or "earer" in text:
+        text = _assignments(text)
+    return text
+
+
+class Redactor:
+    """`redact`, and the values that are known to be secret, wherever they appear.
+
+    Args:
+        known: The session's actual keys; values shorter than `SHORTEST_KNOWN` are left alone.
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        # longest first: a key that contains another must go as a whole
+        values = sorted(
+            {value.strip() for value in known if len(value.strip()) >= SHORTEST_KNOWN}, key=len, reverse=True
+        )
+        self._known = re.compile("|".join(re.escape(value) for value in values)) if values else None
+
+    def __call__(self, text: str) -> str:
+        """`text` without known secrets and without anything that looks like one."""
+        if self._known is not None:
+            text = self._known.sub(_shorten, text)
+        return redact(text)
+
+
+@cache
+def _vendor_pattern(tell: str) -> re.Pattern[str]:
+    """Compiled when the first text holds the tell-tale: most never do."""
+    return re.compile(_VENDORS[tell])
+
+
+def _without_key(match: re.Match[str]) -> str:
+    if len(match[2].strip()) < _SHORTEST_KEY_BODY:
+        return match[0]  # the marker alone, as in code that looks for it
+    return f"{match[1]}\n{REDACTED}\n"
+
+
+def _shorten(match: re.Match[str]) -> str:
+    return match[0][:_KEPT] + REDACTED
+
+
+def _shorten_plausible(match: re.Match[str]) -> str:
+    """A vendor's prefix followed by words and hyphens (`sk-learn-contrib-examples-of-use`) is a name, not a key."""
+    body = match[0]
+    return (
+        _shorten(match) if any(letter.isdigit() for letter in body[3:]) or any(c.isupper() for c in body[3:]) else body
+    )
+
+
+def _without_password(match: re.Match[str]) -> str:
+    password = match[2]
+    if REDACTED in password or password.startswith(("$", "{", "<", "%(", "*")) or set(password) <= {"*", "x", "."}:
+        return match[0]
+    return f"{match[1]}:{REDACTED}"
+
+
+def _assignments(text: str) -> str:
+    lowered = text.casefold()
+    if "authorization" in lowered or "bearer" in lowered:
+        text = _AUTHORIZATION.sub(_value_of_header, text)
+        text = _BEARER.sub(_value_of_header, text)
+    if "key" in lowered or "-token" in lowered:
+        text = _API_HEADER.sub(_value_of_header, text)
+    if _ASSIGNMENT_TELLS.search(text):
+        text = _ASSIGNMENT.sub(_value_of_assignment, text)
+    return text
+
+
+def _value_of_header(match: re.Match[str]) -> str:
+    value = match[2]
+    return match[0] if not _plausible(value, quoted=True) else f"{match[1]}{value[:_KEPT]}{REDACTED}"
+
+
+def _value_of_assignment(match: re.Match[str]) -> str:
+    value = next(group for group in (match[2], match[3], match[4]) if group is not None)
+    quoted = match[4] is None
+    if not _plausible(value, quoted=quoted):
+        return match[0]
+    return match[0].replace(value, value[:_KEPT] + REDACTED, 1) if value not in match[1] else match[1] + REDACTED
+
+
+def _plausible(value: str, *, quoted: bool) -> bool:
+    """Whether a value looks like a secret someone uses, rather than code, a placeholder or a description."""
+    if (
+        REDACTED in value
+        or " " in value
+        or len(value) < _LEAST_LENGTH
+        or _PLACEHOLDER.search(value)
+        or _NOT_VALUES.match(value)
+    ):
+        return False
+    digits = any(letter.isdigit() for letter in value)
+    letters = any(letter.isalpha() for letter in value)
+    signs = any(not letter.isalnum() for letter in value)
+    kinds = digits + letters + signs + (value.lower() != value and value.upper() != value)
+    if kinds < 2 or (not quoted and not digits):
+        return False
+    return _entropy(value) >= _LEAST_ENTROPY or (quoted and digits and signs)
+
+
+def _entropy(value: str) -> float:
+    """Shannon entropy in bits a character."""
+    counts = Counter(value).values()
+    return -sum(count / len(value) * log2(count / len(value)) for count in counts)
