@@ -22,7 +22,7 @@ from claw_acp.runtime.lifetimes import EngineHouse
 
 log = logging.getLogger(__name__)
 
-Handler: TypeAlias = Callable[["Connection", IncomingCall, JsonObject], Awaitable[JsonValue | Reply]]
+Handler: TypeAlias = Callable[["Connection", IncomingCall, JsonObject], Awaitable["JsonValue | Reply"]]
 Listener: TypeAlias = Callable[["Connection", JsonObject], Awaitable[None]]
 
 

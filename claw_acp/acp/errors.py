@@ -1,6 +1,7 @@
 """The one place where an exception becomes an ACP error."""
 
 import logging
+from typing import cast
 
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
@@ -17,8 +18,7 @@ def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
     What we raise on purpose keeps its code and words. Anything else is an internal error: the client gets an id, the
     log gets the id and the traceback.
     """
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
+    error = _sole_cause(error)
     if isinstance(error, RpcError):
         return error
     if isinstance(error, ClawError):
@@ -26,3 +26,11 @@ def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
     incident = new_id("inc", clock=clock)
     log.error("request failed", exc_info=error, extra={"method": method, "incident": incident})
     return RpcError(INTERNAL_ERROR, f"Internal error in {method}: see log entry {incident}", {"incident": incident})
+
+
+def _sole_cause(error: BaseException) -> BaseException:
+    """What a task group wrapped, when it is one thing."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return _sole_cause(group.exceptions[0]) if len(group.exceptions) == 1 else group
+    return error

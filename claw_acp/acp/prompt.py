@@ -86,9 +86,9 @@ def _part(block: ContentBlock) -> ContentPart:
                 description=block.description,
                 size=block.size,
             )
-        case EmbeddedResource(resource=TextResourceContents() as resource):
-            return ResourcePart(uri=resource.uri, mime_type=resource.mime_type, text=resource.text)
         case EmbeddedResource(resource=resource):
-            return ResourcePart(uri=resource.uri, mime_type=resource.mime_type, blob=resource.blob)
+            text = resource.text if isinstance(resource, TextResourceContents) else None
+            blob = None if isinstance(resource, TextResourceContents) else resource.blob
+            return ResourcePart(uri=resource.uri, mime_type=resource.mime_type, text=text, blob=blob)
         case _:
             assert_never(block)

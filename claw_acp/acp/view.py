@@ -52,7 +52,7 @@ class SessionView:
                 continue
             for update in self._replayed(event):
                 await self.update(update)
-        for call_id in self.opened.session.history.unfinished_calls():
+        for call_id in self.opened.session.history.unfinished_calls:
             await self.update({"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "failed"})
         usage = last_usage and render(last_usage, client=self.client, replay=True)
         if usage:

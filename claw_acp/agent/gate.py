@@ -1,14 +1,14 @@
 """Whether a call may run: the policy decides, a person is asked where it says so, "always" is remembered."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from claw_acp.agent.desk import Desk
-from claw_acp.contracts.asking import PermissionQuestion
+from claw_acp.contracts.asking import Asker, PermissionQuestion
 from claw_acp.contracts.tool import Invocation
 from claw_acp.core.events import ToolContent
 from claw_acp.security.choices import choices_for
-from claw_acp.security.permission_store import PermissionStore
+from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
 from claw_acp.session.session import Session
 
@@ -22,23 +22,38 @@ class Admission:
 
 
 class Gate:
-    """The one way to a tool call's `run`."""
+    """The one way to a tool call's `run`.
+
+    Args:
+        policy: Makes the policy for the next call; rules remembered a moment ago are in it.
+        remember: Keeps an "always" answer.
+    """
 
     def __init__(
-        self, session: Session, *, policy: Policy, store: PermissionStore, desk: Desk, context: PolicyContext
+        self,
+        session: Session,
+        *,
+        policy: Callable[[], Policy],
+        remember: Callable[[Sequence[str], Answer], None],
+        asker: Asker,
+        context: PolicyContext,
     ) -> None:
         self._session = session
         self._policy = policy
-        self._store = store
-        self._desk = desk
+        self._remember = remember
+        self._asker = asker
         self._context = context
 
     def decide(self, tool: str, invocation: Invocation) -> Decision:
-        """What the rules and the session's mode say, remembered answers included."""
-        project = Path(self._session.record.cwd)
-        policy = self._policy.with_rules(self._store.rules(project))
-        mode = self._session.record.mode
-        return policy.decide(tool=tool, accesses=invocation.accesses, mode=mode, context=self._context)
+        """What the rules and the session's mode say."""
+        return self._policy().decide(
+            tool=tool, accesses=invocation.accesses, mode=self._session.mode, context=self._context
+        )
+
+    def reader(self, tool: str) -> Callable[[Path], bool]:
+        """Whether a search that may run may also look into a file, by the rules as they are now."""
+        policy = self._policy()
+        return lambda path: policy.hides(path, tool=tool, context=self._context) is None
 
     async def ask(self, call_id: str, decision: Decision, *, title: str, content: tuple[ToolContent, ...]) -> Admission:
         """Let a person decide. Anything but a clear yes is a no."""
@@ -50,13 +65,13 @@ class Gate:
             content=content,
             choices=choices_for(decision),
         )
-        choice = await self._desk.asker.permission(question)
+        choice = await self._asker.permission(question)
         if choice is None:
             return Admission(
                 allowed=False, reason="Nobody allowed this call, so it was not run. Do not repeat it as it is."
             )
         allowed = choice.kind in {"allow_once", "allow_always"}
         if choice.kind in {"allow_always", "reject_always"}:
-            self._store.remember(Path(self._session.record.cwd), decision.remember, allow=allowed)
+            self._remember(decision.remember, "allow" if allowed else "deny")
         reason = "" if allowed else "The user rejected this call, so it was not run. Ask what to do instead."
         return Admission(allowed=allowed, reason=reason)

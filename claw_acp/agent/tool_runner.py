@@ -12,14 +12,15 @@ import anyio
 
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
+from claw_acp.agent.redacted import redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.tool import Invocation, Progress, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidArguments, ToolError
-from claw_acp.core.events import PartContent, PlanChanged, PlanEntry, ToolCallChanged, ToolContent
+from claw_acp.core.events import PartContent, PlanChanged, PlanEntry, ToolCallChanged
 from claw_acp.core.ids import new_id
-from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import ContentPart, TextPart, ToolCall
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.session.session import LAST_WORDS, Session
 
@@ -84,7 +85,7 @@ class ToolRunner:
         )  # fmt: skip
         try:
             arguments = _parse(call)
-            announcement = replace(announcement, raw_input=self._redactor.redact_json(arguments))
+            announcement = replace(announcement, raw_input=redacted_json(arguments, redactor=self._redactor))
             entry.invocation = self._bind(entry, arguments)
         except ToolError as error:
             await self._session.publish(announcement)
@@ -104,7 +105,7 @@ class ToolRunner:
 
     def _context(self, call: ToolCall) -> ToolContext:
         async def progress(news: Progress) -> None:
-            content = None if news.content is None else self._redact_content(news.content)
+            content = None if news.content is None else redacted_content(news.content, redactor=self._redactor)
             await self._session.show(
                 ToolCallChanged(item=call.id, content=content, locations=news.locations, title=news.title)
             )
@@ -120,6 +121,7 @@ class ToolRunner:
             shelf=self._session.shelf,
             progress=progress,
             publish_plan=publish_plan,
+            may_read=self._gate.reader(call.name),
         )
 
     async def _run(self, entry: _Prepared) -> None:
@@ -147,7 +149,7 @@ class ToolRunner:
         if decision.verdict == "deny":
             await self._fail(entry, f"Not allowed: {decision.reason}")
             return False
-        preview = self._redact_content(await invocation.preview())
+        preview = redacted_content(await invocation.preview(), redactor=self._redactor)
         if preview:
             await self._session.publish(ToolCallChanged(item=entry.call.id, content=preview))
         title = invocation.view.title
@@ -159,47 +161,34 @@ class ToolRunner:
     # ------------------------------------------------------------------ results
 
     async def _finish(self, entry: _Prepared, result: ToolResult) -> None:
-        parts = self._redact_parts(result.parts)
+        parts = redacted_parts(result.parts, redactor=self._redactor)
         shown = (
             tuple(PartContent(part=part) for part in parts)
             if result.content is None
-            else self._redact_content(result.content)
+            else redacted_content(result.content, redactor=self._redactor)
         )
         await self._session.publish(
             ToolCallChanged(
                 item=entry.call.id,
                 status="failed" if result.failed else "completed",
                 content=shown,
-                raw_output=self._redactor.redact_json(result.raw),
+                raw_output=redacted_json(result.raw, redactor=self._redactor),
                 output=parts,
             )
         )
         entry.done = True
 
     async def _fail(self, entry: _Prepared, reason: str) -> None:
-        text = TextPart(text=self._redactor.redact(reason))
+        text = TextPart(text=self._redactor(reason))
         entry.done = True
         await self._session.publish(
             ToolCallChanged(item=entry.call.id, status="failed", content=(PartContent(part=text),), output=(text,))
         )
 
-    def _redact_parts(self, parts: Sequence[ContentPart]) -> tuple[ContentPart, ...]:
-        return tuple(
-            replace(part, text=self._redactor.redact(part.text)) if isinstance(part, TextPart) else part
-            for part in parts
-        )
-
-    def _redact_content(self, content: Sequence[ToolContent]) -> tuple[ToolContent, ...]:
-        # A diff is shown as it is: the person must see exactly what will be written.
-        return tuple(
-            PartContent(part=self._redact_parts((item.part,))[0]) if isinstance(item, PartContent) else item
-            for item in content
-        )
-
 
 def _parse(call: ToolCall) -> JsonObject:
     try:
-        arguments = json.loads(call.arguments or "{}")
+        arguments: JsonValue = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError) as error:
         raise InvalidArguments(f"The arguments of {call.name} are not valid JSON: {error}. Send them again.") from error
     if not isinstance(arguments, dict):

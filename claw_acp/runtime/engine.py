@@ -16,8 +16,10 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
 from claw_acp.providers.resolve import resolve
 from claw_acp.runtime.models import ProviderPool
+from claw_acp.runtime.permissions import configured_rules
 from claw_acp.runtime.registries import make_commands, make_toolbox
 from claw_acp.security.permission_store import PermissionStore
+from claw_acp.security.rules import Rule
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import Page
@@ -36,6 +38,8 @@ class OpenSession:
     workspace: LocalWorkspace
     commands: Sequence[Command]
     system: str
+    rules: Sequence[Rule]
+    """Permission rules of the configuration files."""
 
 
 class Engine:
@@ -69,6 +73,12 @@ class Engine:
     def commands(self) -> Sequence[Command]:
         """The slash commands."""
         return make_commands()
+
+    @property
+    def protected(self) -> tuple[Path, ...]:
+        """Our own directories, which no tool call may touch."""
+        places = self.locations
+        return tuple({places.config_dir, places.data_dir, places.state_dir, places.cache_dir})
 
     # ------------------------------------------------------------------ opening
 
@@ -124,6 +134,7 @@ class Engine:
             workspace=workspace,
             commands=self.commands,
             system=system_prompt(workspace.roots),
+            rules=configured_rules(settings),
         )
         self._open[record.id] = opened
         return opened

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from claw_acp.contracts.command import Command, CommandContext, Said
 from claw_acp.core.events import Event, MessageStarted, StateChanged, TextDelta
@@ -9,6 +10,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.messages import TextPart
 from claw_acp.runtime.choices import MODES, choose_mode, choose_model, models
 from claw_acp.runtime.engine import Engine, OpenSession
+from claw_acp.runtime.permissions import describe_rules
 from claw_acp.session.export import to_markdown
 
 
@@ -52,7 +54,7 @@ def _context(engine: Engine, opened: OpenSession) -> CommandContext:
         modes=MODES,
         models=models(opened),
         commands=opened.commands,
-        rules=rules_in_force(opened.settings, engine.permissions, record.cwd),
+        rules=describe_rules(opened.rules, engine.permissions, Path(record.cwd)),
         events=events,
         markdown=markdown,
         set_mode=partial(choose_mode, opened),

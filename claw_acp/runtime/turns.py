@@ -1,6 +1,8 @@
 """From a prompt to its outcome: waits for the session's turn, runs a command or the loop, names the session."""
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
@@ -13,8 +15,9 @@ from claw_acp.core.messages import ContentPart, ImagePart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.providers.resolve import ModelChoice, resolve
 from claw_acp.runtime.engine import Engine, OpenSession
+from claw_acp.runtime.permissions import current_policy
 from claw_acp.runtime.slash import answer_command, find_command
-from claw_acp.security.policy import Policy, PolicyContext
+from claw_acp.security.policy import PolicyContext
 
 TITLE_LIMIT = 60  # characters
 
@@ -49,12 +52,13 @@ def _turn(engine: Engine, opened: OpenSession, prompt: Sequence[ContentPart], *,
     choice = resolve(settings, model=session.record.model)
     provider = engine.providers.get(choice)
     _check_images(provider, choice, prompt)
+    project = Path(session.record.cwd)
     gate = Gate(
         session,
-        policy=Policy.from_settings(settings.permissions),
-        store=engine.permissions,
-        desk=desk,
-        context=PolicyContext(roots=desk.workspace.roots, protected=engine.protected),
+        policy=partial(current_policy, opened.rules, engine.permissions, project),
+        remember=lambda rules, answer: engine.permissions.remember(project, rules, answer=answer),
+        asker=desk.asker,
+        context=PolicyContext(roots=session.roots, home=Path.home(), protected=engine.protected),
     )
     runner = ToolRunner(
         session,
@@ -62,7 +66,7 @@ def _turn(engine: Engine, opened: OpenSession, prompt: Sequence[ContentPart], *,
         gate=gate,
         desk=desk,
         clock=clock,
-        redactor=Redactor(choice.secrets),
+        redactor=Redactor(secret.reveal() for secret in (choice.setup.api_key,) if secret is not None),
     )
     requester = ModelRequester(session, provider=provider, model=choice.model, options=choice.options, clock=clock)
     return Turn(

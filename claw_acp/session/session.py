@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import anyio
 
+from claw_acp.config.model import MODES, Mode
 from claw_acp.contracts.tool import SessionShelf
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import SessionBusy
@@ -53,6 +54,12 @@ class Session:
     def id(self) -> str:
         """The session's id."""
         return self.record.id
+
+    @property
+    def mode(self) -> Mode:
+        """The mode in force; one that this version does not know counts as `ask`."""
+        known: dict[str, Mode] = {mode: mode for mode in MODES}
+        return known.get(self.record.mode, "ask")
 
     @property
     def busy(self) -> bool:
