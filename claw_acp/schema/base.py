@@ -110,6 +110,8 @@ def _absolute(path: str) -> str:
     """Accept the absolute paths of every system: the editor's need not be ours."""
     if "\0" in path:
         raise PydanticCustomError(EXPLAINED, "must not contain a NUL character")
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        raise PydanticCustomError(EXPLAINED, "must be valid Unicode text")
     if not path.startswith("/") and not PureWindowsPath(path).is_absolute():
         raise PydanticCustomError(EXPLAINED, "must be an absolute path")
     return path
@@ -148,8 +150,23 @@ class Wire(BaseModel):
     meta: Lenient[JsonObject] = Field(default=None, validation_alias="_meta", serialization_alias="_meta")
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """The JSON object to send: camelCase names, nothing that is None."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        """The JSON object to send: camelCase names, nothing that is None.
+
+        Lone surrogates stay as they are, for the writer of frames to escape or replace.
+        """
+        try:
+            return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        except UnicodeEncodeError:  # pydantic cannot render a key that has a lone surrogate
+            return {key: _listed(value) for key, value in self.model_dump(by_alias=True, exclude_none=True).items()}
+
+
+def _listed(value: object) -> JsonValue:
+    """The same JSON value with lists for tuples."""
+    if isinstance(value, dict):
+        return {key: _listed(inner) for key, inner in cast("dict[str, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_listed(inner) for inner in cast("list[object]", value)]
+    return cast("JsonValue", value)
 
 
 class Marker(Wire):

@@ -59,7 +59,7 @@ def require_node() -> Node:
     """Give Node.js, or skip the test that asks."""
     found = find_node()
     if found is None:
-        pytest.skip("Node.js is neither on PATH nor installed by the extra `dev`")
+        pytest.skip("Node.js is neither on PATH nor installed by the extra `dev`", allow_module_level=True)
     return found
 
 

@@ -142,6 +142,11 @@ _extend: Any = cast("Any", validators).extend  # published without types
 _Validator: Any = _extend(Draft202012Validator, {BY_TAG: _by_tag})
 
 
+def is_valid(schema: Schema, value: object) -> bool:
+    """Whether a value fits a resolved schema, keys that it does not mention aside."""
+    return _Validator(schema).is_valid(value)
+
+
 def _readable(error: ValidationError) -> str:
     deepest = error
     while deepest.context:  # of a union's members, the one that got furthest is the one that was meant
@@ -175,23 +180,23 @@ def stray_keys(schema: Schema, value: object, path: str) -> Iterator[str]:
                 yield from stray_keys(known.others, inner, f"{path}.{key}")
 
 
-def _applying(schema: Schema, value: object) -> Iterator[Schema]:
+def applying(schema: Schema, value: object) -> Iterator[Schema]:
     """The subschemas at the same place that say something about this value."""
     yield from schema.get("allOf", ())
     for union in UNIONS:
-        yield from (member for member in schema.get(union, ()) if _Validator(member).is_valid(value))
+        yield from (member for member in schema.get(union, ()) if is_valid(member, value))
     if BY_TAG in schema:
         sorted_union = schema[BY_TAG]
-        tag = cast("Schema", value).get(sorted_union["key"]) if isinstance(value, dict) else None
+        tag: object = cast("Schema", value).get(sorted_union["key"]) if isinstance(value, dict) else None
         if isinstance(tag, str) and tag in sorted_union["members"]:
             yield sorted_union["members"][tag]
         else:
-            yield from (member for member in sorted_union["others"] if _Validator(member).is_valid(value))
+            yield from (member for member in sorted_union["others"] if is_valid(member, cast("object", value)))
 
 
 def _items(schema: Schema, value: object) -> list[Schema]:
     found = [schema["items"]] if "items" in schema else []
-    for part in _applying(schema, value):
+    for part in applying(schema, value):
         found += _items(part, value)
     return found[:1]  # the same array described twice (flat or grouped options, both empty) is described once
 
@@ -211,5 +216,5 @@ class _Keys:
         others = schema.get("additionalProperties")
         if others is not None and others is not False:
             self.others = {} if others is True else others
-        for part in _applying(schema, value):
+        for part in applying(schema, value):
             self.collect(part, value)
