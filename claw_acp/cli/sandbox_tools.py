@@ -1,7 +1,6 @@
 """What this machine has to confine commands with."""
 
 import ctypes
-import os
 import platform
 import shutil
 import sys
@@ -13,20 +12,21 @@ _LANDLOCK_VERSION = 1  # the flag that asks for the version instead of making a 
 
 
 def sandbox_checks() -> list[Check]:
-    """One line a tool, and a warning when there is none at all."""
-    checks = [_program(name) for name in _programs()]
-    if sys.platform == "linux":
-        checks.append(_landlock())
-    if not any(check.level == "ok" for check in checks):
-        checks.append(
-            Check(
-                level="warn",
-                subject="sandbox",
-                detail="there is nothing to confine commands with",
-                advice="install bubblewrap (the program bwrap)" if sys.platform == "linux" else "install Docker",
-            )
-        )
-    return checks
+    """One line a tool that is there, and a warning when there is none at all."""
+    found = [
+        Check(level="ok", subject="sandbox", detail=f"{name}: {path}")
+        for name in ("bwrap", "sandbox-exec", "docker", "podman")
+        if (path := shutil.which(name)) is not None
+    ]
+    if version := landlock_version():
+        found.append(Check(level="ok", subject="sandbox", detail=f"Landlock, version {version}"))
+    missing = Check(
+        level="warn",
+        subject="sandbox",
+        detail="there is nothing on this machine to confine commands with",
+        advice="install bubblewrap (the program bwrap)" if sys.platform == "linux" else "install Docker or Podman",
+    )
+    return found or [missing]
 
 
 def landlock_version() -> int:
@@ -38,21 +38,3 @@ def landlock_version() -> int:
         ctypes.c_long(_LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint32(_LANDLOCK_VERSION)
     )
     return max(0, int(answer))
-
-
-def _programs() -> tuple[str, ...]:
-    return ("sandbox-exec", "docker", "podman") if sys.platform == "darwin" else ("bwrap", "docker", "podman")
-
-
-def _program(name: str) -> Check:
-    path = shutil.which(name, path=os.environ.get("PATH"))
-    if path is None:
-        return Check(level="warn", subject=name, detail="not found", advice="optional; one sandbox tool is enough")
-    return Check(level="ok", subject=name, detail=path)
-
-
-def _landlock() -> Check:
-    version = landlock_version()
-    if version:
-        return Check(level="ok", subject="landlock", detail=f"version {version}")
-    return Check(level="warn", subject="landlock", detail="not offered by this kernel", advice="optional, Linux 5.13")

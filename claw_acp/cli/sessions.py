@@ -10,17 +10,18 @@ from pathlib import Path
 import anyio
 
 from claw_acp.cli.here import locations_here
+from claw_acp.cli.outline import outline
 from claw_acp.cli.paint import Paint, columns
-from claw_acp.cli.transcript import Entry, as_markdown, fold
 from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
+from claw_acp.core.events import Event
+from claw_acp.session.export import to_json, to_markdown
 from claw_acp.session.journal import Journal
 from claw_acp.session.pages import MAX_PAGE
 from claw_acp.session.record import SessionRecord
 
 LISTED = 20  # sessions printed unless told otherwise
 SHORTEST_ID = 8  # characters a beginning of an id must have to stand for it
-_PREVIEW = 400  # characters of each piece that `show` prints
 
 
 def main(argv: Sequence[str]) -> int:
@@ -30,13 +31,13 @@ def main(argv: Sequence[str]) -> int:
         return _list(
             cwd=Path(options.cwd).absolute() if options.cwd else None, limit=options.limit, as_json=options.json
         )
-    record, entries = anyio.run(partial(_read, options.session))
+    record, events = anyio.run(partial(_read, options.session))
     if options.json:
-        print(json.dumps({"session": asdict(record), "entries": [asdict(entry) for entry in entries]}, indent=2))
+        print(to_json(record, events), end="")
     elif options.command == "export":
-        print(as_markdown(record, entries=entries), end="")
+        print(to_markdown(record, events), end="")
     else:
-        _show(record, entries)
+        _show(record, events)
     return 0
 
 
@@ -47,7 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     listing.add_argument("--cwd", help="only those of this directory")
     listing.add_argument("--limit", type=_positive, default=LISTED, help=f"how many (default {LISTED})")
     listing.add_argument("--json", action="store_true", help="for programs")
-    for name, purpose in (("show", "one session, shortened"), ("export", "one session whole, as Markdown")):
+    for name, purpose in (
+        ("show", "one session, a line for each thing said or done"),
+        ("export", "one session whole, as Markdown"),
+    ):
         command = commands.add_parser(name, help=purpose)
         command.add_argument("session", help="its id, or an unmistakable beginning of it")
         command.add_argument("--json", action="store_true", help="for programs")
@@ -90,11 +94,11 @@ async def _records(*, cwd: Path | None, limit: int) -> list[SessionRecord]:
     return records
 
 
-async def _read(wanted: str) -> tuple[SessionRecord, list[Entry]]:
+async def _read(wanted: str) -> tuple[SessionRecord, list[Event]]:
     session_id = await _full_id(wanted)
     async with Journal.opened(locations_here().database) as journal:
         record = await journal.get(session_id)
-        return record, fold(await journal.read(session_id))
+        return record, await journal.read(session_id)
 
 
 async def _full_id(wanted: str) -> str:
@@ -115,13 +119,7 @@ async def _full_id(wanted: str) -> str:
     return matches[0]
 
 
-def _show(record: SessionRecord, entries: Sequence[Entry]) -> None:
-    paint = Paint()
-    print(paint(record.title or "Untitled session", "bold"))
-    print(f"{record.id}  {record.model}  {record.mode}  {iso_time(record.updated_at)}\n{record.cwd}")
-    for entry in entries:
-        label = entry.title if entry.kind == "tool" else entry.kind
-        status = f" ({entry.status or 'unfinished'})" if entry.kind == "tool" else ""
-        print(f"\n{paint(label + status, 'dim')}")
-        if text := (entry.output if entry.kind == "tool" else entry.text).strip():
-            print(text if len(text) <= _PREVIEW else f"{text[:_PREVIEW]}… ({len(text)} characters; export shows all)")
+def _show(record: SessionRecord, events: Sequence[Event]) -> None:
+    print(Paint()(record.title or "Untitled session", "bold"))
+    print(f"{record.id}  {record.model}  {record.mode}  {iso_time(record.updated_at)}\n{record.cwd}\n")
+    print("\n".join(outline(events)) or "(nothing was said yet)")

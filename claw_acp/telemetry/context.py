@@ -1,0 +1,33 @@
+"""What is being worked on, carried along with the work: every log line of a request names it."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.ids import new_id
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_current: ContextVar[Mapping[str, str]] = ContextVar("claw_acp_log_context", default=_NOTHING)
+
+
+@contextmanager
+def log_context(*, request: str | None = None, session: str | None = None) -> Generator[None]:
+    """Inside the block, and in the tasks started there, log lines carry these ids; None keeps what is bound already."""
+    given = {"request": request, "session": session}
+    token = _current.set({**_current.get(), **{name: value for name, value in given.items() if value is not None}})
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def bound_ids() -> Mapping[str, str]:
+    """The ids bound here."""
+    return _current.get()
+
+
+def new_incident(*, clock: Clock = SYSTEM_CLOCK) -> str:
+    """An id that stands both in an error a person sees and in the log line that has the details: `inc_01jd...`."""
+    return new_id("inc", clock=clock)

@@ -1,0 +1,138 @@
+"""Logging: a readable line on stderr for who is watching, a JSON line in a file for who comes later. Never stdout."""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TextIO
+
+from claw_acp.core.clock import iso_time
+from claw_acp.core.redaction import redact
+from claw_acp.telemetry.context import bound_ids
+
+LOG_FILE = "claw-acp.log"
+FILE_LIMIT = 2 * 1024 * 1024  # bytes before the file is set aside
+FILES_KEPT = 3  # older files beside the current one
+FILE_LEVEL = logging.INFO
+
+_ROOT = "claw_acp"
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+def facts(record: logging.LogRecord) -> dict[str, object]:
+    """What a line is about: the ids bound where it was written, then its own `extra`."""
+    own = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+    return {**bound_ids(), **own}
+
+
+class ReadableLines(logging.Formatter):
+    """`WARNING agent.loop: request failed (session=ses_1, status=429)`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, and the traceback if there is one."""
+        about = ", ".join(f"{name}={value}" for name, value in facts(record).items())
+        line = f"{record.levelname} {record.name.removeprefix('claw_acp.')}: {record.getMessage()}"
+        trouble = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return redact(f"{line} ({about}){trouble}" if about else line + trouble)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time, level, logger, event, pid, then the facts."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        entry: dict[str, object] = {
+            "time": iso_time(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": redact(record.getMessage()),
+            "pid": record.process,
+        }
+        entry |= {name: _plain(value) for name, value in facts(record).items()}
+        if record.exc_info:
+            entry["exception"] = redact(self.formatException(record.exc_info))
+        return json.dumps(entry, ensure_ascii=True)
+
+
+def _plain(value: object) -> object:
+    """A value JSON has, without secrets in it."""
+    return value if value is None or isinstance(value, bool | int | float) else redact(str(value))
+
+
+class LogFile(RotatingFileHandler):
+    """A rotating file that several processes share. It is opened at the first line, private to the user.
+
+    When it cannot be written, one line on `complaints` says so and the handler is silent from then on: a full disk
+    must not end anybody's work.
+    """
+
+    def __init__(self, path: Path, *, complaints: TextIO | None = None) -> None:
+        super().__init__(path, maxBytes=FILE_LIMIT, backupCount=FILES_KEPT, encoding="utf-8", delay=True)
+        self._complaints = complaints
+
+    def shouldRollover(self, record: logging.LogRecord) -> int:  # noqa: N802 - the library's name
+        """Whether the file is full; also goes over to the new file when another process has set this one aside."""
+        if self.stream is not None and self._set_aside(self.stream):
+            self.stream.close()
+            self.stream = self._open()
+        return super().shouldRollover(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - the library's name
+        """Give up on the file, once, with one line."""
+        self.setLevel(logging.CRITICAL + 1)
+        reason = sys.exc_info()[1]
+        with suppress(OSError, ValueError):
+            print(
+                f"claw-acp: the log file {self.baseFilename} cannot be written ({reason}); logging goes on without it",
+                file=self._complaints or sys.stderr,
+            )
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.fdopen(
+            os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a", encoding="utf-8"
+        )
+
+    def _set_aside(self, stream: TextIOWrapper) -> bool:
+        try:
+            here, there = os.fstat(stream.fileno()), Path(self.baseFilename).stat()
+        except OSError:
+            return True
+        return (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino)
+
+
+@contextmanager
+def logging_to(directory: Path | None, *, level: str = "warning", stream: TextIO | None = None) -> Generator[None]:
+    """Inside the block our loggers write to `stream` (None: stderr) and to a file in `directory` (None: no file).
+
+    `level` is the name of the least severe level for the stream; the file takes INFO and above. The loggers of other
+    libraries are left alone.
+    """
+    root = logging.getLogger(_ROOT)
+    console = logging.StreamHandler(stream)
+    console.setFormatter(ReadableLines())
+    console.setLevel(level.upper())
+    handlers: list[logging.Handler] = [console]
+    if directory is not None:
+        file = LogFile(directory / LOG_FILE, complaints=stream)
+        file.setFormatter(JsonLines())
+        file.setLevel(FILE_LEVEL)
+        handlers.append(file)
+    before = root.level, root.propagate
+    root.setLevel(min(handler.level for handler in handlers))
+    root.propagate = False
+    for handler in handlers:
+        root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.level, root.propagate = before
+        for handler in handlers:
+            root.removeHandler(handler)
+            handler.close()

@@ -1,0 +1,25 @@
+"""The installed program, run in a home of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_KEPT = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LANG", "SYSTEMROOT")
+
+
+def claw(
+    *arguments: str, home: Path | str, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What `claw-acp ARGUMENTS` answers when nothing but `HOME` and `environ` is set."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-m", "claw_acp", *arguments],
+        env={**kept, "HOME": str(home), **(environ or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )

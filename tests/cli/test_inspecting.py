@@ -1,0 +1,138 @@
+"""What the inspecting commands say about configuration, providers and the store."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from claw_acp.cli import config_show, doctor, providers_list
+from claw_acp.cli.check import Check
+from claw_acp.cli.here import locations_here, settings_here
+from claw_acp.cli.paint import Paint, columns
+
+CONFIG = """\
+mode = "plan"
+limitz = 1
+[providers.work]
+kind = "openai"
+base_url = "http://127.0.0.1:8080/v1"
+models = ["qwen"]
+[providers.broken]
+kind = "scripted"
+[permissions]
+deny = ["read(**/.env)"]
+"""
+
+Capture = pytest.CaptureFixture[str]
+
+
+def checks() -> dict[str, Check]:
+    return {check.subject: check for check in doctor.examine(settings_here(), locations=locations_here())}
+
+
+def test_config_show_names_the_origin_of_every_value(home: Path, capsys: Capture) -> None:
+    (home / "config.toml").write_text(CONFIG)
+    assert config_show.main(["show", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    file = home / "config.toml"
+    assert shown["file"] == str(file)
+    assert shown["values"]["mode"] == {"value": "plan", "origin": f"user file {file}:1"}
+    assert shown["values"]["providers.work.models"] == {"value": ["qwen"], "origin": f"user file {file}:6"}
+    assert shown["values"]["permissions.deny[0]"] == {"value": "read(**/.env)", "origin": f"user file {file}:10"}
+    assert shown["values"]["limits.shell_timeout"] == {"value": 60.0, "origin": "default"}
+    assert [(finding["key"], finding["line"], finding["suggestion"]) for finding in shown["findings"]] == [
+        ("limitz", 2, 'did you mean "limits"?')
+    ]
+
+
+def test_config_show_for_people_ends_with_the_findings(home: Path, capsys: Capture) -> None:
+    (home / "config.toml").write_text(CONFIG)
+    config_show.main(["show"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"# {home / 'config.toml'}"
+    assert "mode" in lines[2]
+    assert lines[-1] == f'warning: {home / "config.toml"}:2: limitz: unknown key; did you mean "limits"?'
+
+
+def test_providers_list_says_who_is_ready_and_what_the_others_lack(
+    home: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "config.toml").write_text(CONFIG)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hush")
+    providers_list.main(["list", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    states = {state["name"]: state for state in report["providers"]}
+    assert report["chosen"] == "openai/gpt-5.1"
+    assert list(states) == ["anthropic", "openai", "work", "broken", "offline"]
+    assert [name for name, state in states.items() if state["ready"]] == ["openai", "work", "offline"]
+    assert states["openai"]["key_source"] == "OPENAI_API_KEY"
+    assert states["anthropic"]["problem"] == "no key; set ANTHROPIC_API_KEY"
+    assert "plays a script" in states["broken"]["problem"]
+    providers_list.main(["list"])
+    assert "a new session uses openai/gpt-5.1" in capsys.readouterr().out
+
+
+def test_doctor_fails_a_wrong_value_and_warns_of_an_unknown_key(home: Path, capsys: Capture) -> None:
+    (home / "config.toml").write_text("limitz = 1\n")
+    assert checks()["config"].level == "warn"
+    (home / "config.toml").write_text('mode = "nonsense"\n')
+    assert checks()["config"].level == "fail"
+    assert doctor.main([]) == 1
+    assert "mode: must be one of plan, ask, edit, auto" in capsys.readouterr().out
+
+
+def test_doctor_fails_a_model_that_cannot_be_used(home: Path) -> None:
+    (home / "config.toml").write_text('model = "anthropic/claude-opus-4-5"\n')
+    check = checks()["model"]
+    assert check.level == "fail"
+    assert "ANTHROPIC_API_KEY" in check.detail
+
+
+def test_doctor_warns_of_a_configured_provider_that_is_incomplete(home: Path) -> None:
+    (home / "config.toml").write_text(CONFIG)
+    found = checks()
+    assert (found["provider broken"].level, found["provider work"].level) == ("warn", "ok")
+
+
+def test_doctor_warns_of_a_home_that_others_can_read(home: Path) -> None:
+    home.chmod(0o755)
+    check = checks()["config directory"]
+    assert check.level == "warn"
+    assert check.advice == f"run: chmod 700 '{home}'"
+
+
+def test_doctor_reads_the_store_and_does_not_make_one(home: Path) -> None:
+    assert checks()["sessions"].level == "ok"
+    assert not (home / "claw.db").exists()
+
+
+def test_doctor_fails_a_store_that_is_no_database_and_leaves_it_alone(home: Path) -> None:
+    (home / "claw.db").write_bytes(b"these are not the bytes of a database" * 40)
+    before = (home / "claw.db").read_bytes()
+    check = checks()["sessions"]
+    assert check.level == "fail"
+    assert check.advice
+    assert (home / "claw.db").read_bytes() == before
+
+
+def test_columns_are_as_wide_as_their_longest_cell() -> None:
+    assert columns([("a", "bbb", "c"), ("aaa", "b", "")]) == ["a    bbb  c", "aaa  b"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environ", "painted"),
+    [
+        ({}, "\x1b[32mx\x1b[0m"),
+        ({"NO_COLOR": "1"}, "x"),
+        ({"TERM": "dumb"}, "x"),
+        ({"NO_COLOR": ""}, "\x1b[32mx\x1b[0m"),
+    ],
+)
+def test_colour_is_for_terminals_that_want_it(environ: dict[str, str], painted: str) -> None:
+    assert Paint(Terminal(), environ=environ)("x", "green") == painted

@@ -1,0 +1,60 @@
+"""The table of commands."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from claw_acp.cli import guide
+from claw_acp.cli.main import COMMANDS, main
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_in_the_table_exists_and_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = COMMANDS[name].run.load()
+    with pytest.raises(SystemExit) as ended:
+        command(["--help"])
+    assert ended.value.code == 0
+    assert f"claw-acp {name}" in capsys.readouterr().out
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"  {name} " in text and command.summary in text for name, command in COMMANDS.items())
+
+
+@pytest.mark.parametrize("arguments", [["xyzzy"], [], [""]])
+def test_without_a_command_that_exists_the_usage_is_wrong(
+    arguments: Sequence[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert "--help" in printed.out + printed.err
+
+
+def test_an_error_for_people_is_one_line_and_exit_code_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAW_ACP_HOME", str(tmp_path))
+    assert main(["sessions", "show", "ses_nothere"]) == 1
+    assert capsys.readouterr().err == (
+        'claw-acp sessions: there is no session "ses_nothere"; `claw-acp sessions list` shows them\n'
+    )
+
+
+def test_the_table_imports_nothing_heavy() -> None:
+    heavy = ("anyio", "asyncio", "pydantic", "httpx", "aiosqlite")
+    source = f"import sys, claw_acp.cli.main; print([name for name in {heavy} if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=30, check=True)
+    assert answer.stdout == "[]\n"
+
+
+def test_the_guide_says_that_an_editor_starts_this_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guide.main() == 0
+    text = capsys.readouterr().out
+    assert "started by an editor" in text
+    assert "claw-acp demo" in text
+    assert max(map(len, text.splitlines())) <= 120

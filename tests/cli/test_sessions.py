@@ -1,0 +1,110 @@
+"""Looking at conversations."""
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+from claw_acp.cli import sessions
+from claw_acp.core.errors import InvalidRequest, SessionNotFound
+from claw_acp.core.events import MessageStarted, Notice, TextDelta, ToolCallChanged
+from claw_acp.core.messages import TextPart
+from claw_acp.session.journal import Journal
+from claw_acp.session.record import SessionRecord
+
+Capture = pytest.CaptureFixture[str]
+FIRST, SECOND = "ses_aaaaaaaa1", "ses_aaaaaaaa2"
+
+
+async def fill(home: Path) -> None:
+    """Two sessions, one of them with a conversation."""
+    async with Journal.opened(home / "claw.db") as journal:
+        for number, session in enumerate((FIRST, SECOND), start=1):
+            await journal.create(
+                SessionRecord(
+                    id=session,
+                    cwd=f"/project{number}",
+                    title=f"Title {number}",
+                    mode="ask",
+                    model="offline/assistant",
+                    created_at=number,
+                    updated_at=number,
+                )
+            )
+        events = [
+            MessageStarted(session=FIRST, seq=1, item="msg_1", role="user", parts=(TextPart(text="fix\nit"),)),
+            MessageStarted(session=FIRST, seq=2, item="msg_2", role="assistant"),
+            TextDelta(session=FIRST, seq=3, item="msg_2", text="Let me look. " + "x" * 200),
+            ToolCallChanged(session=FIRST, seq=4, item="call_1", name="read", title="Read a.py", status="pending"),
+            ToolCallChanged(session=FIRST, seq=5, item="call_1", status="completed"),
+            Notice(session=FIRST, seq=6, item="ntc_1", severity="error", title="The model did not answer"),
+        ]
+        for event in events:
+            await journal.append(FIRST, event, wait=True)
+
+
+@pytest.fixture
+def filled(home: Path) -> Path:
+    anyio.run(fill, home)
+    return home
+
+
+def test_no_journal_means_no_sessions_and_none_is_made(home: Path, capsys: Capture) -> None:
+    assert sessions.main(["list"]) == 0
+    assert capsys.readouterr().out == "there are no sessions yet\n"
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.usefixtures("filled")
+def test_the_last_changed_session_is_listed_first(capsys: Capture) -> None:
+    sessions.main(["list"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["SESSION", SECOND, FIRST]
+    assert lines[1].endswith("/project2  Title 2")
+
+
+@pytest.mark.usefixtures("filled")
+def test_listing_can_be_narrowed_and_read_by_programs(capsys: Capture) -> None:
+    sessions.main(["list", "--json", "--limit", "1"])
+    assert [record["id"] for record in json.loads(capsys.readouterr().out)] == [SECOND]
+    sessions.main(["list", "--json", "--cwd", "/project1"])
+    assert [record["id"] for record in json.loads(capsys.readouterr().out)] == [FIRST]
+    with pytest.raises(SystemExit) as ended:
+        sessions.main(["list", "--limit", "0"])
+    assert ended.value.code == 2
+
+
+@pytest.mark.usefixtures("filled")
+def test_show_has_one_line_for_each_thing_said_or_done(capsys: Capture) -> None:
+    sessions.main(["show", FIRST])
+    assert capsys.readouterr().out.split("\n\n")[1].splitlines() == [
+        "user: fix it",
+        f"assistant: Let me look. {'x' * 87}…",
+        "tool: Read a.py (completed)",
+        "notice: The model did not answer",
+    ]
+
+
+@pytest.mark.usefixtures("filled")
+def test_show_of_an_empty_session_says_so(capsys: Capture) -> None:
+    sessions.main(["show", SECOND])
+    assert capsys.readouterr().out.endswith("(nothing was said yet)\n")
+
+
+@pytest.mark.usefixtures("filled")
+def test_export_is_a_document_or_json(capsys: Capture) -> None:
+    sessions.main(["export", FIRST])
+    assert capsys.readouterr().out.startswith("# Title 1\n")
+    sessions.main(["export", FIRST, "--json"])
+    assert json.loads(capsys.readouterr().out)["session"]["id"] == FIRST
+
+
+@pytest.mark.usefixtures("filled")
+def test_an_unmistakable_beginning_of_an_id_is_enough(capsys: Capture) -> None:
+    with pytest.raises(InvalidRequest, match="is the beginning of 2 sessions"):
+        sessions.main(["show", "ses_aaaaaaaa"])
+    for wanted in ("ses_b", "ses_"):
+        with pytest.raises(SessionNotFound, match="`claw-acp sessions list` shows them"):
+            sessions.main(["show", wanted])
+    assert capsys.readouterr().out == ""
