@@ -5,6 +5,7 @@ import logging
 import os
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.request import getproxies
 
@@ -25,13 +26,15 @@ from claw_acp.core.errors import (
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
-from claw_acp.net.refusals import read_refusal, refusal_error
+from claw_acp.net.refusals import read_refusal, refusal_error, refusal_in_reply
 
 CONNECT_TIMEOUT = 10.0  # seconds until TCP and TLS stand
 FIRST_BYTE_TIMEOUT = 120.0  # seconds until the service begins to answer; large prompts are read before that
 IDLE_TIMEOUT = 90.0  # seconds between two reads of an answer under way
 CLOSING_TIMEOUT = 1.0  # seconds to let go of a connection
 KEEP_ALIVE = 120.0  # seconds an idle connection is kept, so that the next turn saves the handshake
+ERROR_BODY_TIMEOUT = 5.0  # seconds to hear why a request was refused; the status alone says enough after that
+LIST_TIMEOUT = 15.0  # seconds for a list of models, from the first byte sent to the last received
 ERROR_BODY_LIMIT = 64 * 1024  # bytes of an error reply that are read
 JSON_BODY_LIMIT = 8 * 1024 * 1024  # bytes of a list of models
 
@@ -102,15 +105,15 @@ class HttpService:
         Raises:
             ProviderError: As for `stream`; MalformedReply when it is no JSON.
         """
-        response = await self._open("GET", path, content=None)
         try:
-            body = await self._read(response, limit=JSON_BODY_LIMIT)
-        finally:
-            with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
-                await response.aclose()
+            with anyio.fail_after(LIST_TIMEOUT):
+                body = await self._get(path)
+        except TimeoutError as error:
+            text = f"{self._provider}: {self._where()} did not answer {path} within {LIST_TIMEOUT:g} s."
+            raise ProviderTimeout(f"{text} Try again in a moment.", provider=self._provider) from error
         try:
             return json.loads(body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise MalformedReply(
                 f"{self._provider} answered {self._base_url}{path} with something that is not JSON. "
                 "Check base_url in the configuration.",
@@ -148,6 +151,14 @@ class HttpService:
             return response
         try:
             raise await self._refused(response)
+        finally:
+            with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
+                await response.aclose()
+
+    async def _get(self, path: str) -> bytes:
+        response = await self._open("GET", path, content=None)
+        try:
+            return await self._read(response, limit=JSON_BODY_LIMIT)
         finally:
             with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
                 await response.aclose()
@@ -197,10 +208,9 @@ class HttpService:
     # ------------------------------------------------------------------ failures
 
     async def _refused(self, response: httpx.Response) -> ProviderError:
-        try:
+        body = b""
+        with suppress(ProviderError), anyio.move_on_after(ERROR_BODY_TIMEOUT):
             body = await self._read(response, limit=ERROR_BODY_LIMIT)
-        except ProviderError:
-            body = b""  # the status alone says enough
         refusal = read_refusal(
             response.status_code, headers=response.headers, body=body, clock=self._clock, secrets=self._secrets
         )
@@ -211,10 +221,9 @@ class HttpService:
         """Turn away replies that call themselves a success and are no stream: web pages, errors as plain JSON."""
         kind = response.headers.get("content-type", "")
         if "application/json" in kind:
-            body = await self._read(response, limit=ERROR_BODY_LIMIT)
-            refusal = read_refusal(500, headers=response.headers, body=body, clock=self._clock, secrets=self._secrets)
-            if refusal.words:
-                raise refusal_error(refusal, provider=self._provider)
+            error = _error_in(await self._read(response, limit=ERROR_BODY_LIMIT))
+            if error is not None:
+                raise refusal_error(refusal_in_reply(error, secrets=self._secrets), provider=self._provider)
         elif "text/html" not in kind:
             return
         what = "a web page" if "text/html" in kind else "one JSON document"
@@ -283,3 +292,12 @@ def _words(error: BaseException) -> str:
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)
     return str(getattr(error, "strerror", None) or error)
+
+
+def _error_in(body: bytes) -> JsonValue:
+    """The `error` of a JSON body; None where there is none."""
+    try:
+        value: JsonValue = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value.get("error") if isinstance(value, Mapping) else None

@@ -62,7 +62,7 @@ def read_refusal(
     text = body.decode("utf-8", "replace")
     try:
         value: JsonValue = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         words, kind = ("" if "<html" in text[:1000].lower() else text), ""
     else:
         words, kind = _said(value)
@@ -74,9 +74,11 @@ def read_refusal(
     )
 
 
-def refusal_from_error(status: int, error: JsonValue, *, secrets: Sequence[str] = ()) -> Refusal:
-    """Understand the `error` value of an event inside a stream."""
+def refusal_in_reply(error: JsonValue, *, secrets: Sequence[str] = ()) -> Refusal:
+    """Understand an error that came inside a reply whose own status was a success; its words stand for a status."""
     words, kind = _said({"error": error})
+    statuses = (_status_of(word) for word in kind.split())
+    status = next((status for status in statuses if status is not None), 500)
     return Refusal(status=status, words=_readable(words, secrets=secrets), kind=kind)
 
 
@@ -155,6 +157,30 @@ _BY_STATUS = {
     413: _TOO_LONG,
     429: _BUSY,
 }
+
+
+_STATUS_OF_WORD = {
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "insufficient_quota": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+def _status_of(word: str) -> int | None:
+    if word.isdecimal() and 400 <= int(word) < 600:
+        return int(word)
+    return _STATUS_OF_WORD.get(word)
 
 
 def _said(value: JsonValue) -> tuple[str, str]:

@@ -57,12 +57,24 @@ class SseDecoder:
         if self._at_start:
             self._at_start = False
             chunk = chunk.removeprefix(_BOM)
+        return self._split(chunk)
+
+    def _split(self, chunk: bytes) -> list[ServerSentEvent]:
+        """The events of a chunk with at least one blank line; what follows the last one is kept."""
         *blocks, rest = chunk.split(b"\n\n")
         if rest:
             self._keep(rest)
         else:
             self._ends_in_newline = False  # that line feed was the blank line, it cannot begin another
-        return [event for block in blocks if (event := self._event(block)) is not None]
+        events: list[ServerSentEvent] = []
+        for block in blocks:
+            if len(block) > self._limit:
+                raise self._too_long()
+            if block.startswith(b"data: ") and b"\n" not in block:  # what nearly every event of a model looks like
+                events.append(ServerSentEvent("message", block[6:].decode("utf-8", "replace")))
+            elif (event := _event(block)) is not None:
+                events.append(event)
+        return events
 
     def _keep(self, piece: bytes) -> None:
         self._pending.append(piece)
@@ -79,22 +91,6 @@ class SseDecoder:
             self._skip_newline = True
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
-    def _event(self, block: bytes) -> ServerSentEvent | None:
-        if len(block) > self._limit:
-            raise self._too_long()
-        if block.startswith(b"data: ") and b"\n" not in block:  # what nearly every event of a model looks like
-            return ServerSentEvent("message", block[6:].decode("utf-8", "replace"))
-        name = "message"
-        data: list[str] = []
-        for line in block.decode("utf-8", "replace").split("\n"):
-            field, _, value = line.partition(":")
-            value = value.removeprefix(" ")
-            if field == "data":
-                data.append(value)
-            elif field == "event":
-                name = value or "message"
-        return ServerSentEvent(name, "\n".join(data)) if data else None
-
     def _too_long(self) -> MalformedReply:
         who = self._provider or "the server"
         return MalformedReply(
@@ -102,3 +98,17 @@ class SseDecoder:
             "Check that base_url points at a model service.",
             provider=self._provider,
         )
+
+
+def _event(block: bytes) -> ServerSentEvent | None:
+    """The event of a block of lines; None for one without data, such as a comment."""
+    name = "message"
+    data: list[str] = []
+    for line in block.decode("utf-8", "replace").split("\n"):
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            data.append(value)
+        elif field == "event":
+            name = value or "message"
+    return ServerSentEvent(name, "\n".join(data)) if data else None

@@ -8,7 +8,7 @@ from typing import Final
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.net.refusals import refusal_error, refusal_from_error
+from claw_acp.net.refusals import refusal_error, refusal_in_reply
 from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.streaming import empty_answer, interrupted
 from claw_acp.providers.wire import malformed, number_at, object_at, parsed, text_at
@@ -21,18 +21,6 @@ _STOPS: Final[Mapping[str, ModelStop]] = {
     "max_tokens": "max_tokens",
     "model_context_window_exceeded": "max_tokens",
     "refusal": "refusal",
-}
-_STATUS_OF_ERROR: Final[Mapping[str, int]] = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
 }
 _USAGE_FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
@@ -149,8 +137,7 @@ class AnthropicStream:
         self.done = True
 
     def _failed(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
-        status = _STATUS_OF_ERROR.get(text_at(object_at(message, "error"), "type"), 500)
-        refusal = refusal_from_error(status, message.get("error"), secrets=self._secrets)
+        refusal = refusal_in_reply(message.get("error"), secrets=self._secrets)
         raise refusal_error(refusal, provider=self._provider)
 
     # ------------------------------------------------------------------ usage

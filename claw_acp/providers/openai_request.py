@@ -133,7 +133,7 @@ def _arguments(text: str) -> str:
     """The model's own words if they are JSON; services refuse a history with anything else."""
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "{}"
     return text
 

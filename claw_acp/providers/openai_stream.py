@@ -9,7 +9,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.net.refusals import Refusal, refusal_error, refusal_from_error
+from claw_acp.net.refusals import refusal_error, refusal_in_reply
 from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.streaming import empty_answer, interrupted
 from claw_acp.providers.wire import items_at, malformed, number_at, object_at, parsed, text_at
@@ -87,7 +87,7 @@ class OpenAIStream:
     def _chunk(self, chunk: JsonObject, events: list[StreamEvent]) -> None:
         error = chunk.get("error")
         if error is not None:
-            raise refusal_error(self._refusal(error), provider=self._provider)
+            raise refusal_error(refusal_in_reply(error, secrets=self._secrets), provider=self._provider)
         for choice in items_at(chunk, "choices"):
             if isinstance(choice, dict):
                 self._choice(choice, events)
@@ -165,11 +165,6 @@ class OpenAIStream:
         arguments = "".join(call.arguments) or "{}"
         call_id = call.id or new_id("call", clock=self._clock)
         return ToolCall(id=call_id, name=call.name, arguments=arguments, extra=call.extra)
-
-    def _refusal(self, error: JsonValue) -> Refusal:
-        code = object_at({"error": error}, "error").get("code")
-        status = code if isinstance(code, int) and 400 <= code < 600 else 500
-        return refusal_from_error(status, error, secrets=self._secrets)
 
 
 def _usage(usage: JsonObject) -> Usage:

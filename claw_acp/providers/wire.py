@@ -1,7 +1,8 @@
 """What all wire families share: parts of a message as a model reads them, and safe looks into JSON that came in."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from claw_acp.core.errors import MalformedReply, RequestRejected
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -70,6 +71,8 @@ def _resource(part: ResourcePart, *, provider: str) -> str | ImagePart:
 
 # ------------------------------------------------------------------ JSON that came in
 
+_scan: Callable[[str], tuple[JsonValue, int]] = json.JSONDecoder().raw_decode  # what loads does, without its detours
+
 
 def parsed(data: str, *, provider: str) -> JsonObject:
     """The JSON object of one event.
@@ -77,11 +80,12 @@ def parsed(data: str, *, provider: str) -> JsonObject:
     Raises:
         MalformedReply: It is something else.
     """
+    text = data.strip()
     try:
-        value: JsonValue = json.loads(data)
-    except ValueError as error:
+        value, end = _scan(text)
+    except (ValueError, RecursionError) as error:
         raise malformed(f"an event that is not JSON ({data[:80]!r})", provider=provider) from error
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or end != len(text):
         raise malformed(f"an event that is not a JSON object ({data[:80]!r})", provider=provider)
     return value
 
@@ -97,7 +101,9 @@ def malformed(what: str, *, provider: str) -> MalformedReply:
 def object_at(value: JsonObject, key: str) -> JsonObject:
     """The object at `key`; an empty one for anything else."""
     found = value.get(key)
-    return found if isinstance(found, Mapping) else _NO_OBJECT
+    if isinstance(found, dict):  # a Mapping test would cost more than the rest of this function, for every chunk
+        return cast("JsonObject", found)
+    return _NO_OBJECT
 
 
 def text_at(value: JsonObject, key: str) -> str:
@@ -122,6 +128,6 @@ def arguments_object(arguments: str) -> JsonObject:
     """A call's arguments as an object; an empty one when the model wrote something else."""
     try:
         value: JsonValue = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -1,6 +1,7 @@
 """Both families over real connections: what comes back, what goes wrong, and what happens to the sockets."""
 
 import gc
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -99,6 +100,16 @@ async def test_a_chunk_is_yielded_before_the_next_one_is_sent(
                 seen.append(event.text)
                 gate.open()  # only now may the second piece leave the server
     assert seen == ["a", "b"]
+
+
+async def test_a_compressed_stream_is_read_although_none_was_asked_for(server: ModelServer, provider: Provider) -> None:
+    plain = b"".join(b for b in Say(text=("x",)).render(family_of(provider)).pieces if isinstance(b, bytes))
+    server.will_reply(Raw(pieces=[gzip.compress(plain)], headers={"content-encoding": "gzip"}))
+    assert (await provider.chat(asking())).text == "x"
+
+
+def family_of(provider: Provider) -> Family:
+    return "openai" if isinstance(provider, OpenAIChatProvider) else "anthropic"
 
 
 async def test_requests_carry_key_version_and_path(server: ModelServer, provider: Provider, family: Family) -> None:
@@ -201,7 +212,7 @@ async def test_sessions_stream_side_by_side(server: ModelServer, provider: Provi
 
 LONG = "sorry " * 400
 FAILURES: list[tuple[Reply, type[ClawError], str]] = [
-    (failure(401, {"error": {"message": f"bad key {KEY}"}}), ProviderAuthFailed, r"refused the API key.*bad key \*\*\*"),
+    (failure(401, {"error": {"message": f"bad key {KEY}"}}), ProviderAuthFailed, r"refused the API key.*key \*\*\*"),
     (failure(404, {"error": {"message": "model: test-model"}}), ModelNotFound, "does not know this model"),
     (failure(429, {"error": {"message": "slow"}}, headers={"retry-after": "3"}), RateLimited, "slow"),
     (failure(429, {"error": {"message": "x", "code": "insufficient_quota"}}), QuotaExceeded, "no credit left"),
@@ -247,6 +258,16 @@ async def test_retry_after_travels_with_the_error(server: ModelServer, provider:
         await provider.chat(asking())
     assert caught.value.retry_after == 3.0
     assert caught.value.data == {"kind": "RateLimited", "provider": "acme", "status": 429, "retryAfter": 3.0}
+
+
+async def test_a_list_of_models_that_is_none_is_explained(server: ModelServer) -> None:
+    async with aclosing(provider_for("openai", server)) as provider:
+        server.always_lists(Raw(pieces=[b"<html>"], content_type="text/html"))
+        with pytest.raises(MalformedReply, match="not JSON"):
+            await provider.models()
+        server.always_lists(failure(401, {"error": {"message": "who?"}}))
+        with pytest.raises(ProviderAuthFailed, match="who?"):
+            await provider.models()
 
 
 async def test_a_refused_connection_names_host_and_port() -> None:

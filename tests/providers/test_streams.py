@@ -7,12 +7,14 @@ import pytest
 
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import (
+    ContextTooLong,
     EmptyAnswer,
     MalformedReply,
     ProviderAuthFailed,
     ProviderError,
     ProviderUnavailable,
     RateLimited,
+    RequestRejected,
     StreamInterrupted,
 )
 from claw_acp.core.messages import Reasoning, ToolCall, Usage
@@ -25,6 +27,7 @@ from tests.support.model_replies import Call, Family, Json, Say, Tokens, anthrop
 RENDER: dict[Family, Callable[[Say], list[bytes]]] = {"openai": openai_events, "anthropic": anthropic_events}
 FAMILIES = pytest.mark.parametrize("family", ["openai", "anthropic"])
 CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="c1")
+DEEP = b"data: " + b"[" * 100_000 + b"\n\n"
 OTHER = Call(name="list_dir", arguments={}, id="c2")
 
 
@@ -140,10 +143,19 @@ def test_a_stream_that_ends_before_the_answer_is_interrupted(family: Family, mis
 
 
 @FAMILIES
-@pytest.mark.parametrize("garbage", [b"data: {nope\n\n", b"data: [1]\n\n", b"data: \n\n"])
+@pytest.mark.parametrize("garbage", [b"data: {nope\n\n", b"data: [1]\n\n", b"data: \n\n", b"data: {}}\n\n", DEEP])
 def test_events_that_are_no_json_objects_are_malformed(family: Family, garbage: bytes) -> None:
     with pytest.raises(MalformedReply, match="acme sent an event that is not"):
         parse(family, [*RENDER[family](Say(text=("x",)))[:2], garbage])
+
+
+@FAMILIES
+def test_white_space_around_an_event_is_no_matter(family: Family) -> None:
+    events = [
+        event.replace(b"data: {", b"data:   {").replace(b"}\n\n", b"} \n\n")
+        for event in RENDER[family](Say(text=("x",)))
+    ]
+    assert parse(family, events)[0] == "x"
 
 
 @FAMILIES
@@ -246,6 +258,8 @@ def test_calls_that_cannot_be_run_are_malformed(deltas: list[Json], words: str) 
     [
         ({"message": "hunter2hunter2 is over its limit", "code": 429}, RateLimited),
         ({"message": "upstream died", "code": "server_error"}, ProviderUnavailable),
+        ({"message": "it is too long", "code": "context_length_exceeded"}, ContextTooLong),
+        ({"message": "bad", "type": "invalid_request_error", "code": None}, RequestRejected),
         ("just words", ProviderUnavailable),
     ],
 )

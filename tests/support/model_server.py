@@ -58,6 +58,7 @@ class ModelServer:
         self.requests: list[ReceivedRequest] = []
         self._script: deque[Reply] = deque()
         self._default: Reply | Responder | None = None
+        self._listing: Raw | None = None
         self._port = 0
         self._connections = 0
         self._open = 0
@@ -98,6 +99,10 @@ class ModelServer:
     def always(self, reply: Reply | Responder) -> None:
         """Answer with this whenever the script is empty; a function sees the request and decides."""
         self._default = reply
+
+    def always_lists(self, reply: Raw) -> None:
+        """Answer every `GET .../models` with this."""
+        self._listing = reply
 
     # ------------------------------------------------------------------ where it is, what happened
 
@@ -179,7 +184,7 @@ class ModelServer:
 
     def _reply_to(self, request: ReceivedRequest) -> Raw | NoAnswer | HangUp:
         if request.method == "GET":
-            return _model_list(request)
+            return self._listing or _model_list(request)
         reply: Reply | Responder = self._script.popleft() if self._script else self._default or _UNSCRIPTED
         if callable(reply):
             reply = reply(request)
