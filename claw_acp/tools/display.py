@@ -15,6 +15,17 @@ def shown_path(path: Path, *, workspace: Workspace) -> str:
     return printable(str(path.relative_to(base)) if path.is_relative_to(base) else str(path))
 
 
+def within(shown: str) -> str:
+    """` in src` for a title; nothing for the session's own directory, which goes without saying."""
+    return "" if shown == "." else f" in {shown}"
+
+
+def shortened(text: str, *, most: int = 80) -> str:
+    """One line of at most `most` characters, for a title."""
+    line = printable(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def printable(name: str) -> str:
     """A file name on one line: control characters and bytes that are not UTF-8 become replacement characters."""
     return name if name.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)

@@ -11,7 +11,7 @@ from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, ToolContext
 from claw_acp.core.events import Location
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.disk_work import WALK_LIMIT, on_disk
-from claw_acp.tools.display import amount, fenced, shown_path
+from claw_acp.tools.display import amount, fenced, shown_path, within
 from claw_acp.tools.glob_pattern import MAX_LENGTH, matcher, split_literal
 from claw_acp.tools.ignore_rules import IgnoreRules
 from claw_acp.tools.parameters import Parameters, TypedTool
@@ -64,7 +64,7 @@ class _Globbing(Invocation):
         self._context = context
         self._shown = shown_path(path, workspace=context.workspace)
         self.view = CallView(
-            title=f"Find {rest} in {self._shown}", kind="search", locations=(Location(path=str(path)),)
+            title=f"Find {rest}{within(self._shown)}", kind="search", locations=(Location(path=str(path)),)
         )
         self.accesses = (ReadsPath(path=path),)
 
@@ -73,7 +73,7 @@ class _Globbing(Invocation):
         paths, total, stopped = await on_disk(self._found, clock=self._context.clock)
         text = "\n".join(shown_path(Path(path), workspace=self._context.workspace) for path in paths)
         if not paths:
-            text = f"No file matches {self._rest} in {self._shown}.{self._hint()}"
+            text = f"No file in {self._shown} matches {self._rest}.{self._hint()}"
         if total > len(paths):
             text += f"\n\n[{len(paths):,} of {amount(total, 'match')} shown; use a narrower pattern.]"
         if stopped:

@@ -16,7 +16,7 @@ from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, ToolContext
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.events import Location
 from claw_acp.core.messages import TextPart
-from claw_acp.tools.display import fenced, shown_path
+from claw_acp.tools.display import fenced, shortened, shown_path, within
 from claw_acp.tools.glob_pattern import MAX_LENGTH, anywhere, matcher
 from claw_acp.tools.ignore_rules import IgnoreLookup, IgnoreRules
 from claw_acp.tools.parameters import Parameters, TypedTool
@@ -90,9 +90,11 @@ class _Search(Invocation):
         self._path = path
         self._context = context
         self._shown = shown_path(path, workspace=context.workspace)
-        where = f"{self._shown}/{parameters.glob}" if parameters.glob else self._shown
+        files = f" in {parameters.glob}" if parameters.glob else ""
         self.view = CallView(
-            title=f"Search {where} for {parameters.pattern}", kind="search", locations=(Location(path=str(path)),)
+            title=f"Search for {shortened(parameters.pattern)}{files}{within(self._shown)}",
+            kind="search",
+            locations=(Location(path=str(path)),),
         )
         self.accesses = (ReadsPath(path=path),)
         self._request = SearchRequest(

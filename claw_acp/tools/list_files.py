@@ -65,7 +65,8 @@ class _Listing(Invocation):
         self._path = path
         self._context = context
         self._shown = shown_path(path, workspace=context.workspace)
-        self.view = CallView(title=f"List {self._shown}", kind="search", locations=(Location(path=str(path)),))
+        name = "the session's directory" if self._shown == "." else self._shown
+        self.view = CallView(title=f"List {name}", kind="search", locations=(Location(path=str(path)),))
         self.accesses = (ReadsPath(path=path),)
 
     async def run(self) -> ToolResult:

@@ -7,6 +7,8 @@ from heapq import nlargest
 from claw_acp.tools.line_window import lines_of, numbered
 
 MAX_COMPARED = 10_000  # lines of the file that are compared with the wanted one
+MAX_CANDIDATES = 5  # lines that are compared exactly
+MAX_COLUMNS = 200  # characters of a line that are compared; the exact comparison is quadratic
 MAX_SHOWN = 12  # lines
 MIN_SIMILARITY = 0.6
 
@@ -61,18 +63,18 @@ def _closest(lines: list[str], wanted: list[str]) -> int | None:
     if offset is None:
         return None
     matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(wanted[offset].strip()[:500])
+    matcher.set_seq2(wanted[offset].strip()[:MAX_COLUMNS])
     scored: list[tuple[float, int]] = []
     for index, line in enumerate(lines[:MAX_COMPARED]):
-        matcher.set_seq1(line.strip()[:500])
+        matcher.set_seq1(line.strip()[:MAX_COLUMNS])
         # the two cheap upper bounds spare nearly every line the real comparison
         if matcher.real_quick_ratio() >= MIN_SIMILARITY and matcher.quick_ratio() >= MIN_SIMILARITY:
             scored.append((matcher.quick_ratio(), index))
-    best = [(_ratio(matcher, lines[index]), -index) for _, index in nlargest(20, scored)]
+    best = [(_ratio(matcher, lines[index]), -index) for _, index in nlargest(MAX_CANDIDATES, scored)]
     score, negative = max(best, default=(0.0, 0))
     return max(0, -negative - offset) if score >= MIN_SIMILARITY else None
 
 
 def _ratio(matcher: SequenceMatcher[str], line: str) -> float:
-    matcher.set_seq1(line.strip()[:500])
+    matcher.set_seq1(line.strip()[:MAX_COLUMNS])
     return matcher.ratio()

@@ -1,8 +1,9 @@
 """Exact replacement of text: all edits or none, and line ends stay what they are in the file."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from claw_acp.core.errors import ToolError
 from claw_acp.tools.line_changes import LineRange, spoken
@@ -14,6 +15,10 @@ _BOM = "\ufeff"
 
 # One line feed of an edit stands for a line end of the file, whichever kind; the second half of a CRLF is none.
 _LINE_END = r"(?:\r\n|(?<!\r)\n)"
+
+_Span: TypeAlias = tuple[int, int]
+_Find: TypeAlias = Callable[[int], _Span | None]
+"""The first occurrence at or after a position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,41 +50,76 @@ def replaced(text: str, replacements: Sequence[Replacement], *, shown: str) -> s
 
 
 def _one(body: str, item: Replacement, *, blame: str) -> str:
-    pattern = _pattern(item.old)
-    first = pattern.search(body)
+    find = _finder(body, with_newline(item.old.removeprefix(_BOM), "\n"))
+    first = find(0)
     if first is None:
         raise ToolError(blame + why_missing(body, old=with_newline(item.old, "\n"), new=with_newline(item.new, "\n")))
+    shape = TextShape.of(body) if "\r\n" in body else None
     if item.everywhere:
-        return pattern.sub(lambda match: _dressed(item.new, match, body), body)
-    places = _places(pattern, body)
+        return _everywhere(body, item.new, find, shape)
+    places = _places(body, find)
     if len(places) > 1:
         raise ToolError(blame + _ambiguous(places))
-    return body[: first.start()] + _dressed(item.new, first, body) + body[first.end() :]
+    start, end = first
+    return body[:start] + _dressed(item.new, body[start:end], shape) + body[end:]
 
 
-def _pattern(old: str) -> re.Pattern[str]:
-    lines = with_newline(old.removeprefix(_BOM), "\n").split("\n")
-    return re.compile(_LINE_END.join(re.escape(line) for line in lines))
+def _finder(body: str, old: str) -> _Find:
+    """A search for `old` (with bare line feeds), whose line feeds stand for the line ends of `body`."""
+    carriage, feeds = body.count("\r\n"), body.count("\n")
+    if 0 < carriage < feeds and "\n" in old:
+        return _mixed_finder(body, old)
+    needle = old if not carriage else with_newline(old, "\r\n")
+
+    def find(position: int) -> _Span | None:
+        start = body.find(needle, position)
+        return None if start < 0 else (start, start + len(needle))
+
+    return find
 
 
-def _dressed(new: str, match: re.Match[str], body: str) -> str:
-    """The new text with the line ends of the place it goes to: those it replaces, else those of the file."""
-    if "\r\n" not in body:
+def _mixed_finder(body: str, old: str) -> _Find:
+    # only for the rare file with both line ends: Python compiles a long expression slowly
+    pattern = re.compile(_LINE_END.join(re.escape(line) for line in old.split("\n")))
+
+    def find(position: int) -> _Span | None:
+        match = pattern.search(body, position)
+        return None if match is None else match.span()
+
+    return find
+
+
+def _everywhere(body: str, new: str, find: _Find, shape: TextShape | None) -> str:
+    pieces: list[str] = []
+    position = 0
+    while (span := find(position)) is not None:
+        start, end = span
+        pieces += [body[position:start], _dressed(new, body[start:end], shape)]
+        position = end
+    return "".join([*pieces, body[position:]])
+
+
+def _dressed(new: str, replaced_text: str, shape: TextShape | None) -> str:
+    """The new text with the line ends of the place it goes to: those it replaces, else those of the file.
+
+    `shape` is that of the file, None when it has plain line feeds only and the new text stays as it is.
+    """
+    if shape is None:
         return new
-    around = match.group() if "\n" in match.group() else body
-    return with_newline(new, TextShape.of(around).newline)
+    place = TextShape.of(replaced_text) if "\n" in replaced_text else shape
+    return with_newline(new, place.newline)
 
 
-def _places(pattern: re.Pattern[str], body: str) -> list[int]:
+def _places(body: str, find: _Find) -> list[int]:
     """Line numbers of the matches, overlapping ones too: any of them could have been meant."""
     lines: list[int] = []
     line, counted = 1, 0
-    match = pattern.search(body)
-    while match is not None and len(lines) <= MAX_NAMED_PLACES:
-        line += body.count("\n", counted, match.start())
-        counted = match.start()
+    span = find(0)
+    while span is not None and len(lines) <= MAX_NAMED_PLACES:
+        line += body.count("\n", counted, span[0])
+        counted = span[0]
         lines.append(line)
-        match = pattern.search(body, match.start() + 1)
+        span = find(span[0] + 1)
     return lines
 
 

@@ -23,7 +23,10 @@ _ALWAYS = (
 
 
 def ripgrep_command(program: str, request: SearchRequest, *, parents: bool) -> list[str]:
-    """The arguments, the program first. `parents`: ignore files above the start count too. It is to be started in the directory the request starts in, or its file's."""
+    """The arguments, the program first, to be started in the directory that the request's `glob` is relative to.
+
+    `parents` says whether ignore files above the start count too.
+    """
     options = [*_ALWAYS, f"--context={request.context}"]
     options.append("--ignore-case" if request.ignore_case else "--case-sensitive")
     if not parents:

@@ -20,6 +20,7 @@ from claw_acp.tools.walk import walk
 MAX_FILE = 50_000_000  # bytes; larger files are skipped
 MAX_COLUMNS = 500  # bytes of a line that are printed
 
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}\ufffd]")
 _SNIFFED = 8192  # bytes looked at to tell text from binary
 
 
@@ -43,9 +44,12 @@ def main(arguments: Sequence[str], output: BinaryIO) -> None:
     """Search as the request says and print the rows."""
     request = SearchRequest(**json.loads(arguments[0]))
     pattern = re.compile(request.pattern, re.IGNORECASE if request.ignore_case else re.NOFLAG)
+    # most patterns are plain words: files without the word need not be taken apart into lines
+    plain = not request.ignore_case and not _SPECIAL.search(request.pattern)
+    needed = request.pattern.encode("utf-8") if plain else b""
     first = True
     for path, name in _files(request):
-        rows = _search(path, pattern, request.context)
+        rows = _search(path, pattern, needed=needed, context=request.context)
         for group in rows:
             if request.context and not first:
                 output.write(b"--\n")
@@ -71,9 +75,9 @@ def _files(request: SearchRequest) -> Iterator[tuple[str, str]]:
             yield entry.path, name
 
 
-def _search(path: str, pattern: re.Pattern[str], context: int) -> Iterator[list[bytes]]:
+def _search(path: str, pattern: re.Pattern[str], *, needed: bytes, context: int) -> Iterator[list[bytes]]:
     """The rows of one file, in groups of neighbouring lines."""
-    lines = _lines(path)
+    lines = _lines(path, needed=needed)
     hits = [number for number, line in enumerate(lines) if pattern.search(line)]
     group: list[bytes] = []
     after = 0  # the first line not yet printed
@@ -92,8 +96,8 @@ def _search(path: str, pattern: re.Pattern[str], context: int) -> Iterator[list[
         yield group
 
 
-def _lines(path: str) -> list[str]:
-    """The lines of a text file without their ends; none when it is binary, too large or unreadable."""
+def _lines(path: str, *, needed: bytes) -> list[str]:
+    """The lines of a text file without their ends; none when it is binary, too large, unreadable or lacks `needed`."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a hundred thousand of these
             if os.fstat(file.fileno()).st_size > MAX_FILE:
@@ -103,6 +107,8 @@ def _lines(path: str) -> list[str]:
                 return []
             data = head + file.read()
     except OSError:  # gone, or not ours to read; ripgrep is told to be silent about these too
+        return []
+    if needed not in data:
         return []
     lines = data.decode("utf-8", "replace").split("\n")
     if lines[-1] == "":

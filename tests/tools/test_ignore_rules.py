@@ -1,0 +1,68 @@
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from claw_acp.tools.ignore_rules import IgnoreLookup, IgnoreRules
+from claw_acp.tools.walk import walk
+from tests.tools.trees import plant
+
+FILES = {
+    ".gitignore": "# comment\n*.log\n/top\nbuild/\ndocs/**/*.tmp\n\\#odd\ntrailing \n"
+    "!important.log\nfoo/*\n!foo/keep\n",
+    "a.log": "",
+    "important.log": "",
+    "top": "",
+    "sub/top": "",
+    "build/x": "",
+    "sub/build/x": "",
+    "docs/a/b/x.tmp": "",
+    "docs/x.tmp": "",
+    "x.tmp": "",
+    "#odd": "",
+    "trailing": "",
+    "foo/keep": "",
+    "foo/drop": "",
+    "sub/.gitignore": "!a.log\n/only\n",
+    "sub/a.log": "",
+    "sub/only": "",
+    "sub/deep/only": "",
+    "sub/deep/b.log": "",
+}
+
+
+def walked(start: Path, root: Path) -> set[str]:
+    rules = IgnoreRules.at(start, roots=[root])
+    entries = walk(str(start), rules=rules, pulse=lambda: None)
+    return {str(Path(entry.path).relative_to(root)) for entry in entries if entry.kind == "file"}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is what this is compared with")
+def test_a_walk_finds_what_git_finds(root: Path) -> None:
+    plant(root, FILES)
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True).stdout
+    assert walked(root, root) == set(listed.split("\0")) - {""}
+
+
+def test_rules_count_without_a_repository_and_from_a_directory_below(root: Path) -> None:
+    plant(root, FILES)
+    assert walked(root / "sub", root) == {"sub/.gitignore", "sub/a.log", "sub/top", "sub/deep/only"}
+
+
+def test_a_single_file_is_judged_as_a_walk_judges_it(root: Path) -> None:
+    plant(root, FILES)
+    lookup = IgnoreLookup(root, rules=IgnoreRules.at(root, roots=[root]))
+    assert {name for name in FILES if not lookup.ignores(root / name)} == walked(root, root)
+
+
+def test_a_line_that_is_no_pattern_does_not_void_the_others(root: Path) -> None:
+    plant(root, {".gitignore": "!\n*.log\n", "a.log": "", "b": ""})
+    assert walked(root, root) == {".gitignore", "b"}
+
+
+def test_a_directory_called_gitignore_is_no_rule(root: Path) -> None:
+    plant(root, {".gitignore/x": ""})
+    assert walked(root, root) == {".gitignore/x"}
