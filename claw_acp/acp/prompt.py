@@ -14,7 +14,6 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ContentPart, ImagePart, LinkPart, ResourcePart, TextPart, Usage
 from claw_acp.rpc.peer import IncomingCall
-from claw_acp.runtime.turns import run_prompt
 from claw_acp.schema.content import (
     AudioContent,
     ContentBlock,
@@ -38,7 +37,8 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     outcome = Outcome(stop="cancelled", usage=None)
     with anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
-        outcome = await run_prompt(await connection.engine(), view.opened, parts, desk=desk)
+        engine = await connection.engine()
+        outcome = await engine.turns.run(view.opened, parts, desk=desk)
     result: dict[str, JsonValue] = {"stopReason": outcome.stop}
     return result | ({"usage": _usage(outcome.usage)} if outcome.usage else {})
 

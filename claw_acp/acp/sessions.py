@@ -1,6 +1,7 @@
 """`session/new`, `load`, `resume`, `list`, `close`, `delete`."""
 
 import logging
+from functools import partial
 from pathlib import Path
 
 from claw_acp.acp.connection import Connection
@@ -30,7 +31,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     opened = await engine.create(Path(request.cwd), additional=_paths(request))
     _report_servers(request, opened)
     view = connection.open(opened)
-    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, view.announce)
+    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, partial(view.announce, engine))
 
 
 async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -41,7 +42,7 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
     _report_servers(request, opened)
     view = connection.open(opened)
     await view.replay(await engine.journal.read(request.session_id))
-    return Reply(settings_of(opened), view.announce)
+    return Reply(settings_of(opened), partial(view.announce, engine))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -51,7 +52,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     opened = await engine.open(request.session_id, Path(request.cwd), additional=_paths(request))
     _report_servers(request, opened)
     view = connection.open(opened)
-    return Reply(settings_of(opened), view.announce)
+    return Reply(settings_of(opened), partial(view.announce, engine))
 
 
 async def list_sessions(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:

@@ -8,7 +8,7 @@ from claw_acp.acp.updates import render, user_message
 from claw_acp.core.events import Event, MessageStarted, SessionChanged, UsageChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.engine import Engine, OpenSession
 
 
 class SessionView:
@@ -66,12 +66,12 @@ class SessionView:
         update = render(event, client=self.client, replay=True)
         return () if update is None else (update,)
 
-    async def announce(self) -> None:
+    async def announce(self, engine: Engine) -> None:
         """What a client is told once it knows that the session is open."""
         commands = [
             {"name": command.name, "description": command.description}
             | ({"input": {"hint": command.hint}} if command.hint else {})
-            for command in self.opened.commands
+            for command in engine.commands
         ]
         await self.update({"sessionUpdate": "available_commands_update", "availableCommands": commands})
 

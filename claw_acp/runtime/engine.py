@@ -1,12 +1,11 @@
 """The engine behind every front end: opens sessions, and keeps the ones in use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from claw_acp.agent.system_prompt import system_prompt
-from claw_acp.agent.toolbox import Toolbox
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
@@ -15,11 +14,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
 from claw_acp.providers.resolve import resolve
-from claw_acp.runtime.models import ProviderPool
-from claw_acp.runtime.permissions import configured_rules
-from claw_acp.runtime.registries import make_commands, make_toolbox
-from claw_acp.security.permission_store import PermissionStore
-from claw_acp.security.rules import Rule
+from claw_acp.registry.reference import Ref
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import Page
@@ -27,6 +22,12 @@ from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.process_host import ProcessHost
+
+if TYPE_CHECKING:
+    from claw_acp.runtime.turns import Turns
+
+TURNS: "Ref[Callable[[Engine], Turns]]" = Ref("claw_acp.runtime.turns:Turns")
+MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.registries:make_commands")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,10 +37,6 @@ class OpenSession:
     session: Session
     settings: Settings
     workspace: LocalWorkspace
-    commands: Sequence[Command]
-    system: str
-    rules: Sequence[Rule]
-    """Permission rules of the configuration files."""
 
 
 class Engine:
@@ -57,22 +54,20 @@ class Engine:
         self.journal = journal
         self.clock = clock
         self.locks = SessionLock(locations.lock_dir)
-        self.permissions = PermissionStore(locations.permissions_file)
-        self.providers = ProviderPool(clock=clock)
         self.locations = locations
         self._environ = environ
         self._processes = processes
         self._open: dict[str, OpenSession] = {}
 
     @cached_property
-    def toolbox(self) -> Toolbox:
-        """The tools; loaded when the first turn, or the warm-up, needs them."""
-        return make_toolbox()
+    def turns(self) -> "Turns":
+        """What runs prompts. Loaded on first use: a new session must not wait for tools, policy and providers."""
+        return TURNS.load()(self)
 
     @cached_property
     def commands(self) -> Sequence[Command]:
-        """The slash commands."""
-        return make_commands()
+        """The slash commands; looked up on first use, after the first session was answered."""
+        return MAKE_COMMANDS.load()()
 
     @property
     def protected(self) -> tuple[Path, ...]:
@@ -132,9 +127,6 @@ class Engine:
             session=session,
             settings=settings,
             workspace=workspace,
-            commands=self.commands,
-            system=system_prompt(workspace.roots),
-            rules=configured_rules(settings),
         )
         self._open[record.id] = opened
         return opened
@@ -160,7 +152,8 @@ class Engine:
         """Close all sessions and providers."""
         for session_id in tuple(self._open):
             await self.close(session_id)
-        await self.providers.aclose()
+        if "turns" in vars(self):
+            await self.turns.aclose()
 
 
 def _directory(path: Path) -> Path:

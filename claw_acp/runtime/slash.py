@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from claw_acp.contracts.command import Command, CommandContext, Said
 from claw_acp.core.events import Event, MessageStarted, StateChanged, TextDelta
@@ -10,7 +9,6 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.messages import TextPart
 from claw_acp.runtime.choices import MODES, choose_mode, choose_model, models
 from claw_acp.runtime.engine import Engine, OpenSession
-from claw_acp.runtime.permissions import describe_rules
 from claw_acp.session.export import to_markdown
 
 
@@ -23,10 +21,10 @@ def find_command(commands: Sequence[Command], text: str) -> tuple[Command | None
 
 
 async def answer_command(
-    engine: Engine, opened: OpenSession, command: Command, argument: str, *, typed: str
+    engine: Engine, opened: OpenSession, command: Command, argument: str, *, typed: str, rules: Sequence[str]
 ) -> str | None:
     """Run a command. Returns the prompt it stands for, or None when it answered by itself."""
-    result = await command.run(argument, _context(engine, opened))
+    result = await command.run(argument, _context(engine, opened, rules))
     if not isinstance(result, Said):
         return result.prompt
     session, clock = opened.session, engine.clock
@@ -38,7 +36,7 @@ async def answer_command(
     return None
 
 
-def _context(engine: Engine, opened: OpenSession) -> CommandContext:
+def _context(engine: Engine, opened: OpenSession, rules: Sequence[str]) -> CommandContext:
     async def events() -> Sequence[Event]:
         return await engine.journal.read(opened.session.id)
 
@@ -53,8 +51,8 @@ def _context(engine: Engine, opened: OpenSession) -> CommandContext:
         model=record.model,
         modes=MODES,
         models=models(opened),
-        commands=opened.commands,
-        rules=describe_rules(opened.rules, engine.permissions, Path(record.cwd)),
+        commands=engine.commands,
+        rules=rules,
         events=events,
         markdown=markdown,
         set_mode=partial(choose_mode, opened),
