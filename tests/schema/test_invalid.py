@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -132,6 +132,9 @@ def test_parse_raises_the_sentence_as_an_invalid_request() -> None:
         parse(InitializeRequest, {}, method="initialize")
 
 
+# How long a busy machine takes says nothing about the code.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=8)
 NUMBERS = st.integers() | st.integers(-(2**80), 2**80) | st.floats()
 JSON = st.recursive(
@@ -165,11 +168,13 @@ def _is_a_sentence(method: str, text: str | None) -> bool:
     return text is None or (text.startswith(f"{method}: ") and text.isprintable() and "pydantic" not in text)
 
 
+@unhurried
 @given(st.sampled_from(sorted(METHODS)), JSON)
 def test_random_parameters_give_a_model_or_a_sentence(method: str, params: object) -> None:
     assert _is_a_sentence(method, _describe(method, params))
 
 
+@unhurried
 @given(_damaged())
 def test_damaged_parameters_give_a_model_or_a_sentence(case: tuple[str, Any]) -> None:
     method, params = case

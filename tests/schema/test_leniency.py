@@ -19,6 +19,9 @@ ON_ERROR = "x-deserialize-default-on-error"
 ON_NULL = "x-deserialize-default-on-null"
 SKIP = "x-deserialize-skip-invalid-items"
 
+WITH_MAPS = {"Error", "CreateElicitationRequest", "CreateElicitationResponse"}
+"""These hold objects whose keys are free."""
+
 MALFORMED: tuple[Any, ...] = ({"?": []}, [{"?": 1}], 0.5, "?", True, -1)
 
 
@@ -72,12 +75,10 @@ def test_a_bad_element_is_dropped_exactly_where_the_schema_says_so() -> None:
             assert sent[key] == example[key], (name, key)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - WITH_MAPS))
 def test_unknown_keys_are_ignored_at_every_depth(name: str) -> None:
     model = our_model(name)
     assert model is not None
-    if name in {"Error", "CreateElicitationResponse"} or "Elicitation" in name:
-        return  # maps with keys of one's own
     for example in EXAMPLES[name]:
         assert model.model_validate(_with_strangers(example)).to_wire() == example
 
