@@ -6,6 +6,7 @@ tests that need it are skipped and say so.
 
 import functools
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,7 @@ FOREIGN = Path(__file__).parent.parent / "foreign"
 MODULES = FOREIGN / "node_modules"
 INSTALLED_FROM = MODULES / ".installed-from"  # holds the digest of the lock file that was installed
 INSTALL_TIMEOUT = 300.0  # seconds, for a slow network
+ENVIRONMENT = dict(os.environ)  # as it was before a test got a home of its own: npm's settings live in the real one
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def _install(node: Node) -> None:
     done = subprocess.run(
         [*node.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
         cwd=FOREIGN,
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         encoding="utf-8",
