@@ -42,6 +42,7 @@ _T = TypeVar("_T")
 _Load: TypeAlias = Callable[[Any], Any]  # what json.loads made -> a value; raises TypeError, KeyError
 _Dump: TypeAlias = Callable[[Any], Any]
 
+_read_json: Final = json.JSONDecoder().raw_decode  # json.loads looks for blanks that are not there
 _ENVELOPE: Final = frozenset({"session", "seq", "item"})  # columns of their own
 _NOTHING: Final = object()
 
@@ -63,11 +64,11 @@ class _Shape:
         self.make: Callable[..., Any] = make
         self._loads = {field.name: codecs[field.name].load for field in names}
         self._dumps = [(field.name, codecs[field.name].dump, field.default) for field in names]
-        self._empty = {
-            field.name: codecs[field.name].empty
+        self._empty = [
+            (field.name, codecs[field.name].empty)
             for field in names
             if field.default is MISSING and codecs[field.name].empty is not _NOTHING
-        }
+        ]
 
     def dump(self, value: object) -> dict[str, Any]:
         body: dict[str, Any] = {}
@@ -77,23 +78,26 @@ class _Shape:
                 body[name] = held if dump is None else dump(held)
         return body
 
-    def load(self, body: Mapping[str, Any], **envelope: object) -> Any:  # noqa: ANN401 - an instance of `make`
-        given = self._empty | envelope
+    def load(self, body: Mapping[str, Any], given: dict[str, object] | None = None) -> Any:  # noqa: ANN401 - a `make`
+        """The object `body` describes; `given` holds fields that are known already."""
+        known = {} if given is None else given
         for name, held in body.items():
             load = self._loads.get(name)
             if load is not None and held is not None:
-                given[name] = load(held)
-        return self.make(**given)
+                known[name] = load(held)
+        for name, empty in self._empty:
+            known.setdefault(name, empty)
+        return self.make(**known)
 
 
 # ------------------------------------------------------------------ plain values
 
 
-def _exactly(wanted: type[_T]) -> Callable[[object], _T]:
-    def load(value: object) -> _T:
+def _exactly(wanted: type[_T]) -> Callable[[Any], _T]:
+    def load(value: Any) -> _T:  # noqa: ANN401 - checked here
         if type(value) is not wanted:
             raise TypeError(f"expected {wanted.__name__}, found {type(value).__name__}")
-        return cast("_T", value)
+        return value
 
     return load
 
@@ -214,13 +218,14 @@ def decode(kind: str, body: str, *, session: str, seq: int, item: str) -> Event 
         log.warning("event of unknown kind skipped", extra={"session": session, "seq": seq, "kind": kind})
         return None
     try:
-        return cast("Event", shape.load(json.loads(body), session=session, seq=seq, item=item))
+        event: Event = shape.load(_read_json(body)[0], {"session": session, "seq": seq, "item": item})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         log.warning(
             "damaged event skipped",
             extra={"session": session, "seq": seq, "kind": kind, "error": type(error).__name__},
         )
         return None
+    return event
 
 
 def _plain(value: object) -> object:

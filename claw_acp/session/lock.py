@@ -43,7 +43,8 @@ class SessionLock:
             yield
         finally:
             with contextlib.suppress(OSError):  # tidiness only: what counts is the lock, and closing drops it
-                path.unlink()
+                if _names(path, descriptor):
+                    path.unlink()
             os.close(descriptor)
 
     def _lock(self, path: Path, session_id: str) -> int:

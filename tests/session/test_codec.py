@@ -5,7 +5,7 @@ import logging
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claw_acp.core.events import (
@@ -99,6 +99,7 @@ def read(kind: str, body: str) -> Event | None:
     return decode(kind, body, session="ses_1", seq=7, item="it")
 
 
+@settings(deadline=None)
 @given(EVENTS)
 def test_every_event_comes_back_as_it_was(event: Event) -> None:
     kind, body = encode(event)
@@ -162,6 +163,7 @@ def test_what_cannot_be_understood_is_skipped_with_a_log_line(
     assert "skipped" in caplog.text
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["message", "text", "tool_call", "plan", "usage", "state"]), json_values)
 def test_no_body_stops_the_reader(kind: str, body: object) -> None:
     read(kind, json.dumps(body))

@@ -3,7 +3,7 @@
 import json
 import math
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
@@ -203,6 +203,7 @@ def test_text_of_other_languages_stays_readable() -> None:
     assert "grün 字" in to_json(RECORD, [TextDelta(item="m", seq=1, text="grün 字")])
 
 
+@settings(deadline=None)
 @given(st.lists(EVENTS, max_size=8))
 def test_any_events_can_be_written_as_utf8(events: list[Event]) -> None:
     to_markdown(RECORD, events).encode()

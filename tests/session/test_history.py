@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claw_acp.core.events import (
@@ -251,6 +251,7 @@ def assert_valid(conversation: Sequence[Message]) -> None:
     assert not expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(events, st.booleans()), max_size=40))
 def test_any_events_cut_anywhere_make_a_valid_history(steps: list[tuple[Event, bool]]) -> None:
     history = History()

@@ -142,7 +142,8 @@ async def test_streamed_text_is_committed_without_anyone_asking(tmp_path: Path) 
 
 
 async def test_adjacent_pieces_of_one_item_become_one_row_with_the_last_position(tmp_path: Path) -> None:
-    events = [text(1, "a"), text(2, "b"), text(3, "c"), text(4, "d", item="m2"), prompt(5), text(6, "e"), text(7, "f")]
+    a_to_d = [text(1, "a"), text(2, "b"), text(3, "c"), text(4, "d", item="m2")]
+    events = [*a_to_d, prompt(5), text(6, "e"), text(7, "f"), prompt(8), text(9, "g")]
     async with Journal.opened(tmp_path / "claw.db") as journal:
         await journal.create(record("s"))
         await append_all(journal, events)
@@ -151,9 +152,11 @@ async def test_adjacent_pieces_of_one_item_become_one_row_with_the_last_position
             text(4, "d", item="m2"),
             prompt(5),
             text(7, "ef"),
+            prompt(8),
+            text(9, "g"),
         ]
-        assert await journal.read("s", after=4) == [prompt(5), text(7, "ef")]
-        assert await journal.last_seq("s") == 7
+        assert await journal.read("s", after=7) == [prompt(8), text(9, "g")]
+        assert await journal.last_seq("s") == 9
 
 
 async def test_thoughts_and_text_are_not_mixed_and_a_closed_block_stands_alone(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -36,6 +37,31 @@ def test_a_session_is_held_once_and_free_again_afterwards(tmp_path: Path) -> Non
     assert list((tmp_path / "locks").iterdir()) == []
 
 
+def test_many_contenders_never_hold_a_session_together(tmp_path: Path) -> None:
+    lock = SessionLock(tmp_path)
+    inside: list[int] = []
+    crowds: list[int] = []
+
+    def contend(me: int) -> None:
+        for _ in range(300):
+            with suppress(SessionBusy), lock.hold("ses_1"):
+                inside.append(me)
+                crowds.append(len(inside))
+                inside.remove(me)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [Thread(target=contend, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert set(crowds) == {1}
+
+
 def test_a_failed_turn_frees_the_session(tmp_path: Path) -> None:
     lock = SessionLock(tmp_path)
     with pytest.raises(RuntimeError), lock.hold("ses_1"):
@@ -52,6 +78,18 @@ def test_the_refusal_names_the_other_process(tmp_path: Path) -> None:
             pass
     assert f"another process (journal_child.py, pid {child.pid}); wait for it or stop it" in caught.value.message
     assert caught.value.data == {"sessionId": "ses_1", "pid": child.pid}
+
+
+def test_a_holder_whose_file_was_removed_leaves_the_next_ones_alone(tmp_path: Path) -> None:
+    lock = SessionLock(tmp_path)
+    with lock.hold("ses_1"):
+        (tmp_path / "ses_1.lock").unlink()
+        second = lock.hold("ses_1")
+        second.__enter__()
+    with pytest.raises(SessionBusy), lock.hold("ses_1"):
+        pass
+    second.__exit__(None, None, None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import pytest
 
 from claw_acp.core.errors import StoreError
@@ -276,6 +277,27 @@ anyio.run(main)
     assert run_together(script, count=6) == [0] * 6
     async with Database.opened(path) as database:
         assert len(await ids(database)) == 120
+
+
+async def test_a_database_that_another_process_is_just_making_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "claw.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA user_version = 0")
+    other.execute("BEGIN IMMEDIATE")  # SQLite refuses the switch to WAL at once, whatever the timeout
+    found: list[list[str]] = []
+
+    async def open_and_read() -> None:
+        async with Database.opened(path) as database:
+            found.append(await ids(database))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(open_and_read)
+        for _ in range(100):
+            await anyio.to_thread.run_sync(path.stat)
+        assert found == []
+        other.execute("COMMIT")
+        other.close()
+    assert found == [[]]
 
 
 async def test_a_lock_held_by_another_process_does_not_stop_readers(tmp_path: Path) -> None:
