@@ -16,10 +16,11 @@ from claw_acp.cli.paint import Colour, Paint
 from claw_acp.cli.sandbox_tools import sandbox_checks
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
-from claw_acp.core.errors import ClawError, StoreError
+from claw_acp.core.errors import ClawError, ConfigError, StoreError
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.overview import ProviderState, provider_states
 from claw_acp.providers.resolve import resolve
+from claw_acp.security.rules import RuleVerdict, parse_rule
 from claw_acp.store.database import Database, Health
 
 _COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -43,6 +44,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     """Every check, in the order of the report."""
     yield python_check()
     yield from config_checks(settings, file=locations.config_file)
+    yield from rule_checks(settings)
     yield model_check(settings)
     yield from (_provider(state) for state in provider_states(settings))
     yield store_check(locations.database)
@@ -58,6 +60,19 @@ def config_checks(settings: Settings, *, file: Path) -> Iterator[Check]:
     for finding in settings.findings:
         level: Level = "fail" if finding.severity == "error" else "warn"
         yield Check(level=level, subject="config", detail=finding.text(), advice="mend or remove the line")
+
+
+def rule_checks(settings: Settings) -> Iterator[Check]:
+    """Permission rules that decide nothing because they cannot be read."""
+    rules = settings.permissions
+    lists: Mapping[RuleVerdict, Sequence[str]] = {"allow": rules.allow, "ask": rules.ask, "deny": rules.deny}
+    for verdict, texts in lists.items():
+        for index, text in enumerate(texts):
+            try:
+                parse_rule(text, verdict=verdict)
+            except ConfigError as error:
+                origin = settings.origin(f"permissions.{verdict}[{index}]").text()
+                yield Check(level="fail", subject="rule", detail=f"{origin}: {error.message}", advice="mend the rule")
 
 
 def model_check(settings: Settings) -> Check:

@@ -12,6 +12,7 @@ from claw_acp.config.model import ConfigFile, LimitsSection, Options, Permission
 from claw_acp.config.positions import KeyPath
 from claw_acp.config.toml_file import TomlDocument
 
+LAST_LINE = 1_000_000  # more than a file may have
 FINDINGS_SHOWN = 50  # a file; the rest is summed up in one line
 
 _SECTIONS: Mapping[KeyPath, type[Section]] = {
@@ -37,7 +38,7 @@ def check(document: TomlDocument) -> tuple[ConfigFile, list[Finding]]:
         except ValidationError as error:
             problems = error.errors(include_url=False)
         else:
-            return config, findings
+            return config, sorted(findings, key=lambda finding: finding.line or LAST_LINE)
         findings += _explain(problems, document=document, room=FINDINGS_SHOWN - len(findings))
         for problem in reversed(problems):  # backwards, so that the numbers of list entries stay right
             _remove(content, problem["loc"])

@@ -99,11 +99,9 @@ class LimitsSection(Section):
 
     Attributes:
         max_turn_requests: Model requests in one turn.
-        shell_timeout: Seconds a foreground command may run.
     """
 
     max_turn_requests: int = Field(default=50, ge=1, le=1000)
-    shell_timeout: float = Field(default=60.0, gt=0, le=86400)
 
 
 class ConfigFile(Section):

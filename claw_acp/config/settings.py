@@ -44,7 +44,7 @@ class Settings:
         log_level: The least severe level printed on stderr.
         trace: A file that records every frame, or None.
         findings: What was wrong with files and variables.
-        origins: By dotted key (`limits.shell_timeout`, `permissions.deny[0]`); a key that is missing has its default.
+        origins: By dotted key (`limits.max_turn_requests`, `permissions.deny[0]`); a missing key has its default.
         environ: The environment the settings were made from; keys of providers are looked up in it.
     """
 

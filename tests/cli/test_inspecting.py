@@ -40,7 +40,7 @@ def test_config_show_names_the_origin_of_every_value(home: Path, capsys: Capture
     assert shown["values"]["mode"] == {"value": "plan", "origin": f"user file {file}:1"}
     assert shown["values"]["providers.work.models"] == {"value": ["qwen"], "origin": f"user file {file}:6"}
     assert shown["values"]["permissions.deny[0]"] == {"value": "read(**/.env)", "origin": f"user file {file}:10"}
-    assert shown["values"]["limits.shell_timeout"] == {"value": 60.0, "origin": "default"}
+    assert shown["values"]["limits.max_turn_requests"] == {"value": 50, "origin": "default"}
     assert [(finding["key"], finding["line"], finding["suggestion"]) for finding in shown["findings"]] == [
         ("limitz", 2, 'did you mean "limits"?')
     ]
@@ -80,6 +80,13 @@ def test_doctor_fails_a_wrong_value_and_warns_of_an_unknown_key(home: Path, caps
     assert checks()["config"].level == "fail"
     assert doctor.main([]) == 1
     assert "mode: must be one of plan, ask, edit, auto" in capsys.readouterr().out
+
+
+def test_doctor_fails_a_rule_that_cannot_be_read(home: Path) -> None:
+    (home / "config.toml").write_text('[permissions]\nallow = ["shell(git status*)"]\ndeny = ["shell(git"]\n')
+    check = checks()["rule"]
+    assert check.level == "fail"
+    assert f"user file {home / 'config.toml'}:3" in check.detail
 
 
 def test_doctor_fails_a_model_that_cannot_be_used(home: Path) -> None:

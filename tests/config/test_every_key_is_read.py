@@ -6,7 +6,7 @@ from pathlib import Path
 import claw_acp
 from claw_acp.config.model import ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection, Section
 
-# The name by which code holds each table: `section.base_url`, `settings.limits.shell_timeout`.
+# The name by which code holds each table: `section.base_url`, `settings.limits.max_turn_requests`.
 OWNERS: dict[type[Section], str] = {
     ConfigFile: "settings",
     ProviderSection: "section",
@@ -14,6 +14,8 @@ OWNERS: dict[type[Section], str] = {
     PermissionsSection: "permissions",
     LimitsSection: "limits",
 }
+
+ANY = "*"
 
 
 def reads() -> set[tuple[str, str]]:
@@ -24,10 +26,18 @@ def reads() -> set[tuple[str, str]]:
         if path.is_relative_to(package / "config") or path.is_relative_to(package / "cli"):
             continue  # printing a value is not obeying it
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                owner = ast.unparse(node.value).rpartition(".")[2].lstrip("_")
-                found.add((owner, node.attr))
+            match node:
+                case ast.Attribute(value=owner, attr=key, ctx=ast.Load()):
+                    found.add((_last_name(owner), key))
+                case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Name(), *_]):
+                    found.add((_last_name(owner), ANY))  # a loop over the keys of this table
+                case _:
+                    pass
     return found
+
+
+def _last_name(expression: ast.expr) -> str:
+    return ast.unparse(expression).rpartition(".")[2].lstrip("_")
 
 
 def test_every_key_of_the_configuration_is_read_by_something() -> None:
@@ -36,6 +46,6 @@ def test_every_key_of_the_configuration_is_read_by_something() -> None:
         f"{section.__name__}.{key}"
         for section, owner in OWNERS.items()
         for key in section.model_fields
-        if (owner, key) not in found
+        if found.isdisjoint({(owner, key), (owner, ANY)})
     ]
     assert unread == []

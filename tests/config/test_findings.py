@@ -20,8 +20,8 @@ NOT_AN_ADDRESS = "must be an address with http:// or https://, as in http://127.
         ("\n# note\nxyzzy = 1", "config.toml:3: xyzzy: unknown key"),
         ('api_key = "sk-x"', "config.toml:1: api_key: unknown key; it belongs in [providers.NAME]"),
         (
-            "[limits]\nshel_timeout = 5",
-            'config.toml:2: limits.shel_timeout: unknown key; did you mean "shell_timeout"?',
+            "[limits]\nmax_requests = 5",
+            'config.toml:2: limits.max_requests: unknown key; did you mean "max_turn_requests"?',
         ),
         ('mode = "aks"', 'config.toml:1: mode: must be one of plan, ask, edit, auto; did you mean "ask"?'),
         ("model = 3", "config.toml:1: model: must be a valid string"),
@@ -31,8 +31,8 @@ NOT_AN_ADDRESS = "must be an address with http:// or https://, as in http://127.
             "config.toml:2: providers.a.options.max_tokens: must be a valid integer",
         ),
         (
-            "[limits]\nshell_timeout = nan",
-            "config.toml:2: limits.shell_timeout: must be a finite number",
+            "[providers.a]\ntimeout = nan",
+            "config.toml:2: providers.a.timeout: must be a finite number",
         ),
         (
             "[limits]\nmax_turn_requests = 0",
@@ -81,16 +81,16 @@ def test_a_number_python_cannot_convert_is_a_finding(desk: Desk) -> None:
 def test_the_valid_parts_of_a_file_with_defects_apply(desk: Desk) -> None:
     desk.user_says(
         'mode = "nonsense"\nmodel = "a/b"\n[permissions]\ndeny = ["x", 1, "y", 2]\n'
-        "[limits]\nshell_timeout = -1\nmax_turn_requests = 9\n"
+        "[providers.a]\ntimeout = -1\nmodels = ['m']\n"
     )
     settings = desk.settings()
     assert (settings.mode, settings.model, settings.permissions.deny) == ("ask", "a/b", ("x", "y"))
-    assert (settings.limits.shell_timeout, settings.limits.max_turn_requests) == (60.0, 9)
+    assert (settings.providers["a"].timeout, settings.providers["a"].models) == (None, ("m",))
     assert [(finding.key, finding.line) for finding in settings.findings] == [
         ("mode", 1),
         ("permissions.deny", 4),
         ("permissions.deny", 4),
-        ("limits.shell_timeout", 6),
+        ("providers.a.timeout", 6),
     ]
 
 

@@ -36,14 +36,13 @@ deny = ["read(**/.env)"]
 
 [limits]
 max_turn_requests = 7
-shell_timeout = 5
 """
 
 
 def test_without_any_file_the_defaults_apply(desk: Desk) -> None:
     settings = desk.settings()
     assert (settings.model, settings.mode, settings.findings) == (None, "ask", ())
-    assert (settings.limits.max_turn_requests, settings.limits.shell_timeout) == (50, 60.0)
+    assert settings.limits.max_turn_requests == 50
     assert (settings.log_level, settings.trace) == ("warning", None)
     assert settings.origin("mode").text() == "default"
 
@@ -65,7 +64,7 @@ def test_every_key_of_the_user_file_applies(desk: Desk) -> None:
     assert (work.options.stop, work.options.effort) == (("END",), "low")
     assert settings.permissions.allow == ("shell(git status*)",)
     assert (settings.permissions.ask, settings.permissions.deny) == (("fetch",), ("read(**/.env)",))
-    assert (settings.limits.max_turn_requests, settings.limits.shell_timeout) == (7, 5.0)
+    assert settings.limits.max_turn_requests == 7
 
 
 def test_every_value_knows_the_line_it_came_from(desk: Desk) -> None:
@@ -75,7 +74,7 @@ def test_every_value_knows_the_line_it_came_from(desk: Desk) -> None:
     assert settings.origin("mode").text() == f"user file {file}:2"
     assert settings.origin("providers.work.options.max_tokens").place == f"{file}:14"
     assert settings.origin("permissions.deny[0]").place == f"{file}:23"
-    assert settings.origin("limits.shell_timeout").place == f"{file}:27"
+    assert settings.origin("limits.max_turn_requests").place == f"{file}:26"
 
 
 def test_the_environment_overrides_the_user_file_and_says_so(desk: Desk) -> None:

@@ -44,10 +44,13 @@ def test_rules_that_deny_and_ask_add_up_and_keep_their_origin(desk: Desk) -> Non
 
 
 def test_a_project_can_lower_a_limit_and_not_raise_it(desk: Desk) -> None:
-    desk.project_says("[limits]\nmax_turn_requests = 3\nshell_timeout = 600\n")
+    desk.project_says("[limits]\nmax_turn_requests = 3\n")
+    assert desk.settings().limits.max_turn_requests == 3
+    assert desk.settings().origin("limits.max_turn_requests").kind == "project file"
+    desk.project_says("[limits]\nmax_turn_requests = 51\n")
     settings = desk.settings()
-    assert (settings.limits.max_turn_requests, settings.limits.shell_timeout) == (3, 60.0)
-    assert [(finding.key, finding.line) for finding in settings.findings] == [("limits.shell_timeout", 3)]
+    assert settings.limits.max_turn_requests == 50
+    assert [(finding.key, finding.line) for finding in settings.findings] == [("limits.max_turn_requests", 2)]
 
 
 @pytest.mark.parametrize(
