@@ -132,6 +132,7 @@ def _union(**shapes: _Shape) -> _Codec:
 
 
 _TEXT: Final = _Codec(_exactly(str), empty="")
+_TEXT_OR_NONE: Final = _Codec(_exactly(str), empty=None)
 _COUNT: Final = _Codec(_exactly(int), empty=0)
 _FLAG: Final = _Codec(_exactly(bool))
 _JSON: Final = _Codec(_as_is)
@@ -147,7 +148,7 @@ _PART: Final = _union(
 )
 _CONTENT: Final = _union(
     part=_Shape(PartContent, part=_PART),
-    diff=_Shape(DiffContent, path=_TEXT, old_text=_TEXT, new_text=_TEXT),
+    diff=_Shape(DiffContent, path=_TEXT, old_text=_TEXT_OR_NONE, new_text=_TEXT),
     terminal=_Shape(TerminalContent, terminal_id=_TEXT),
 )
 _PLAN_ENTRY: Final = _Shape(PlanEntry, content=_TEXT, priority=_choice(PlanPriority), status=_choice(PlanStatus))

@@ -99,7 +99,7 @@ def read(kind: str, body: str) -> Event | None:
     return decode(kind, body, session="ses_1", seq=7, item="it")
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=400)
 @given(EVENTS)
 def test_every_event_comes_back_as_it_was(event: Event) -> None:
     kind, body = encode(event)
@@ -115,6 +115,14 @@ def test_session_position_and_item_are_given_by_the_row() -> None:
 def test_only_what_differs_from_the_defaults_is_written() -> None:
     event = ToolCallChanged(item="c", status="completed", locations=(), raw_output=0)
     assert encode(event) == ("tool_call", '{"status":"completed","locations":[],"raw_output":0}')
+
+
+def test_a_new_file_and_an_empty_one_stay_different() -> None:
+    content = tuple(DiffContent(path="x", old_text=old, new_text="") for old in (None, ""))
+    kind, body = encode(ToolCallChanged(content=content))
+    back = read(kind, body)
+    assert isinstance(back, ToolCallChanged)
+    assert back.content == content
 
 
 def test_text_stays_readable_and_lone_surrogates_become_escapes() -> None:
