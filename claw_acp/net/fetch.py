@@ -1,0 +1,168 @@
+"""One GET of a public page, on behalf of a model: bounded in time, size and redirects, and to guarded addresses only.
+
+The connection goes straight to the address that was judged (TLS still checks the host's own name), so an answer of the
+name service that changes in between leads nowhere else. For the same reason no proxy is used.
+"""
+
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final
+
+import anyio
+import httpx
+
+from claw_acp.core.errors import ToolError
+from claw_acp.core.version import VERSION
+from claw_acp.net.address_guard import AddressGuard
+from claw_acp.net.closing import closing
+
+TOTAL_SECONDS: Final = 30.0
+"""For everything: names, connections, redirects, the body."""
+
+MAX_BODY: Final = 5 * 1024 * 1024
+"""Bytes of a page that are read, after decompression; the rest is left."""
+
+MAX_REDIRECTS: Final = 5
+
+_HEADERS: Final = {
+    "User-Agent": f"claw-acp/{VERSION}",
+    "Accept": "text/html, text/*;q=0.9, application/json;q=0.9, application/xml;q=0.8, */*;q=0.1",
+    "Accept-Encoding": "gzip",
+}
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What came back: `url` is where it was found in the end, `content_type` the header as sent (maybe empty)."""
+
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+    truncated: bool
+
+
+async def get(url: str, *, guard: AddressGuard, within: float = TOTAL_SECONDS) -> Page:
+    """Fetch a page. Redirects are followed within the host (`www.` or not); every step is guarded again.
+
+    Another host is not followed, because leave to fetch is given by host. All of it takes `within` seconds at most.
+
+    Raises:
+        ToolError: No http(s) URL, a refused address, another host, too many redirects, no connection, too slow, or a
+            coding that was not asked for.
+    """
+    target = _parse(url)
+    try:
+        with anyio.fail_after(within):
+            return await _follow(target, guard=guard)
+    except (TimeoutError, httpx.TimeoutException) as error:
+        raise ToolError(f"{url} was not there after {within:g} s; try again later or another source.") from error
+    except httpx.HTTPError as error:
+        raise ToolError(f"{url} could not be fetched: {str(error) or type(error).__name__}.") from error
+
+
+def _parse(url: str) -> httpx.URL:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise ToolError(f"{url!r} is not a URL: {error}.") from error
+    if parsed.scheme not in {"http", "https"} or not parsed.host:
+        raise ToolError(f"{url!r} is not a URL that can be fetched: only http:// and https:// are.")
+    if parsed.port is not None and not 0 < parsed.port < 1 << 16:
+        raise ToolError(f"{url!r} is not a URL: there is no port {parsed.port}.")
+    if parsed.userinfo:
+        raise ToolError("A URL with a user name or password in it is not fetched.")
+    return parsed
+
+
+async def _follow(target: httpx.URL, *, guard: AddressGuard) -> Page:
+    # A connection is to an address, so one that was checked for one name must not be used again for another.
+    limits = httpx.Limits(max_keepalive_connections=0)
+    async with httpx.AsyncClient(
+        transport=httpx.AsyncHTTPTransport(limits=limits),
+        headers=_HEADERS,
+        timeout=TOTAL_SECONDS,
+        trust_env=False,
+        follow_redirects=False,
+    ) as client:
+        for _ in range(MAX_REDIRECTS + 1):
+            found = await _request(client, target, guard=guard)
+            if isinstance(found, Page):
+                return found
+            target = _next(target, location=found)
+    raise ToolError(f"{target} is the end of more than {MAX_REDIRECTS} redirects; it was not followed.")
+
+
+async def _request(client: httpx.AsyncClient, target: httpx.URL, *, guard: AddressGuard) -> Page | str:
+    """The page, or where it redirects to."""
+    name = target.raw_host.decode("ascii")
+    address = await guard.address(name, port=target.port or {"http": 80, "https": 443}[target.scheme])
+    request = client.build_request(
+        "GET",
+        target.copy_with(host=address, fragment=None),
+        headers={"Host": target.netloc.decode("ascii")},
+        extensions={"sni_hostname": name},
+    )
+    response = await client.send(request, stream=True)
+    try:
+        location = response.headers.get("Location")
+        if response.status_code in _REDIRECTS and location:
+            return location
+        body = await _body(response)
+    finally:
+        await response.aclose()
+    return Page(
+        url=str(target),
+        status=response.status_code,
+        content_type=response.headers.get("Content-Type", ""),
+        body=body[:MAX_BODY],
+        truncated=len(body) > MAX_BODY,
+    )
+
+
+def _next(target: httpx.URL, *, location: str) -> httpx.URL:
+    try:
+        following = _parse(str(target.join(location)))
+    except httpx.InvalidURL as error:
+        raise ToolError(f"{target} redirects to something that is not a URL.") from error
+    if following.host.removeprefix("www.") != target.host.removeprefix("www."):
+        raise ToolError(
+            f"{target} redirects to another host and was not followed. If you want that page, fetch {following}"
+        )
+    return following
+
+
+async def _body(response: httpx.Response) -> bytes:
+    """The body, at most one byte more than `MAX_BODY`.
+
+    Decompressed here, not by httpx: that would inflate a chunk to whatever size, and codings within codings.
+    """
+    coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if coding not in {"identity", "", "gzip", "x-gzip"}:
+        raise ToolError(f"{response.url.host} answered in the coding {coding!r}, which was not asked for.")
+    chunks = response.aiter_raw()
+    try:
+        return await _collect(_gunzip(chunks) if "gzip" in coding else chunks)
+    except zlib.error as error:
+        raise ToolError(f"The answer is broken: its compressed data cannot be read ({error}).") from error
+
+
+async def _gunzip(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    inflate = zlib.decompressobj(wbits=31)  # 31: a gzip header is required
+    async with closing(chunks) as packed:
+        async for chunk in packed:
+            yield inflate.decompress(chunk, MAX_BODY + 1)
+            if inflate.unconsumed_tail:  # one chunk was more than the limit already
+                return
+
+
+async def _collect(chunks: AsyncIterator[bytes]) -> bytes:
+    body = bytearray()
+    async with closing(chunks) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > MAX_BODY:
+                break
+    return bytes(body[: MAX_BODY + 1])
