@@ -62,6 +62,12 @@ _ROWS = (
 
 _BUDGET_THINKERS = re.compile(r"claude-(?:3-7|opus-4-[015]|opus-4-2\d{7}|sonnet-4-(?:0|5|2\d{7})|haiku-4)")
 _NO_THINKING = re.compile(r"claude-(?:2|instant|3-(?:opus|sonnet|haiku|5))")
+_LEAST_EFFORT = (
+    (re.compile(r"gpt-5.*(?:chat|pro)"), None),
+    (re.compile(r"gpt-5\.\d"), "none"),
+    (re.compile(r"gpt-5"), "minimal"),
+    (re.compile(r"gpt-oss|\bo[134]\b"), "low"),
+)
 _FIXED_SAMPLING = re.compile(r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku)-[5-9])")
 
 
@@ -72,6 +78,11 @@ def known_capabilities(model: str) -> Capabilities:
         if row.pattern.search(name):
             return Capabilities(images=row.images, thinking=row.thinking, context_window=row.window)
     return Capabilities()
+
+
+def least_effort(model: str) -> str | None:
+    """The least `reasoning_effort` an OpenAI model takes; None for models that are best not told."""
+    return next((effort for pattern, effort in _LEAST_EFFORT if pattern.search(model.lower())), None)
 
 
 def thinking_style(model: str) -> ThinkingStyle:

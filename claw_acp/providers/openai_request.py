@@ -12,6 +12,7 @@ from typing import Literal
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
+from claw_acp.providers.model_facts import least_effort
 from claw_acp.providers.wire import texts_and_images
 
 ReasoningField = Literal["reasoning_content", "reasoning"]
@@ -61,7 +62,7 @@ def chat_completion(request: ChatRequest, *, dialect: Dialect, provider: str) ->
         "stream": True,
         "stream_options": {"include_usage": True},
         **_tools(request.tools, options=request.options),
-        **_options(request.options, dialect=dialect),
+        **_options(request.options, model=request.model, dialect=dialect),
     }
 
 
@@ -78,7 +79,7 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> JsonObject:
     return {"tools": rows} if options.tool_choice == "auto" else {"tools": rows, "tool_choice": options.tool_choice}
 
 
-def _options(options: ChatOptions, *, dialect: Dialect) -> JsonObject:
+def _options(options: ChatOptions, *, model: str, dialect: Dialect) -> JsonObject:
     body: dict[str, JsonValue] = {}
     if options.max_tokens is not None:
         body[dialect.max_tokens_field] = options.max_tokens
@@ -88,8 +89,9 @@ def _options(options: ChatOptions, *, dialect: Dialect) -> JsonObject:
         body["top_p"] = options.top_p
     if options.stop:
         body["stop"] = list(options.stop)
-    if options.effort is not None:
-        body["reasoning_effort"] = "none" if options.effort == "off" else options.effort
+    effort = least_effort(model) if options.effort == "off" else options.effort
+    if effort is not None:
+        body["reasoning_effort"] = effort
     return body
 
 

@@ -12,7 +12,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.net.closing import closing
 from claw_acp.net.http import HttpService
 
-DRAIN_TIMEOUT = 0.2  # seconds for the end of the body after the end of the answer; past that the connection is dropped
+DRAIN_TIMEOUT = 0.5  # seconds for the end of the body after the end of the answer; past that the connection is dropped
 
 
 class AnswerParser(Protocol):

@@ -128,9 +128,22 @@ def test_options_are_sent_only_when_given() -> None:
     )
 
 
-@pytest.mark.parametrize(("effort", "word"), [("off", "none"), ("low", "low"), ("medium", "medium"), ("high", "high")])
-def test_effort_becomes_reasoning_effort(effort: str, word: str) -> None:
-    assert body(asking(effort=effort))["reasoning_effort"] == word
+@pytest.mark.parametrize(
+    ("model", "effort", "word"),
+    [
+        ("test-model", "low", "low"),
+        ("test-model", "high", "high"),
+        ("test-model", None, None),
+        ("gpt-5.1", "off", "none"),
+        ("gpt-5-mini", "off", "minimal"),
+        ("o3", "off", "low"),
+        ("gpt-4o", "off", None),
+    ],
+)
+def test_effort_becomes_reasoning_effort_and_off_the_least_of_it(
+    model: str, effort: str | None, word: str | None
+) -> None:
+    assert body(asking(model=model, effort=effort)).get("reasoning_effort") == word
 
 
 def test_only_openai_itself_is_sent_max_completion_tokens() -> None:

@@ -61,7 +61,7 @@ class ModelServer:
         self._listing: Raw | None = None
         self._port = 0
         self._connections = 0
-        self._open = 0
+        self._streams: set[anyio.abc.SocketStream] = set()
         self._changed = anyio.Event()
         self._stack = AsyncExitStack()
 
@@ -134,7 +134,13 @@ class ModelServer:
 
     async def all_closed(self) -> None:
         """Wait until no client is connected."""
-        await self.until(lambda server: server._open == 0)
+        await self.until(lambda server: not server._streams)
+
+    async def drop_connections(self) -> None:
+        """Close every connection from this side, as services do with idle ones."""
+        for stream in list(self._streams):
+            await stream.aclose()
+        await self.all_closed()
 
     # ------------------------------------------------------------------ lifetime
 
@@ -165,7 +171,7 @@ class ModelServer:
     async def _serve(self, stream: anyio.abc.SocketStream) -> None:
         number = self._connections
         self._connections += 1
-        self._open += 1
+        self._streams.add(stream)
         stream.extra(anyio.abc.SocketAttribute.raw_socket).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             async with stream:
@@ -176,10 +182,10 @@ class ModelServer:
                     self._notify()
                     if not await _answer(stream, self._reply_to(request)):
                         return
-        except (anyio.BrokenResourceError, anyio.EndOfStream):
-            return  # the client went away, which is a thing tests do on purpose
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
+            return  # one side went away, which is a thing tests do on purpose
         finally:
-            self._open -= 1
+            self._streams.discard(stream)
             self._notify()
 
     def _reply_to(self, request: ReceivedRequest) -> Raw | NoAnswer | HangUp:
