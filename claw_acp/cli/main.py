@@ -45,9 +45,11 @@ def main(argv: Sequence[str]) -> int:
     command = COMMANDS.get(name or "")
     if command is None:
         return _unknown(name, parser=parser)
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no reason to fail
     try:
         code = command.run.load()(argv[1:])
-        sys.stdout.flush()
+        print(end="", flush=True)  # unlike `sys.stdout.flush()`, fine when stdout is closed
     except ClawError as error:
         print(f"claw-acp {name}: {error.message}", file=sys.stderr)
         return 1

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from claw_acp.core.events import Event, MessageStarted, Notice, StateChanged, TextDelta, ToolCallChanged
 from claw_acp.core.messages import TextPart
+from claw_acp.core.printable import printable
 
 LONGEST_LINE = 100  # characters of each piece; `export` has the whole
 
@@ -36,5 +37,5 @@ def outline(events: Iterable[Event]) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"

@@ -15,7 +15,8 @@ class Paint:
 
     def __init__(self, stream: TextIO | None = None, *, environ: Mapping[str, str] = os.environ) -> None:
         plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
-        self._on = not plain and (stream or sys.stdout).isatty()
+        watched: bool = getattr(stream or sys.stdout, "isatty", bool)()  # sys.stdout is None when it was closed
+        self._on = watched and not plain
 
     def __call__(self, text: str, colour: Colour) -> str:
         """`text` in `colour`."""

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -15,12 +16,14 @@ from claw_acp.cli.paint import Paint, columns
 from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.events import Event
+from claw_acp.core.printable import printable
 from claw_acp.session.export import to_json, to_markdown
 from claw_acp.session.journal import Journal
 from claw_acp.session.pages import MAX_PAGE
 from claw_acp.session.record import SessionRecord
 
 LISTED = 20  # sessions printed unless told otherwise
+SEARCHED = 5000  # sessions among which the beginning of an id is looked for
 SHORTEST_ID = 8  # characters a beginning of an id must have to stand for it
 
 
@@ -72,9 +75,13 @@ def _list(*, cwd: Path | None, limit: int, as_json: bool) -> int:
     elif not records:
         print("there are no sessions yet" if cwd is None else f"there are no sessions of {cwd}")
     else:
-        rows = [(record.id, iso_time(record.updated_at), record.cwd, record.title or "") for record in records]
+        rows = [_row(record) for record in records]
         print("\n".join(columns([("SESSION", "LAST CHANGE", "DIRECTORY", "TITLE"), *rows])))
     return 0
+
+
+def _row(record: SessionRecord) -> tuple[str, str, str, str]:
+    return record.id, iso_time(record.updated_at), printable(record.cwd), printable(record.title or "")
 
 
 async def _records(*, cwd: Path | None, limit: int) -> list[SessionRecord]:
@@ -82,44 +89,55 @@ async def _records(*, cwd: Path | None, limit: int) -> list[SessionRecord]:
     file = locations_here().database
     if not file.exists():
         return []
+    async with Journal.opened(file) as journal:
+        return await _listed(journal, cwd=cwd, limit=limit)
+
+
+async def _listed(journal: Journal, *, cwd: Path | None = None, limit: int) -> list[SessionRecord]:
     records: list[SessionRecord] = []
     cursor: str | None = None
-    async with Journal.opened(file) as journal:
-        while len(records) < limit:
-            size = min(MAX_PAGE, limit - len(records))
-            page = await journal.list(cwd=str(cwd) if cwd else None, cursor=cursor, limit=size)
-            records += page.records
-            if (cursor := page.next_cursor) is None:
-                break
+    while len(records) < limit:
+        size = min(MAX_PAGE, limit - len(records))
+        page = await journal.list(cwd=str(cwd) if cwd else None, cursor=cursor, limit=size)
+        records += page.records
+        if (cursor := page.next_cursor) is None:
+            break
     return records
 
 
 async def _read(wanted: str) -> tuple[SessionRecord, list[Event]]:
-    session_id = await _full_id(wanted)
-    async with Journal.opened(locations_here().database) as journal:
-        record = await journal.get(session_id)
-        return record, await journal.read(session_id)
+    file = locations_here().database
+    if not file.exists():
+        raise _not_found(wanted)
+    async with Journal.opened(file) as journal:
+        record = await _find(journal, wanted=wanted)
+        return record, await journal.read(record.id)
 
 
-async def _full_id(wanted: str) -> str:
-    """The id that begins with `wanted`.
+async def _find(journal: Journal, *, wanted: str) -> SessionRecord:
+    """The session whose id is `wanted`, or begins with it.
 
     Raises:
-        SessionNotFound: None does.
-        InvalidRequest: Several do.
+        SessionNotFound: There is none.
+        InvalidRequest: There are several.
     """
-    records = await _records(cwd=None, limit=10 * MAX_PAGE)
-    matches = [record.id for record in records if record.id == wanted or record.id.startswith(wanted)]
-    if wanted in matches:
-        return wanted
-    if not matches or len(wanted) < SHORTEST_ID:
-        raise SessionNotFound(wanted, f'there is no session "{wanted}"; `claw-acp sessions list` shows them')
+    with suppress(SessionNotFound):
+        return await journal.get(wanted)
+    if len(wanted) < SHORTEST_ID:
+        raise _not_found(wanted)
+    matches = [record for record in await _listed(journal, limit=SEARCHED) if record.id.startswith(wanted)]
+    if not matches:
+        raise _not_found(wanted)
     if len(matches) > 1:
         raise InvalidRequest(f'"{wanted}" is the beginning of {len(matches)} sessions; write more of it')
     return matches[0]
 
 
+def _not_found(wanted: str) -> SessionNotFound:
+    return SessionNotFound(wanted, f'there is no session "{wanted}"; `claw-acp sessions list` shows them')
+
+
 def _show(record: SessionRecord, events: Sequence[Event]) -> None:
-    print(Paint()(record.title or "Untitled session", "bold"))
-    print(f"{record.id}  {record.model}  {record.mode}  {iso_time(record.updated_at)}\n{record.cwd}\n")
+    print(Paint()(printable(record.title or "Untitled session"), "bold"))
+    print(f"{record.id}  {record.model}  {record.mode}  {iso_time(record.updated_at)}\n{printable(record.cwd)}\n")
     print("\n".join(outline(events)) or "(nothing was said yet)")

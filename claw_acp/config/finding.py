@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
+from claw_acp.core.printable import printable
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -32,7 +34,7 @@ class Finding:
         """The finding as one line for people: `config.toml:3: modle: unknown key; did you mean "model"?`."""
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         what = f"{self.key}: {self.message}" if self.key else self.message
-        return f"{place}: {what}; {self.suggestion}" if self.suggestion else f"{place}: {what}"
+        return printable(f"{place}: {what}; {self.suggestion}" if self.suggestion else f"{place}: {what}")
 
 
 def did_you_mean(wrong: str, valid: Iterable[str]) -> str | None:

@@ -9,6 +9,7 @@ import pytest
 from claw_acp.cli import config_show, doctor, providers_list
 from claw_acp.cli.check import Check
 from claw_acp.cli.here import locations_here, settings_here
+from claw_acp.cli.main import main
 from claw_acp.cli.paint import Paint, columns
 
 CONFIG = """\
@@ -121,6 +122,19 @@ def test_doctor_fails_a_store_that_is_no_database_and_leaves_it_alone(home: Path
     assert check.level == "fail"
     assert check.advice
     assert (home / "claw.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["doctor", "doctor --json", "config show", "config show --json", "providers list", "providers list --json"],
+)
+def test_no_command_shows_a_key(command: str, home: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "config.toml").write_text('[providers.anthropic]\napi_key = "sk-ant-hush"\n')
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hush")
+    assert main(command.split()) == 0
+    printed = capsys.readouterr()
+    assert "anthropic" in printed.out
+    assert "hush" not in printed.out + printed.err
 
 
 def test_columns_are_as_wide_as_their_longest_cell() -> None:

@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from claw_acp.cli import sessions
+from claw_acp.cli.outline import outline
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.events import MessageStarted, Notice, TextDelta, ToolCallChanged
 from claw_acp.core.messages import TextPart
@@ -108,3 +109,8 @@ def test_an_unmistakable_beginning_of_an_id_is_enough(capsys: Capture) -> None:
         with pytest.raises(SessionNotFound, match="`claw-acp sessions list` shows them"):
             sessions.main(["show", wanted])
     assert capsys.readouterr().out == ""
+
+
+def test_escape_sequences_in_a_conversation_do_not_reach_the_terminal() -> None:
+    started = MessageStarted(seq=1, item="m", role="user", parts=(TextPart(text="a\x1b[2Jb"),))
+    assert outline([started]) == [r"user: a\x1b[2Jb"]
