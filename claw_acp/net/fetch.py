@@ -60,7 +60,8 @@ async def get(url: str, *, guard: AddressGuard, within: float = TOTAL_SECONDS) -
     except (TimeoutError, httpx.TimeoutException) as error:
         raise ToolError(f"{url} was not there after {within:g} s; try again later or another source.") from error
     except httpx.HTTPError as error:
-        raise ToolError(f"{url} could not be fetched: {str(error) or type(error).__name__}.") from error
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise ToolError(f"{url} could not be fetched: {reason}.") from error
 
 
 def _parse(url: str) -> httpx.URL:
@@ -123,10 +124,7 @@ async def _request(client: httpx.AsyncClient, target: httpx.URL, *, guard: Addre
 
 
 def _next(target: httpx.URL, *, location: str) -> httpx.URL:
-    try:
-        following = _parse(str(target.join(location)))
-    except httpx.InvalidURL as error:
-        raise ToolError(f"{target} redirects to something that is not a URL.") from error
+    following = _parse(str(target.join(location)))  # httpx has refused what is no URL when it read the header
     if following.host.removeprefix("www.") != target.host.removeprefix("www."):
         raise ToolError(
             f"{target} redirects to another host and was not followed. If you want that page, fetch {following}"

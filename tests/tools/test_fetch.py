@@ -216,7 +216,7 @@ async def test_redirects_within_the_host_are_followed(site: Site, bench: Bench) 
         ("//169.254.169.254/latest", "another host"),
         ("file:///etc/passwd", "only http"),
         ("http://u:p@127.0.0.1/", "user name or password"),
-        ("http://127.0.0.1:port/", "not a URL"),
+        ("http://127.0.0.1:port/", "could not be fetched: Invalid URL"),
         ("/again", "more than 5 redirects"),
     ],
 )
