@@ -139,8 +139,9 @@ class Writer:
         with self._scope:
             while not self._closing or self._queue:
                 await self._something.wait()
-                with anyio.move_on_after(DEFER_LIMIT):
-                    await self._urgent.wait()
+                if not self._urgent.is_set():
+                    with anyio.move_on_after(DEFER_LIMIT):
+                        await self._urgent.wait()
                 await self._drain()
         self._finished.set()
 
