@@ -4,6 +4,12 @@ import os
 import socket
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run and on slow machines; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("suite", deadline=None, derandomize=True, database=None)
+settings.register_profile("explore", deadline=None, database=None, max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 OURS = ("CLAW_ACP_", "OPENAI_", "ANTHROPIC_")
 
