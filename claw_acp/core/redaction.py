@@ -6,7 +6,7 @@ first four characters, so that a person can tell which credential it was.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from math import log2
 
@@ -17,6 +17,8 @@ _KEPT = 4
 _SHORTEST_KEY_BODY = 40  # characters
 _LEAST_ENTROPY = 3.0  # bits a character: words and names stay below, random keys above
 _LEAST_LENGTH = 8
+_LEAST_KINDS = 2  # of digits, letters, signs, mixed case
+_JUDGED = 96  # characters of a value that are looked at
 
 # Each vendor pattern is looked for only in texts that hold its tell-tale.
 _VENDORS: Mapping[str, str] = {
@@ -66,12 +68,13 @@ _BEARER = re.compile(r"(?i)(\bbearer\s+)([A-Za-z0-9._~+/=-]{20,})")
 _API_HEADER = re.compile(
     r"(?i)(\b(?:x-api-key|api-key|x-goog-api-key|x-auth-token|private-token)\"?'?\s*:\s*[\"']?)([^\s\"',]{8,})"
 )
-_ASSIGNMENT = re.compile(
-    r"(?i)((?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|client[_-]?secret"
-    r"|private[_-]?key|encryption[_-]?key|credential|token)[\w-]*[\"']?\s*(?::=|=>|[:=])\s*)"
-    r"(?:\"([^\"\n]{8,})\"|'([^'\n]{8,})'|([^\s\"'`,;(){}\[\]<>]{8,}))"
+# Words that announce a secret. They are looked for with `str.find`, many times faster than one regular expression.
+_TELLS = ("passw", "pwd", "passphrase", "secret", "key", "token", "credential")
+_KEY_BEFORE = re.compile(r"(?:api|access|auth|private|encryption|signing|account)[_-]?$")
+_VALUE = re.compile(
+    r"[\w-]*[\"']?\s{0,8}(?::=|=>|[:=])\s{0,8}"
+    r"(?:\"([^\"\n]{8,512})\"|'([^'\n]{8,512})'|([^\s\"'`,;(){}\[\]<>]{8,512}))"
 )
-_ASSIGNMENT_TELLS = re.compile(r"(?i)passw|pwd|passphrase|secret|key|token|credential")
 _PLACEHOLDER = re.compile(
     r"(?i)x{4,}|\*{3,}|\.{3,}|your|example|changeme|placeholder|redacted|dummy|sample|insert|todo|none|null|undefined|env[:.]"
     r"|keyring:|file:|command:|process\.|os\.|\$|%|/|^[a-z]+(?:[._-][a-z]+)*$|^(?:[A-Z][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$"
@@ -140,21 +143,54 @@ def _shorten_plausible(match: re.Match[str]) -> str:
 
 def _without_password(match: re.Match[str]) -> str:
     password = match[2]
-    if REDACTED in password or password.startswith(("$", "{", "<", "%(", "*")) or set(password) <= {"*", "x", "."}:
+    if (
+        REDACTED in password
+        or password.startswith(("$", "{", "<", "%(", "*", "password"))
+        or set(password) <= {"*", "x", "."}
+    ):
         return match[0]
     return f"{match[1]}:{REDACTED}"
 
 
 def _assignments(text: str) -> str:
-    lowered = text.casefold()
+    lowered = _lowered(text)
     if "authorization" in lowered or "bearer" in lowered:
-        text = _AUTHORIZATION.sub(_value_of_header, text)
-        text = _BEARER.sub(_value_of_header, text)
-    if "key" in lowered or "-token" in lowered:
+        text = _BEARER.sub(_value_of_header, _AUTHORIZATION.sub(_value_of_header, text))
+    if "key:" in lowered or 'key"' in lowered or "-token" in lowered:
         text = _API_HEADER.sub(_value_of_header, text)
-    if _ASSIGNMENT_TELLS.search(text):
-        text = _ASSIGNMENT.sub(_value_of_assignment, text)
-    return text
+    spans = sorted(_assigned(text, lowered=_lowered(text)))
+    pieces: list[str] = []
+    done = 0
+    for start, end in spans:
+        if start >= done:
+            pieces += (text[done : start + _KEPT], REDACTED)
+            done = end
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _lowered(text: str) -> str:
+    """Lower case, letter by letter where that would change positions."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+
+
+def _assigned(text: str, *, lowered: str) -> Iterator[tuple[int, int]]:
+    """Where values stand that a name such as `password` or `api_key` gives away."""
+    for tell in _TELLS:
+        position = lowered.find(tell)
+        while position >= 0:
+            found = _VALUE.match(text, position) if tell != "key" or _is_key_name(lowered, position) else None
+            after = position + len(tell)
+            if found and found.lastindex and _plausible(found[found.lastindex], quoted=found.lastindex < 3):
+                yield found.span(found.lastindex)
+                after = found.end()
+            position = lowered.find(tell, after)
+
+
+def _is_key_name(lowered: str, position: int) -> bool:
+    return _KEY_BEFORE.search(lowered, max(0, position - 12), position) is not None
 
 
 def _value_of_header(match: re.Match[str]) -> str:
@@ -162,29 +198,18 @@ def _value_of_header(match: re.Match[str]) -> str:
     return match[0] if not _plausible(value, quoted=True) else f"{match[1]}{value[:_KEPT]}{REDACTED}"
 
 
-def _value_of_assignment(match: re.Match[str]) -> str:
-    value = next(group for group in (match[2], match[3], match[4]) if group is not None)
-    quoted = match[4] is None
-    if not _plausible(value, quoted=quoted):
-        return match[0]
-    return match[0].replace(value, value[:_KEPT] + REDACTED, 1) if value not in match[1] else match[1] + REDACTED
-
-
 def _plausible(value: str, *, quoted: bool) -> bool:
     """Whether a value looks like a secret someone uses, rather than code, a placeholder or a description."""
-    if (
-        REDACTED in value
-        or " " in value
-        or len(value) < _LEAST_LENGTH
-        or _PLACEHOLDER.search(value)
-        or _NOT_VALUES.match(value)
-    ):
-        return False
+    value = value[:_JUDGED]
     digits = any(letter.isdigit() for letter in value)
+    if len(value) < _LEAST_LENGTH or " " in value or (not quoted and not digits):
+        return False
     letters = any(letter.isalpha() for letter in value)
-    signs = any(not letter.isalnum() for letter in value)
-    kinds = digits + letters + signs + (value.lower() != value and value.upper() != value)
-    if kinds < 2 or (not quoted and not digits):
+    signs = not value.isalnum()
+    mixed = value.lower() != value and value.upper() != value
+    if digits + letters + signs + mixed < _LEAST_KINDS or REDACTED in value:
+        return False
+    if _PLACEHOLDER.search(value) or _NOT_VALUES.match(value):
         return False
     return _entropy(value) >= _LEAST_ENTROPY or (quoted and digits and signs)
 

@@ -1,0 +1,115 @@
+"""Which files a command's words name, as far as the words tell."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from glob import iglob
+from itertools import islice
+from pathlib import Path
+
+from claw_acp.security.forbidden import harmless_device
+from claw_acp.security.shell_command import SimpleCommand
+
+MOST_MATCHES = 2_000  # files of one wildcard that are looked at
+MOST_DIRECTORIES = 8  # directories a line may have changed into
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyContext:
+    """Where a session works.
+
+    Attributes:
+        roots: Resolved directories of the session; the first is its working directory.
+        home: The user's home directory.
+        protected: The agent's own directories and files.
+    """
+
+    roots: tuple[Path, ...]
+    home: Path
+    protected: tuple[Path, ...] = ()
+
+    def inside(self, path: Path) -> bool:
+        """Whether a resolved path lies inside a root."""
+        return any(path.is_relative_to(root) for root in self.roots)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where relative paths may start from; empty when that is not known."""
+
+    bases: tuple[Path, ...]
+    context: PolicyContext
+
+    def resolve(self, text: str) -> tuple[Path, ...]:
+        """Every place `text` may mean, symlinks followed. Empty when it is not known."""
+        if text == "~" or text.startswith("~/"):
+            return (_real(self.context.home / text[2:]),)
+        if text.startswith("~"):
+            return (Path("/", text),)  # another user's home: outside, wherever it is
+        if text.startswith("/"):
+            return (_real(Path(text)),)
+        return tuple(_real(base / text) for base in self.bases)
+
+    def expand(self, pattern: str) -> tuple[Path, ...]:
+        """Every file a wildcard matches now, and the directory it looks in. Empty when that cannot be told."""
+        start = pattern.split("*", maxsplit=1)[0].split("?", maxsplit=1)[0].split("[", maxsplit=1)[0].rpartition("/")[0]
+        fixed = self.resolve(start or ("/" if pattern.startswith("/") else "."))
+        if not all(self.context.inside(place) for place in fixed):
+            return fixed
+        matches = (match for base in self.bases for match in iglob(str(base / pattern)))  # noqa: PTH207 - as a shell does: `**` is `*`, dots are hidden
+        found = [Path(match) for match in islice(matches, MOST_MATCHES + 1)]
+        return () if len(found) > MOST_MATCHES else (*fixed, *(_real(match) for match in found))
+
+    def after(self, command: SimpleCommand) -> "Places":
+        """The places once `command` has run: `cd` adds one, because it may or may not have been reached."""
+        if command.program not in {"cd", "pushd", "popd"}:
+            return self
+        words = [word for word in command.argv[1:] if word not in {"--", "-P", "-L"}]
+        target = words[0] if words else "~"
+        if target is None or target.startswith("-") or command.program == "popd" or command.patterns:
+            return Places(bases=(), context=self.context)
+        bases = tuple(dict.fromkeys((*self.bases, *self.resolve(target))))
+        return Places(bases=bases if self.bases and len(bases) <= MOST_DIRECTORIES else (), context=self.context)
+
+
+def named_paths(words: Sequence[str | None], *, patterns: frozenset[int], places: Places) -> Iterator[tuple[str, Path]]:
+    """Words (options' values too) that name a place, each with where it leads; several places give several pairs."""
+    for index, word in enumerate(words):
+        if word is None:
+            continue
+        if index in patterns:
+            for place in places.expand(word):
+                yield word, place
+            continue
+        for text in _path_texts(word):
+            for place in places.resolve(text):
+                if not harmless_device(text):
+                    yield text, place
+
+
+def _path_texts(word: str) -> Iterator[str]:
+    if len(word) > 4_096 or "\0" in word or "\n" in word:
+        return
+    if not word.startswith("-"):
+        yield word
+        if "=" in word:
+            yield word.split("=", 1)[1]  # `if=/dev/sda`
+        if word.startswith("@"):
+            yield word[1:]  # `curl -d @file`
+        if ":" in word and "://" not in word:
+            yield from (part for part in word.split(":") if part.startswith(("/", "~")))  # `docker -v ~/x:/y`
+        return
+    if "=" in word:
+        yield word.split("=", 1)[1]
+    elif not word.startswith("--"):
+        # `-f/etc/passwd`: the value is glued to the letter
+        glued = min((word.find(mark) for mark in "/~." if mark in word), default=-1)
+        if glued > 0 and word[glued:] != "/":  # `cut -d/`: a separator
+            yield word[glued:]
+
+
+def _real(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return Path("/", "unknown")

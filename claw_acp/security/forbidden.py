@@ -1,0 +1,136 @@
+"""Places no tool call may touch, whatever the rules say, and places that are always asked about."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+_KEYS = "it holds private keys"
+_LOGINS = "it holds credentials"
+_ACCOUNTS = "it holds the passwords of this machine"
+_PROCESS = "it exposes the memory or the environment of programs"
+
+# Below the home directory: the place itself and everything in it.
+_HOME: tuple[tuple[str, str], ...] = (
+    (".ssh", _KEYS),
+    (".gnupg", _KEYS),
+    (".aws", _LOGINS),
+    (".azure", _LOGINS),
+    (".config/gcloud", _LOGINS),
+    (".config/gh", _LOGINS),
+    (".config/hub", _LOGINS),
+    (".config/op", _LOGINS),
+    (".config/git/credentials", _LOGINS),
+    (".kube", _LOGINS),
+    (".docker/config.json", _LOGINS),
+    (".netrc", _LOGINS),
+    (".pgpass", _LOGINS),
+    (".my.cnf", _LOGINS),
+    (".git-credentials", _LOGINS),
+    (".npmrc", _LOGINS),
+    (".pypirc", _LOGINS),
+    (".cargo/credentials", _LOGINS),
+    (".cargo/credentials.toml", _LOGINS),
+    (".vault-token", _LOGINS),
+    (".terraform.d/credentials.tfrc.json", _LOGINS),
+    (".password-store", _LOGINS),
+    (".local/share/keyrings", _LOGINS),
+    (".mozilla", _LOGINS),
+    (".config/google-chrome", _LOGINS),
+    (".config/chromium", _LOGINS),
+    ("Library/Keychains", _LOGINS),
+    ("Library/Application Support/Google/Chrome", _LOGINS),
+    ("Library/Application Support/Firefox", _LOGINS),
+)
+_DISK: tuple[tuple[str, str], ...] = (
+    ("/etc/shadow*", _ACCOUNTS),
+    ("/etc/gshadow*", _ACCOUNTS),
+    ("/etc/sudoers*", _ACCOUNTS),
+    ("/etc/master.passwd", _ACCOUNTS),
+    ("/etc/ssh/ssh_host_*_key", _KEYS),
+    ("/root/.ssh*", _KEYS),
+    ("/proc/*/environ", _PROCESS),
+    ("/proc/*/mem", _PROCESS),
+    ("/proc/kcore", _PROCESS),
+    ("/dev/mem", _PROCESS),
+    ("/dev/kmem", _PROCESS),
+    ("/run/docker.sock", "it gives control over the machine"),
+    ("/var/run/docker.sock", "it gives control over the machine"),
+)
+_KEY_FILES = ("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk")
+_SYSTEM = ("/etc", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/sys", "/proc", "/dev", "/system")
+_SYSTEM_BUT_OPEN = ("/usr/local", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd")
+_HARMLESS_DEVICES = (
+    "/dev/null",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/tty",
+    "/dev/zero",
+    "/dev/urandom",
+    "/dev/random",
+)
+
+# Inside a project: files that make other programs run commands, so that writing them is as good as running them.
+_GUARDED = (".git", ".claw", ".envrc", ".husky", ".vscode", ".idea")
+
+
+def forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> str | None:
+    """Why a resolved path may be neither read nor written, or None.
+
+    Args:
+        path: The place.
+        home: The user's home directory.
+        protected: The agent's own configuration, permissions and journal.
+    """
+    text = _plain(path)
+    for place in protected:
+        if _below(text, _plain(place)):
+            return "it belongs to the agent's own configuration and records"
+    if path.name.casefold() in _KEY_FILES:
+        return "it is a private key"
+    if path.suffix == ".pub" and path.parent == home / ".ssh":
+        return None
+    for place, reason in _HOME:
+        if _below(text, _plain(home / place)):
+            return reason
+    return next((reason for pattern, reason in _DISK if fnmatchcase(text, pattern)), None)
+
+
+def forbidden_to_write(path: Path, *, home: Path, roots: Sequence[Path], protected: Sequence[Path] = ()) -> str | None:
+    """Why a resolved path may not be written, or None."""
+    reason = forbidden(path, home=home, protected=protected)
+    if reason is not None or any(path.is_relative_to(root) for root in roots):
+        return reason
+    text = _plain(path)
+    if any(_below(text, place) for place in _SYSTEM_BUT_OPEN):
+        return None
+    return "it belongs to the operating system" if any(_below(text, place) for place in _SYSTEM) else None
+
+
+def holds_forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> bool:
+    """Whether reading everything below `path` would reach a forbidden place."""
+    return any(place.is_relative_to(path) for place in (home / ".ssh", *protected))
+
+
+def guarded(path: Path, *, roots: Sequence[Path]) -> str | None:
+    """Why a write inside the roots is asked about in every mode, or None."""
+    for root in roots:
+        if path.is_relative_to(root):
+            for part in path.relative_to(root).parts:
+                if part.casefold() in _GUARDED:
+                    return f"what is in {part} can make other programs run commands"
+    return None
+
+
+def harmless_device(path: str) -> bool:
+    """Whether a path is a device that anybody may use, such as /dev/null."""
+    return path in _HARMLESS_DEVICES
+
+
+def _plain(path: Path) -> str:
+    """Without case and without the prefix macOS gives system directories: some disks ignore both."""
+    return path.as_posix().casefold().removeprefix("/private")
+
+
+def _below(text: str, place: str) -> bool:
+    return text == place or text.startswith(place.rstrip("/") + "/")

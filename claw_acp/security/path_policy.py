@@ -1,0 +1,86 @@
+"""Whether one file may be read or written."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from claw_acp.contracts.tool import ReadsPath, WritesPath
+from claw_acp.security.command_paths import PolicyContext
+from claw_acp.security.forbidden import forbidden, forbidden_to_write, guarded, holds_forbidden
+from claw_acp.security.rules import PathPattern, Rule, RuleVerdict, rule_for_path
+from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule, usable
+
+_CONTENT_SEARCHES = frozenset({"grep"})
+
+
+def judge_path(
+    access: ReadsPath | WritesPath, *, tool: str, rules: Sequence[Rule], mode: Mode, context: PolicyContext
+) -> Finding:
+    """The finding about one file or directory."""
+    path = access.path
+    writes = isinstance(access, WritesPath)
+    refused = _protected(path, writes=writes, context=context)
+    if refused:
+        return Finding(verdict="deny", reason=f"{path} is protected: {refused}")
+    matching = list(matching_rules(access, tool=tool, rules=rules, context=context))
+    limit = next(iter((*_with(matching, "deny"), *_with(matching, "ask"))), None)
+    if writes and mode == "plan" and (limit is None or limit.verdict == "ask"):
+        return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; it does not write {path}")
+    if limit:
+        return by_rule(limit, f"{'writing' if writes else 'reading'} {path}")
+    if writes:
+        return _judge_write(path, allowing=list(_with(matching, "allow")), mode=mode, context=context)
+    if tool in _CONTENT_SEARCHES and holds_forbidden(path, home=context.home, protected=context.protected):
+        return Finding(verdict="ask", reason=f"a search through {path} would read places that hold credentials")
+    for rule in _with(matching, "allow"):
+        return by_rule(rule, f"reading {path}")
+    if context.inside(path):
+        return Finding(verdict="allow", reason=f"{path} is in the project")
+    return _ask_outside("read", path, context=context)
+
+
+def matching_rules(
+    access: ReadsPath | WritesPath, *, tool: str, rules: Sequence[Rule], context: PolicyContext
+) -> Iterator[Rule]:
+    """The rules that cover a file, in their own order."""
+    for rule in rules:
+        if rule.concerns(tool, access) and rule.matches_path(access.path, roots=context.roots, home=context.home):
+            yield rule
+
+
+def _protected(path: Path, *, writes: bool, context: PolicyContext) -> str | None:
+    if writes:
+        return forbidden_to_write(path, home=context.home, roots=context.roots, protected=context.protected)
+    return forbidden(path, home=context.home, protected=context.protected)
+
+
+def _with(rules: Sequence[Rule], verdict: RuleVerdict) -> Iterator[Rule]:
+    return (rule for rule in rules if rule.verdict == verdict)
+
+
+def _judge_write(path: Path, *, allowing: Sequence[Rule], mode: Mode, context: PolicyContext) -> Finding:
+    guard = guarded(path, roots=context.roots)
+    for rule in allowing:
+        if guard is None or _names_guarded(rule):
+            return by_rule(rule, f"writing {path}")
+    if guard:
+        return Finding(verdict="ask", reason=f"{path} is asked about in every mode: {guard}")
+    if not context.inside(path):
+        return _ask_outside("write", path, context=context)
+    if mode in {"edit", "auto"}:
+        return Finding(verdict="allow", reason=f"{path} is in the project, and {mode} mode edits there without asking")
+    remember = usable([rule_for_path("write", path, roots=context.roots, home=context.home)])
+    return Finding(verdict="ask", reason=f"it writes {path}", remember=remember)
+
+
+def _names_guarded(rule: Rule) -> bool:
+    """Whether a rule spells out the guarded place: `write(**)` was not meant for hooks in .git."""
+    return (
+        isinstance(rule.pattern, PathPattern)
+        and guarded(Path("/", rule.pattern.glob.strip("/")), roots=[Path("/")]) is not None
+    )
+
+
+def _ask_outside(kind: Literal["read", "write"], path: Path, *, context: PolicyContext) -> Finding:
+    remember = usable([rule_for_path(kind, path, roots=context.roots, home=context.home)])
+    return Finding(verdict="ask", reason=f"{path} is outside the project", remember=remember)

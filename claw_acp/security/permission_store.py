@@ -1,0 +1,244 @@
+"""The "always" answers of a user, kept as rules per project in one small TOML file.
+
+    ["/home/ada/project"]
+    allow = ["shell(npm test)", "write(src/app.py)"]
+    deny = ["fetch(example.org)"]
+
+Several processes may use the file. Each change is made under a lock, from what is in the file at that moment, and put
+in place in one step.
+"""
+
+import fcntl
+import json
+import logging
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
+
+from claw_acp.core.errors import ConfigError
+from claw_acp.security.rules import Rule, parse_rule
+
+log = logging.getLogger(__name__)
+
+SOURCE = "your answers for this project"
+
+Answer = Literal["allow", "deny"]
+_Stamp: TypeAlias = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lists:
+    """The rule texts of one project."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def with_rules(self, texts: Sequence[str], *, answer: Answer) -> "_Lists":
+        """These lists with `texts` in one of them and not in the other: the newer answer counts."""
+        kept_allow = tuple(text for text in self.allow if text not in texts)
+        kept_deny = tuple(text for text in self.deny if text not in texts)
+        if answer == "allow":
+            return _Lists(allow=(*kept_allow, *texts), deny=kept_deny)
+        return _Lists(allow=kept_allow, deny=(*kept_deny, *texts))
+
+    def without(self, text: str) -> "_Lists":
+        """These lists without one rule."""
+        return _Lists(
+            allow=tuple(known for known in self.allow if known != text),
+            deny=tuple(known for known in self.deny if known != text),
+        )
+
+
+@dataclass(slots=True)
+class _Content:
+    """The whole file as last read, and what was wrong with it."""
+
+    projects: dict[str, _Lists] = field(default_factory=dict[str, _Lists])
+    findings: list[str] = field(default_factory=list[str])
+    broken: bool = False
+
+
+class PermissionStore:
+    """The file of "always" answers. It is read at the first use, and again whenever it has changed on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._content = _Content()
+        self._stamp: _Stamp | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the file is, or will be."""
+        return self._path
+
+    def rules(self, project: Path) -> tuple[Rule, ...]:
+        """The usable rules of a project, refusals first. A file or rule that cannot be read grants nothing."""
+        lists = self._read().projects.get(str(project), _Lists())
+        refusals = (_usable(text, verdict="deny") for text in lists.deny)
+        permissions = (_usable(text, verdict="allow") for text in lists.allow)
+        return tuple(rule for rule in (*refusals, *permissions) if rule is not None)
+
+    def findings(self) -> tuple[str, ...]:
+        """What is wrong with the file, for people; empty when nothing is."""
+        return tuple(self._read().findings)
+
+    def remember(self, project: Path, texts: Sequence[str], *, answer: Answer) -> None:
+        """Add rules to a project.
+
+        Raises:
+            ConfigError: A text is not a rule, or the file cannot be written.
+        """
+        for text in texts:
+            parse_rule(text, verdict=answer)
+        self._change(project, lambda lists: lists.with_rules(texts, answer=answer))
+
+    def forget(self, project: Path, text: str) -> None:
+        """Take a rule out of a project, whichever list it is in.
+
+        Raises:
+            ConfigError: The file cannot be written.
+        """
+        self._change(project, lambda lists: lists.without(text))
+
+    # -------------------------------------------------------------- reading
+
+    def _read(self) -> _Content:
+        stamp = _stamp(self._path)
+        if stamp != self._stamp or stamp is None:
+            self._content = _load(self._path)
+            self._stamp = stamp
+        return self._content
+
+    # -------------------------------------------------------------- writing
+
+    def _change(self, project: Path, change: Callable[[_Lists], _Lists]) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with _locked(self._path):
+                content = _load(self._path)
+                if content.broken:
+                    self._set_aside()
+                projects = dict(content.projects)
+                projects[str(project)] = change(projects.get(str(project), _Lists()))
+                _replace(self._path, _render(projects))
+        except UnicodeEncodeError as error:
+            raise ConfigError(f"the answer could not be stored: the name of {project!a} is not valid text") from error
+        except OSError as error:
+            raise ConfigError(
+                f"the answer could not be stored in {self._path}: {error.strerror or error}; check that it is writable"
+            ) from error
+
+    def _set_aside(self) -> None:
+        """Keep a file that cannot be read under another name, so that a new one can begin."""
+        number = 1
+        while (aside := self._path.with_name(f"{self._path.name}.broken-{number}")).exists():
+            number += 1
+        self._path.rename(aside)
+        log.warning("permission file set aside", extra={"kept_as": str(aside)})
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
+def _load(path: Path) -> _Content:
+    content = _Content()
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return content
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        content.broken = True
+        content.findings.append(
+            f"{path} cannot be read ({error}); every action is asked about until it is repaired. "
+            "The next stored answer starts a new file and keeps this one beside it."
+        )
+        log.warning("permission file unreadable", extra={"path": str(path)})
+        return content
+    for project, entry in table.items():
+        content.projects[project] = _lists(entry, where=f"{path}: {project}", findings=content.findings)
+    return content
+
+
+def _lists(entry: object, *, where: str, findings: list[str]) -> _Lists:
+    if not isinstance(entry, dict):
+        findings.append(f"{where} is not a table with `allow` and `deny`; it is ignored")
+        return _Lists()
+    table = cast("dict[str, object]", entry)
+    return _Lists(
+        allow=_texts(table.get("allow"), where=f"{where}: allow", findings=findings),
+        deny=_texts(table.get("deny"), where=f"{where}: deny", findings=findings),
+    )
+
+
+def _texts(value: object, *, where: str, findings: list[str]) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    texts = tuple(item for item in items if isinstance(item, str))
+    if len(texts) != len(items):
+        findings.append(f"{where} holds something that is not a text; it is ignored")
+    for text in texts:
+        try:
+            parse_rule(text, verdict="allow")
+        except ConfigError as error:
+            findings.append(f"{where}: {error}")
+    return texts
+
+
+def _usable(text: str, *, verdict: Answer) -> Rule | None:
+    try:
+        return parse_rule(text, verdict=verdict, source=SOURCE)
+    except ConfigError:
+        return None  # already among the findings
+
+
+def _render(projects: dict[str, _Lists]) -> str:
+    """The whole file as TOML."""
+    lines = ['# Answers given as "always", by project. Remove a line to be asked again.']
+    for project, lists in sorted(projects.items()):
+        if not lists.allow and not lists.deny:
+            continue
+        lines += ["", f"[{_quoted(project)}]"]
+        for name, texts in (("allow", lists.allow), ("deny", lists.deny)):
+            if texts:
+                lines += [f"{name} = [", *(f"  {_quoted(text)}," for text in texts), "]"]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A TOML string: a JSON one, but with letters beyond ASCII as they are and without a bare DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put `text` in place in one step, readable only by its owner."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)  # gone already when all went well
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Hold the lock file beside `path`; writers hold it for one small file, so nobody waits for long."""
+    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)  # releases the lock

@@ -1,0 +1,83 @@
+"""Whether a tool call may run, must be asked about, or must not; and why.
+
+Refusals come before questions, questions before permissions, permissions before what the mode says. What a call
+touches is judged piece by piece; the strictest piece decides. In plan mode no rule widens what a call may change.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import assert_never
+
+from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, WritesPath
+from claw_acp.security.command_paths import PolicyContext
+from claw_acp.security.command_policy import judge_line
+from claw_acp.security.forbidden import forbidden
+from claw_acp.security.path_policy import judge_path, matching_rules
+from claw_acp.security.rules import Rule, host_of
+from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, Mode, by_rule, strictest, usable
+
+__all__ = ["Decision", "Mode", "Policy", "PolicyContext"]
+
+
+class Policy:
+    """Rules and what follows from them. It keeps nothing between decisions and changes nothing on the machine."""
+
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+        self._rules = tuple(rules)
+
+    def decide(self, *, tool: str, accesses: Sequence[Access], mode: Mode, context: PolicyContext) -> Decision:
+        """Judge one call.
+
+        Args:
+            tool: The tool's name.
+            accesses: What the call touches; paths are absolute and resolved. None at all: only rules that name the
+                tool can stop it.
+            mode: The session's mode.
+            context: Where the session works.
+        """
+        findings = list(self._about_tool(tool))
+        for access in accesses:
+            match access:
+                case ReadsPath() | WritesPath():
+                    findings.append(judge_path(access, tool=tool, rules=self._rules, mode=mode, context=context))
+                case RunsCommand():
+                    findings += judge_line(access, tool=tool, rules=self._rules, mode=mode, context=context)
+                case FetchesUrl():
+                    findings.append(self._judge_url(access, tool=tool, mode=mode))
+                case _:
+                    assert_never(access)
+        return strictest(findings)
+
+    def hides(self, path: Path, *, tool: str, context: PolicyContext) -> str | None:
+        """Why a search that was allowed must still skip this file, or None."""
+        why = forbidden(path, home=context.home, protected=context.protected)
+        if why:
+            return why
+        denying = [rule for rule in self._rules if rule.verdict == "deny"]
+        found = next(matching_rules(ReadsPath(path=path), tool=tool, rules=denying, context=context), None)
+        return f"the rule `{found.text}` forbids reading it" if found else None
+
+    def _about_tool(self, tool: str) -> list[Finding]:
+        """Findings from rules that name the tool itself, whatever it touches."""
+        named = [
+            rule for rule in self._rules if rule.pattern is None and rule.concerns(tool) and rule.verdict != "allow"
+        ]
+        return [by_rule(rule, f"the tool {tool}") for rule in named]
+
+    def _judge_url(self, access: FetchesUrl, *, tool: str, mode: Mode) -> Finding:
+        host = host_of(access.url)
+        if host is None:
+            verdict = "deny" if mode == "plan" else "ask"
+            return Finding(verdict=verdict, reason="the address has no host that could be checked")
+        matching = [rule for rule in self._rules if rule.concerns(tool, access) and rule.matches_host(host)]
+        for verdict in ("deny", "ask", "allow"):
+            for rule in matching:
+                if rule.verdict == verdict:
+                    return by_rule(rule, f"fetching from {host}")
+        if mode == "plan":
+            return Finding(
+                verdict="deny", reason=f"{PLAN_ONLY_READS}; it does not fetch from {host} unless a rule allows it"
+            )
+        if mode == "auto":
+            return Finding(verdict="allow", reason=f"fetching from {host} is allowed in auto mode")
+        return Finding(verdict="ask", reason=f"it sends a request to {host}", remember=usable([f"fetch({host})"]))

@@ -1,0 +1,247 @@
+r"""Permission rules: one line of text each, `tool` or `tool(pattern)`.
+
+    shell(git status*)      the first words of a command; `*` at the end of a word or as a word of its own
+    write(src/**)           a path, as in .gitignore, from the root of the project; `~/` and `//` reach outside it
+    fetch(*.python.org)     a host, or every host below one
+    think                   every call of a tool
+
+`read`, `write` (or `edit`), `shell` and `fetch` mean what a call does, whichever tool does it; any other name is that
+of one tool.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from pathspec import GitIgnoreSpec
+
+from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, WritesPath
+from claw_acp.core.errors import ConfigError
+from claw_acp.security.shell_pattern import ShellPattern
+
+RuleVerdict = Literal["allow", "ask", "deny"]
+Match = Literal["yes", "maybe", "no"]
+
+READING = frozenset({"read", "read_file", "list_files", "glob", "grep"})
+WRITING = frozenset({"write", "edit", "write_file", "edit_file"})
+_BY_ACCESS = frozenset({"read", "write", "edit", "shell", "fetch"})
+LONGEST_RULE = 4_096  # characters
+
+_RULE = re.compile(r"\s*([A-Za-z_][\w.:/-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_HOST = re.compile(r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[?[0-9a-f:.]+\]?")
+_EXAMPLES = "for example `shell(git status*)`, `write(src/**)` or `fetch(docs.python.org)`"
+_GLOB_SPECIALS = re.compile(r"([\\*?\[\]!#])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathPattern:
+    """A .gitignore pattern that starts at the project's root, at the home directory or at the top of the disk."""
+
+    base: Literal["root", "home", "disk"]
+    glob: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPattern:
+    """A host name in lower case; `*.x` in `name` stands for everything below x (not x itself)."""
+
+    name: str
+
+
+Pattern: TypeAlias = ShellPattern | PathPattern | HostPattern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What may (not) be done without asking.
+
+    Attributes:
+        text: As the user wrote it.
+        tool: The name before the bracket.
+        pattern: What it is limited to; None covers every call.
+        verdict: What it decides.
+        source: Where it comes from, for people (`config.toml`, `your answers for this project`).
+    """
+
+    text: str
+    tool: str
+    pattern: Pattern | None
+    verdict: RuleVerdict
+    source: str = ""
+
+    def concerns(self, tool: str, access: Access | None = None) -> bool:
+        """Whether the rule is about this kind of call, whatever its pattern says."""
+        if access is None or self.tool not in _BY_ACCESS:
+            return self.tool == tool and (access is None or self._fits(access))
+        match access:
+            case ReadsPath():
+                return self.tool == "read"
+            case WritesPath():
+                return self.tool in {"write", "edit"}
+            case RunsCommand():
+                return self.tool == "shell"
+            case FetchesUrl():
+                return self.tool == "fetch"
+
+    def _fits(self, access: Access) -> bool:
+        match self.pattern:
+            case None:
+                return True
+            case ShellPattern():
+                return isinstance(access, RunsCommand)
+            case PathPattern():
+                return isinstance(access, ReadsPath | WritesPath)
+            case HostPattern():
+                return isinstance(access, FetchesUrl)
+
+    def matches_path(self, path: Path, *, roots: Sequence[Path], home: Path) -> bool:
+        """Whether the pattern covers a resolved path. Deny and ask rules without a fixed start reach outside too."""
+        if self.pattern is None:
+            return True
+        return isinstance(self.pattern, PathPattern) and any(
+            _ignored(self.pattern.glob, relative, folded=self.verdict != "allow")
+            for relative in _relative_forms(self, path, roots=roots, home=home)
+        )
+
+    def matches_host(self, host: str) -> bool:
+        """Whether the pattern covers a host name (lower case, without port)."""
+        if self.pattern is None:
+            return True
+        if not isinstance(self.pattern, HostPattern):
+            return False
+        name = self.pattern.name
+        return host.endswith(name[1:]) and host != name[2:] if name.startswith("*.") else host == name
+
+    def matches_words(self, words: Sequence[str | None]) -> Match:
+        """Whether the pattern is a prefix of a command's words; "maybe" when a word is known only at run time."""
+        if self.pattern is None:
+            return "yes"
+        return self.pattern.match(words) if isinstance(self.pattern, ShellPattern) else "no"
+
+
+def parse_rule(text: str, *, verdict: RuleVerdict, source: str = "") -> Rule:
+    """Read one rule.
+
+    Raises:
+        ConfigError: It is not a rule; the text says why and shows one that is.
+    """
+    found = _RULE.fullmatch(text)
+    if found is None or len(text) > LONGEST_RULE or "\0" in text:
+        raise ConfigError(f"`{text[:80]}` is not a permission rule: write `tool` or `tool(pattern)`, {_EXAMPLES}")
+    tool, body = found[1], found[2]
+    try:
+        pattern = None if body is None else _parse_pattern(tool, body)
+    except ValueError as error:
+        raise ConfigError(f"the permission rule `{text}` cannot be used: {error}; {_EXAMPLES}") from error
+    return Rule(text=text.strip(), tool=tool, pattern=pattern, verdict=verdict, source=source)
+
+
+def parse_rules(texts: Iterable[str], *, verdict: RuleVerdict, source: str = "") -> tuple[Rule, ...]:
+    """Read a list of rules.
+
+    Raises:
+        ConfigError: One of them is not a rule.
+    """
+    return tuple(parse_rule(text, verdict=verdict, source=source) for text in texts)
+
+
+def _parse_pattern(tool: str, body: str) -> Pattern:
+    if not body.strip():
+        raise ValueError(f"the brackets are empty; write `{tool}` alone to cover every call")
+    if tool == "shell":
+        return ShellPattern.parse(body.strip())
+    if tool == "fetch":
+        return _parse_host(body.strip())
+    if tool in READING or tool in WRITING:
+        return _parse_path(body)
+    known = ", ".join(sorted(READING | WRITING | {"shell", "fetch"}))
+    raise ValueError(f"only these take a pattern: {known}")
+
+
+def _parse_host(body: str) -> HostPattern:
+    name = body.lower().rstrip(".")
+    if "://" in name or "/" in name:
+        raise ValueError(
+            f"`{body}` is an address; write only its host, `{urlsplit(name).hostname or name.split('/')[0]}`"
+        )
+    if not _HOST.fullmatch(name):
+        raise ValueError(f"`{body}` is not a host name or `*.` and a host name")
+    return HostPattern(name=name.strip("[]"))
+
+
+def _parse_path(body: str) -> PathPattern:
+    if body.startswith("!"):
+        raise ValueError("a pattern that begins with ! would exclude; write a rule with the opposite verdict instead")
+    if "\n" in body or body.startswith("#"):
+        raise ValueError("a path pattern is one line and does not begin with #")
+    base: Literal["root", "home", "disk"] = "root"
+    glob = body
+    if body == "~" or body.startswith("~/"):
+        base, glob = "home", "/" + body[2:]
+    elif body.startswith("//"):
+        base, glob = "disk", body[1:]
+    if glob.strip("/. ") == "" and base == "root":
+        raise ValueError(f"`{body}` names nothing; `**` is everything in the project")
+    try:
+        GitIgnoreSpec.from_lines([glob])
+    except ValueError as error:
+        raise ValueError(f"`{body}` is not a valid path pattern") from error
+    return PathPattern(base=base, glob="/**" if glob == "/" else glob)
+
+
+def _relative_forms(rule: Rule, path: Path, *, roots: Sequence[Path], home: Path) -> list[str]:
+    assert isinstance(rule.pattern, PathPattern)
+    bases = {"root": list(roots), "home": [home], "disk": [Path(path.anchor)]}[rule.pattern.base]
+    forms = [path.relative_to(base).as_posix() for base in bases if path.is_relative_to(base)]
+    floating = rule.pattern.base == "root" and (
+        rule.pattern.glob.startswith("**/") or "/" not in rule.pattern.glob.rstrip("/")
+    )
+    if not forms and floating and rule.verdict != "allow":
+        forms = [path.relative_to(path.anchor).as_posix()]
+    return forms
+
+
+def _ignored(glob: str, relative: str, *, folded: bool) -> bool:
+    if relative == ".":
+        return glob.strip("/") in {"*", "**"}
+    # Some disks ignore case: a refusal must hold there as well, a permission need not.
+    if folded:
+        return _matches(glob.casefold(), relative.casefold()) or _matches(glob, relative)
+    return _matches(glob, relative)
+
+
+def _matches(glob: str, relative: str) -> bool:
+    spec = GitIgnoreSpec.from_lines([glob])
+    return spec.match_file(relative) or (glob.endswith("/") and spec.match_file(relative + "/"))
+
+
+def host_of(url: str) -> str | None:
+    """The host of an http(s) address, in lower case without a final dot; None when there is none."""
+    try:
+        parts = urlsplit(url.strip())
+        host = parts.hostname
+    except ValueError:
+        return None
+    return host.lower().rstrip(".") if host and parts.scheme.lower() in {"http", "https"} else None
+
+
+def rule_for_path(tool: Literal["read", "write"], path: Path, *, roots: Sequence[Path], home: Path) -> str:
+    """The narrowest rule that covers one path."""
+
+    def literal(start: Path) -> str:
+        return _GLOB_SPECIALS.sub(r"\\\1", path.relative_to(start).as_posix())
+
+    for root in roots:
+        if path == root:
+            return f"{tool}(**)"
+        if path.is_relative_to(root):
+            relative = literal(root)
+            # without a slash it would mean every file of that name, with ~ the home directory
+            anchored = "/" in relative and not relative.startswith("~")
+            return f"{tool}({relative})" if anchored else f"{tool}(/{relative})"
+    if path.is_relative_to(home) and path != home:
+        return f"{tool}(~/{literal(home)})"
+    return f"{tool}(//{literal(Path(path.anchor))})"

@@ -1,0 +1,69 @@
+"""What a command line turns out to run, as values: the parser makes them, rules and risk judge them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redirect:
+    """A stream connected to a file or to text.
+
+    Attributes:
+        operator: As written: `>`, `>>`, `<`, `<<`, `<<<`, ...
+        target: The file; None when it is known only at run time, or when the input is text.
+        writes: Whether the file is created or changed.
+    """
+
+    operator: str
+    target: str | None
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimpleCommand:
+    """One program call.
+
+    Attributes:
+        argv: The words after quote removal; None for a word that is known only at run time. Empty when the command
+            is nothing but assignments or redirections.
+        patterns: Positions in `argv` of words with an unquoted wildcard: the text is the pattern, not what it matches.
+        redirects: Its redirections to and from files; duplicated descriptors (`2>&1`) are left out.
+        env_prefix: `NAME=value` before the command; None instead of a whole assignment whose value is not known.
+        piped: Whether its input may be something other than the user's terminal (a pipe, a here-document, a file).
+        elevated: Whether it runs inside another listed command that changes the user, such as `sudo`.
+    """
+
+    argv: tuple[str | None, ...]
+    patterns: frozenset[int] = frozenset()
+    redirects: tuple[Redirect, ...] = ()
+    env_prefix: tuple[str | None, ...] = ()
+    piped: bool = False
+    elevated: bool = False
+
+    @property
+    def program(self) -> str:
+        """The program's own name, without its directory; empty when there is none."""
+        name = self.argv[0] if self.argv else None
+        return name.rsplit("/", 1)[-1] if name else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedLine:
+    """All commands of a line, those inside substitutions, loops, functions and `sh -c` texts included.
+
+    Attributes:
+        commands: In the order they are written.
+        doubts: Why the list cannot be trusted to be complete, for people; empty when it can.
+    """
+
+    commands: tuple[SimpleCommand, ...]
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def understood(self) -> bool:
+        """Whether `commands` is everything the line runs."""
+        return not self.doubts
+
+
+def names(text: str) -> frozenset[str]:
+    """A table of words, written as a text with blanks: a page of quotes and commas is hard to read."""
+    return frozenset(text.split())

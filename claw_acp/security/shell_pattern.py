@@ -1,0 +1,138 @@
+"""The pattern of a `shell(...)` rule: the first words of a command."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Match = Literal["yes", "maybe", "no"]
+
+_PLAIN = re.compile(r"[\w@%+=:,./-]+")
+_OPERATORS = frozenset("|&;<>()$`\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """One word of a pattern: exactly `text`, anything that begins with it, or any word at all."""
+
+    text: str
+    kind: Literal["exact", "prefix", "any"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellPattern:
+    """Words a command must begin with.
+
+    A `*` as the last word, or at the end of the last word, says that anything may follow, risky arguments included.
+    Without it more words may follow too, but the policy lets them only change what is not risky.
+    """
+
+    tokens: tuple[Token, ...]
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether it ends in `*`."""
+        return self.tokens[-1].kind != "exact"
+
+    @staticmethod
+    def parse(text: str) -> "ShellPattern":
+        """Read the text between the brackets.
+
+        Raises:
+            ValueError: It is not a list of words, or has a `*` where none may be.
+        """
+        tokens = [_token(word, text=text) for word in _split(text)]
+        for token in tokens[:-1]:
+            if token.kind == "prefix":
+                raise ValueError(f"in `{text}` the * must be the end of the pattern or a word of its own")
+        if not tokens:
+            raise ValueError("it names no command")
+        if tokens[0].kind == "any" and len(tokens) > 1:
+            raise ValueError("it must begin with the name of a program")
+        return ShellPattern(tokens=tuple(tokens))
+
+    def match(self, words: Sequence[str | None]) -> Match:
+        """Whether `words` begin as the pattern says; "maybe" when that depends on a word that is not known yet."""
+        sure: Match = "yes"
+        for index, token in enumerate(self.tokens):
+            last = index == len(self.tokens) - 1
+            if token.kind == "any" and last:
+                return sure
+            if index >= len(words):
+                return "no"
+            word = words[index]
+            if word is None:
+                sure = "maybe"  # an unknown word may also be several, so nothing after it is certain
+                break
+            if not _word_matches(token, word):
+                return "no"
+        return sure
+
+    def covers_exactly(self, words: Sequence[str | None]) -> bool:
+        """Whether it spells out the whole command."""
+        return len(words) == len(self.tokens) and self.match(words) == "yes"
+
+
+def _word_matches(token: Token, word: str) -> bool:
+    match token.kind:
+        case "any":
+            return True
+        case "prefix":
+            return word.startswith(token.text)
+        case "exact":
+            return word == token.text
+
+
+def _token(word: list[tuple[str, bool]], *, text: str) -> Token:
+    plain = "".join(letter for letter, _ in word)
+    stars = [index for index, (letter, quoted) in enumerate(word) if letter == "*" and not quoted]
+    if not stars:
+        return Token(text=plain, kind="exact")
+    if stars != [len(word) - 1]:
+        raise ValueError(f"in `{text}` the * must be the end of the pattern or a word of its own")
+    return Token(text=plain[:-1], kind="any" if len(word) == 1 else "prefix")
+
+
+def _split(text: str) -> list[list[tuple[str, bool]]]:
+    """Words as letters, each with whether it was quoted."""
+    words: list[list[tuple[str, bool]]] = []
+    current: list[tuple[str, bool]] | None = None
+    position = 0
+    while position < len(text):
+        letter = text[position]
+        if letter in " \t":
+            if current is not None:
+                words.append(current)
+            current = None
+            position += 1
+            continue
+        current = [] if current is None else current
+        letters, position = _next_letters(text, position)
+        current += letters
+    if current is not None:
+        words.append(current)
+    return words
+
+
+def _next_letters(text: str, position: int) -> tuple[list[tuple[str, bool]], int]:
+    letter = text[position]
+    if letter in "'\"":
+        end = text.find(letter, position + 1)
+        if end < 0:
+            raise ValueError(f"a quote in `{text}` is not closed")
+        return [(inner, True) for inner in text[position + 1 : end]], end + 1
+    if letter == "\\" and position + 1 < len(text):
+        return [(text[position + 1], True)], position + 2
+    if letter in _OPERATORS:
+        raise ValueError(
+            f"`{text}` holds {letter!r}; a pattern is one command, each part of a pipeline needs its own rule"
+        )
+    return [(letter, False)], position + 1
+
+
+def quoted(word: str) -> str:
+    """`word` as a pattern that means exactly it."""
+    if _PLAIN.fullmatch(word):
+        return word
+    # single quotes cannot hold a single quote: leave them for a backslash
+    return "'" + word.replace("'", "'\\''") + "'"

@@ -1,0 +1,84 @@
+"""The values a decision is made of."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from claw_acp.core.errors import ConfigError
+from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
+
+Mode = Literal["plan", "ask", "edit", "auto"]
+Verdict = RuleVerdict
+
+MOST_REMEMBERED = 5  # rules one "always" may add; more could not be read before agreeing
+PLAN_ONLY_READS = "plan mode only reads"
+
+_WEIGHT: Mapping[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
+_WORDS: Mapping[Verdict, str] = {"allow": "allows", "ask": "asks about", "deny": "forbids"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What becomes of a tool call.
+
+    Attributes:
+        verdict: Run it, ask a person, or refuse.
+        reason: Why, as a text for people (and for the model, when it is refused).
+        rule: The text of the rule that decided; None when the mode or a fixed protection did.
+        remember: Rules that "always" would store; empty when the call must be asked about each time.
+    """
+
+    verdict: Verdict
+    reason: str
+    rule: str | None = None
+    remember: tuple[str, ...] = ()
+
+
+Finding = Decision
+"""A decision about one part of a call: one path, one command of a line, one host."""
+
+
+def by_rule(rule: Rule, what: str, *, verdict: Verdict | None = None) -> Finding:
+    """The finding that follows from a rule; a given `verdict` replaces the rule's own, where it matches only maybe."""
+    source = f" of {rule.source}" if rule.source else ""
+    if verdict is not None and verdict != rule.verdict:
+        reason = f"{what} may be what the rule `{rule.text}`{source} {_WORDS[rule.verdict]}"
+    else:
+        reason = f"the rule `{rule.text}`{source} {_WORDS[rule.verdict]} {what}"
+    return Finding(verdict=verdict or rule.verdict, reason=reason, rule=rule.text)
+
+
+def strictest(findings: Sequence[Finding]) -> Decision:
+    """The decision about a whole call: refuse before ask before allow, with the reasons of that verdict."""
+    weight = max((_WEIGHT[finding.verdict] for finding in findings), default=0)
+    deciding = [finding for finding in findings if _WEIGHT[finding.verdict] == weight]
+    if not deciding:
+        return Decision(verdict="allow", reason="It touches nothing outside the session.")
+    reasons = list(dict.fromkeys(finding.reason for finding in deciding))
+    remember = tuple(dict.fromkeys(text for finding in deciding for text in finding.remember))
+    # one part that must be asked about each time makes the whole call one that must
+    lasting = weight == 1 and all(finding.remember for finding in deciding) and len(remember) <= MOST_REMEMBERED
+    return Decision(
+        verdict=deciding[0].verdict,
+        reason=_sentence(reasons),
+        rule=next((finding.rule for finding in deciding if finding.rule), None),
+        remember=remember if lasting else (),
+    )
+
+
+def usable(texts: Iterable[str]) -> tuple[str, ...]:
+    """`texts` when each of them can be read back as a rule, else nothing: some names cannot be written as one."""
+    rules = tuple(texts)
+    try:
+        for text in rules:
+            parse_rule(text, verdict="allow")
+    except ConfigError:
+        return ()
+    return rules
+
+
+def _sentence(reasons: Sequence[str]) -> str:
+    shown = "; ".join(reasons[:3])
+    more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+    text = f"{shown}{more}"
+    return f"{text[:1].upper()}{text[1:]}."
