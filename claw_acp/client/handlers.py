@@ -1,6 +1,6 @@
 """What the one who drives an agent brings along: where news go, who answers questions, which files and terminals."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -70,12 +70,14 @@ class Handlers:
         permission: Chooses an answer; None: the question was dismissed.
         files: Serves `fs/*`.
         terminals: Serve `terminal/*` with programs of this machine.
+        environment: What those programs inherit; ours when None.
     """
 
     update: OnUpdate
     permission: OnPermission
     files: Files | None = None
     terminals: bool = False
+    environment: Mapping[str, str] | None = None
 
     def capabilities(self) -> ClientCapabilities:
         """What to tell the agent."""

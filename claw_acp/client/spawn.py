@@ -77,7 +77,7 @@ async def _connected(
         stream_transport(process.stdout, process.stdin) as transport,
         anyio.create_task_group() as tasks,
     ):
-        terminals = Terminals(tasks)
+        terminals = Terminals(tasks, environment=handlers.environment)
         served = Served(handlers, terminals=terminals)
         dispatcher = Dispatcher(transport, served, on_frame=on_frame)
         tasks.start_soon(errors.drain, name="agent stderr")

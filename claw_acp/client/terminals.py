@@ -56,8 +56,9 @@ class _Terminal:
 class Terminals:
     """All terminals of one connection. What runs is ended by `aclose`."""
 
-    def __init__(self, tasks: TaskGroup) -> None:
+    def __init__(self, tasks: TaskGroup, *, environment: Mapping[str, str] | None = None) -> None:
         self._tasks = tasks
+        self._environment = os.environ if environment is None else environment
         self._terminals: dict[str, _Terminal] = {}
         self._shown: dict[str, str] = {}
         self._numbers = itertools.count(1)
@@ -73,7 +74,7 @@ class Terminals:
         command = [request.command, *request.args] if request.args else ["/bin/sh", "-c", request.command]
         try:
             process = await anyio.open_process(
-                command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, cwd=request.cwd, env=_environment(request),
+                command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, cwd=request.cwd, env=self._environment_of(request),
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
@@ -123,6 +124,9 @@ class Terminals:
             await _end(terminal)
         self._terminals.clear()
 
+    def _environment_of(self, request: CreateTerminalRequest) -> Mapping[str, str]:
+        return {**self._environment, **{variable.name: variable.value for variable in request.env}}
+
     def _get(self, terminal_id: str) -> _Terminal:
         terminal = self._terminals.get(terminal_id)
         if terminal is None:
@@ -153,7 +157,3 @@ async def _end(terminal: _Terminal) -> None:
     await end_group(terminal.process)
     await terminal.ended.wait()
     await terminal.process.aclose()
-
-
-def _environment(request: CreateTerminalRequest) -> Mapping[str, str]:
-    return {**os.environ, **{variable.name: variable.value for variable in request.env}}

@@ -6,7 +6,7 @@ from claw_acp.providers.offline_rules.correction import Correction, correction_f
 from claw_acp.providers.offline_rules.files import replace
 from claw_acp.providers.offline_rules.looking import literal
 from claw_acp.providers.offline_rules.moves import Move, Outcome, Outcomes
-from claw_acp.providers.offline_rules.worker import STOPPED, Doing, Worker
+from claw_acp.providers.offline_rules.worker import STOPPED, Doing, Worker, without_ending
 
 TEST_COMMAND = "python3 -m unittest"  # when a request says "the test" and names no command
 STEPS = ("Run the test", "Find the cause", "Correct it", "Run the test again")
@@ -92,5 +92,5 @@ def _ending(code: int) -> str:
 
 
 def _show_tail(outcome: Outcome, worker: Worker) -> None:
-    lines = outcome.text.strip("\n").split("\n")
+    lines = without_ending(outcome.text).strip("\n").split("\n")
     worker.show("\n".join(lines[-OUTPUT_TAIL:]))

@@ -18,6 +18,11 @@ Doing: TypeAlias = Generator[Move, Outcomes, bool]
 """Works on a wish; returns whether it could be done."""
 
 
+def without_ending(output: str) -> str:
+    """What a command printed, without the line in which the shell tool says how it ended."""
+    return _ENDING.sub("", output).rstrip()
+
+
 class Worker:
     """Collects what to say until the next call, and publishes the plan along with the calls."""
 
