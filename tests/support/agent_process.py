@@ -1,0 +1,183 @@
+"""The program under test as a child process on pipes, byte by byte: nothing here knows JSON."""
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+
+from tests.support.official_schema import Breach
+
+PATIENCE = 20.0  # seconds any single wait of a test may take; only a hang takes that long
+EXIT_BOUND = 3.0  # seconds from the end of the input to the end of the process: 2 promised, 1 for a busy machine
+POLL = 0.005  # seconds between looks at what no event tells (other processes)
+READ_SIZE = 1024 * 1024
+MARK = "EDITOR_TEST_MARK"  # inherited by everything the program starts, so that orphans can be found
+
+
+async def eventually(condition: Callable[[], bool], *, what: str, within: float = PATIENCE) -> None:
+    """Wait for something that only looking can tell: another process, a file of its making."""
+    with anyio.move_on_after(within):
+        while not condition():  # noqa: ASYNC110 - nobody can tell us
+            await anyio.sleep(POLL)
+        return
+    raise AssertionError(f"after {within:g} s there is still not: {what}")
+
+
+class AgentProcess:
+    """`python -m claw_acp` with pipes on stdin and stdout, and a file for stderr. Made by `start`."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]", *, stdin: int, stdout: int, stderr: Path, mark: str) -> None:
+        self._child = child
+        self._stdin: int | None = stdin
+        self._stdout: int | None = stdout
+        self._stderr = stderr
+        self._mark = mark
+        self._may_read = anyio.Event()
+        self._may_read.set()
+
+    @classmethod
+    def start(
+        cls,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        stderr: Path,
+        command: Sequence[str] = (sys.executable, "-m", "claw_acp"),
+        stderr_to_stdout: bool = False,
+    ) -> "AgentProcess":
+        """Start it in a session of its own, with exactly this environment (and our mark)."""
+        mark = uuid.uuid4().hex
+        child_in, stdin = os.pipe()
+        stdout, child_out = os.pipe()
+        with stderr.open("ab") as errors:
+            child = subprocess.Popen(
+                list(command),
+                cwd=cwd,
+                env={**env, MARK: mark},
+                stdin=child_in,
+                stdout=child_out,
+                stderr=child_out if stderr_to_stdout else errors,
+                start_new_session=True,
+            )
+        os.close(child_in)
+        os.close(child_out)
+        os.set_blocking(stdin, False)
+        os.set_blocking(stdout, False)
+        return cls(child, stdin=stdin, stdout=stdout, stderr=stderr, mark=mark)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._child.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """The return code; None while it runs."""
+        return self._child.poll()
+
+    def stderr(self) -> str:
+        """What it wrote to stderr so far."""
+        return self._stderr.read_text(encoding="utf-8", errors="replace")
+
+    # ------------------------------------------------------------------ pipes
+
+    async def write(self, data: bytes) -> None:
+        """Write all of it; a program that does not read fails the test, one that is gone raises BrokenPipeError."""
+        rest = memoryview(data)
+        with anyio.fail_after(PATIENCE):
+            while rest and self._stdin is not None:
+                try:
+                    rest = rest[os.write(self._stdin, rest) :]
+                except BlockingIOError:
+                    await anyio.wait_writable(self._stdin)
+
+    async def read(self) -> bytes:
+        """What came next; nothing at the end of the stream. While reading is paused this waits."""
+        while self._stdout is not None:
+            await self._may_read.wait()
+            try:
+                return os.read(self._stdout, READ_SIZE)
+            except BlockingIOError:
+                await anyio.wait_readable(self._stdout)
+        return b""
+
+    def pause_reading(self) -> None:
+        """Leave what the program writes in the pipe."""
+        self._may_read = anyio.Event()
+
+    def resume_reading(self) -> None:
+        """Go on reading."""
+        self._may_read.set()
+
+    def close_stdin(self) -> None:
+        """End of input."""
+        if self._stdin is not None:
+            os.close(self._stdin)
+            self._stdin = None
+
+    def close_stdout(self) -> None:
+        """Stop listening for good: the program gets a broken pipe."""
+        if self._stdout is not None:
+            anyio.notify_closing(self._stdout)
+            os.close(self._stdout)
+            self._stdout = None
+
+    # ------------------------------------------------------------------ the end
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the program alone."""
+        self._child.send_signal(number)
+
+    async def ended(self, *, within: float = EXIT_BOUND) -> int:
+        """Wait for the end; returns the exit code."""
+        await eventually(lambda: self.exit_code is not None, what="the end of the agent's process", within=within)
+        return self._child.returncode
+
+    def family(self) -> list[int]:
+        """Live processes that the program started, itself among them."""
+        return [pid for pid in _all_pids() if f"{MARK}={self._mark}".encode() in _environment(pid)]
+
+    async def childless(self) -> None:
+        """Check that nothing that the program started outlives it."""
+        try:
+            await eventually(lambda: not self.family(), what="an end of all its children", within=EXIT_BOUND)
+        except AssertionError:
+            raise Breach(f"the agent left processes behind: {[_command(pid) for pid in self.family()]}") from None
+
+    def destroy(self) -> None:
+        """Leave nothing behind, whatever happened."""
+        self.close_stdin()
+        for pid in self.family():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self._child.kill()
+        self._child.wait(PATIENCE)
+        self.close_stdout()
+
+
+def _all_pids() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names only, often
+    except FileNotFoundError:  # only Linux has /proc; elsewhere orphans are not looked for
+        return []
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # gone meanwhile, or somebody else's
+        return b""
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return str(pid)
