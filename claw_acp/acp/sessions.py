@@ -2,14 +2,12 @@
 
 import logging
 from functools import partial
-from pathlib import Path
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.settings import settings_of
 from claw_acp.core.clock import iso_time
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall, Reply
-from claw_acp.runtime.engine import OpenSession
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.sessions import (
     CloseSessionRequest,
@@ -28,31 +26,30 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     """A new session; what the client should know of it follows the answer."""
     request = parse(NewSessionRequest, params, method=call.method)
     engine = await connection.engine()
-    opened = await engine.create(Path(request.cwd), additional=_paths(request))
-    _report_servers(request, opened)
+    opened = await engine.create(request.cwd, additional=request.additional_directories)
     view = connection.open(opened)
-    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, partial(view.announce, engine))
+    return Reply(
+        {"sessionId": opened.session.id, **settings_of(opened)}, partial(view.announce, engine, _left_out(request))
+    )
 
 
 async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier, its whole conversation shown before the answer."""
     request = parse(LoadSessionRequest, params, method=call.method)
     engine = await connection.engine()
-    opened = await engine.open(request.session_id, Path(request.cwd), additional=_paths(request))
-    _report_servers(request, opened)
+    opened = await engine.open(request.session_id, request.cwd, additional=request.additional_directories)
     view = connection.open(opened)
     await view.replay(await engine.journal.read(request.session_id))
-    return Reply(settings_of(opened), partial(view.announce, engine))
+    return Reply(settings_of(opened), partial(view.announce, engine, _left_out(request)))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier, without showing its conversation again."""
     request = parse(ResumeSessionRequest, params, method=call.method)
     engine = await connection.engine()
-    opened = await engine.open(request.session_id, Path(request.cwd), additional=_paths(request))
-    _report_servers(request, opened)
+    opened = await engine.open(request.session_id, request.cwd, additional=request.additional_directories)
     view = connection.open(opened)
-    return Reply(settings_of(opened), partial(view.announce, engine))
+    return Reply(settings_of(opened), partial(view.announce, engine, _left_out(request)))
 
 
 async def list_sessions(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -81,16 +78,13 @@ async def delete(connection: Connection, call: IncomingCall, params: JsonObject)
     return {}
 
 
-def _paths(request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest) -> list[Path]:
-    return [Path(path) for path in request.additional_directories]
-
-
-def _report_servers(
-    request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest, opened: OpenSession
-) -> None:
-    if request.mcp_servers:
-        names = ", ".join(server.name for server in request.mcp_servers)
-        log.warning("MCP servers are not connected yet", extra={"session": opened.session.id, "servers": names})
+def _left_out(request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest) -> list[str]:
+    """What was asked for and is not done, for a notice; it is in the log too."""
+    if not request.mcp_servers:
+        return []
+    names = ", ".join(server.name for server in request.mcp_servers)
+    log.warning("MCP servers not connected: not supported yet", extra={"servers": names})
+    return [f"MCP servers are not supported yet, so these are not connected: {names}"]
 
 
 def _info(record: SessionRecord) -> JsonObject:

@@ -11,7 +11,7 @@ from claw_acp.rpc.peer import Peer
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.terminal import CreateTerminalResponse, TerminalOutputResponse, WaitForTerminalExitResponse
 from claw_acp.session.session import LAST_WORDS
-from claw_acp.workspace.environment import command_environment
+from claw_acp.workspace.environment import SHELL, command_environment
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +39,8 @@ class EditorTerminal:
             "terminal/create",
             {
                 "sessionId": session_id,
-                "command": "/bin/sh",
-                "args": ["-c", command.line],
+                "command": SHELL,
+                "args": ["-c", "--", command.line],
                 "env": [{"name": name, "value": value} for name, value in environment.items()],
                 "cwd": str(command.cwd),
                 "outputByteLimit": command.output_limit,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.settings import settings_of
 from claw_acp.acp.updates import render, user_message
-from claw_acp.core.events import Event, MessageStarted, SessionChanged, UsageChanged
+from claw_acp.core.events import Event, MessageStarted, Notice, SessionChanged, UsageChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import Engine, OpenSession
@@ -66,8 +66,11 @@ class SessionView:
         update = render(event, client=self.client, replay=True)
         return () if update is None else (update,)
 
-    async def announce(self, engine: Engine) -> None:
-        """What a client is told once it knows that the session is open."""
+    async def announce(self, engine: Engine, more: Sequence[str] = ()) -> None:
+        """What a client is told once it knows that the session is open: commands, and notices if it shows them."""
+        if self.client.notices:
+            for text in (*self.opened.notices, *more):
+                await self.on_event(Notice(severity="warning", title=text))
         commands = [
             {"name": command.name, "description": command.description}
             | ({"input": {"hint": command.hint}} if command.hint else {})

@@ -50,6 +50,11 @@ class Gate:
             tool=tool, accesses=invocation.accesses, mode=self._session.mode, context=self._context
         )
 
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """Hosts that rules allow by their exact name."""
+        return self._policy().allowed_hosts
+
     def reader(self, tool: str) -> Callable[[Path], bool]:
         """Whether a search that may run may also look into a file, by the rules as they are now."""
         policy = self._policy()

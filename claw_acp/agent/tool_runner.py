@@ -122,6 +122,7 @@ class ToolRunner:
             progress=progress,
             publish_plan=publish_plan,
             may_read=self._gate.reader(call.name),
+            allowed_hosts=self._gate.allowed_hosts,
         )
 
     async def _run(self, entry: _Prepared) -> None:

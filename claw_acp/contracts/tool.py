@@ -115,6 +115,7 @@ class ToolContext:
     progress: Callable[[Progress], Awaitable[None]]
     publish_plan: Callable[[Sequence[PlanEntry]], Awaitable[None]]
     may_read: Callable[[Path], bool] = _any_path
+    allowed_hosts: Sequence[str] = ()
 
 
 class Invocation(ABC):

@@ -79,7 +79,7 @@ class AddressGuard:
                 if (reason := refusal(address)) is not None:
                     raise ToolError(
                         f"{host} is not fetched: its address {address} is {reason}, not on the public internet. "
-                        "The user can allow this host in the configuration."
+                        f'The user can allow it by the permission rule "fetch({host})".'
                     )
         return addresses[0]
 

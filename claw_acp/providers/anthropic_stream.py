@@ -54,6 +54,7 @@ class AnthropicStream:
             "message_start": self._message_started,
             "content_block_start": self._block_started,
             "content_block_delta": self._block_delta,
+            "content_block_stop": self._block_stopped,
             "message_delta": self._message_delta,
             "message_stop": self._message_stopped,
             "error": self._failed,
@@ -123,6 +124,12 @@ class AnthropicStream:
                 block.signature.append(text_at(delta, "signature"))
             case _:
                 pass  # citations and what later versions add
+
+    def _block_stopped(self, message: JsonObject, events: list[StreamEvent]) -> None:
+        block = self._blocks.get(number_at(message, "index"))
+        if block is not None and (block.signature or block.redacted):
+            signature = "".join(block.signature) or None
+            events.append(ThoughtChunk(text="", signature=signature, redacted=block.redacted or None))
 
     def _say(self, block: _Block, text: str, events: list[StreamEvent]) -> None:
         if text:

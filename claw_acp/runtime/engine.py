@@ -11,7 +11,6 @@ from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
 from claw_acp.providers.resolve import resolve
 from claw_acp.registry.reference import Ref
@@ -21,6 +20,7 @@ from claw_acp.session.pages import Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
+from claw_acp.workspace.paths import session_root
 from claw_acp.workspace.process_host import ProcessHost
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class OpenSession:
     session: Session
     settings: Settings
     workspace: LocalWorkspace
+    notices: Sequence[str] = ()
+    """What a person should know about the set-up: no model, mistakes in the configuration."""
 
 
 class Engine:
@@ -77,37 +79,38 @@ class Engine:
 
     # ------------------------------------------------------------------ opening
 
-    async def create(self, cwd: Path, *, additional: Sequence[Path] = ()) -> OpenSession:
+    async def create(self, cwd: str, *, additional: Sequence[str] = ()) -> OpenSession:
         """A new session, kept from this moment on.
 
         Raises:
             InvalidRequest: A directory does not exist.
             AuthRequired: The configured model cannot be used without a key.
         """
-        roots = [_directory(path) for path in (cwd, *additional)]
+        roots = [session_root(path) for path in (cwd, *additional)]
         settings = self.settings(roots[0])
         choice = resolve(settings, model=None)
+        notices = [choice.notice] if choice.notice else []
         now = self.clock.now()
         record = SessionRecord(
             id=new_id("ses", clock=self.clock),
-            cwd=str(cwd),
-            additional_directories=tuple(str(path) for path in additional),
+            cwd=cwd,
+            additional_directories=tuple(additional),
             mode=settings.mode,
             model=choice.name,
             created_at=now,
             updated_at=now,
         )
         await self.journal.create(record)
-        return self._assemble(record, roots=roots, settings=settings)
+        return self._assemble(record, roots=roots, settings=settings, notices=notices)
 
-    async def open(self, session_id: str, cwd: Path, *, additional: Sequence[Path] = ()) -> OpenSession:
+    async def open(self, session_id: str, cwd: str, *, additional: Sequence[str] = ()) -> OpenSession:
         """A session made earlier, by this process or another; the one in use when there is one.
 
         Raises:
             SessionNotFound: There is none with this id.
             InvalidRequest: A directory does not exist.
         """
-        roots = [_directory(path) for path in (cwd, *additional)]
+        roots = [session_root(path) for path in (cwd, *additional)]
         opened = self._open.get(session_id)
         if opened is None:
             record = await self.journal.get(session_id)
@@ -120,13 +123,16 @@ class Engine:
         """The configuration that applies in a folder, as it is now."""
         return load_settings(locations=self.locations, environ=self._environ, cwd=cwd)
 
-    def _assemble(self, record: SessionRecord, *, roots: Sequence[Path], settings: Settings) -> OpenSession:
+    def _assemble(
+        self, record: SessionRecord, *, roots: Sequence[Path], settings: Settings, notices: Sequence[str] = ()
+    ) -> OpenSession:
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
         session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots)
         opened = OpenSession(
             session=session,
             settings=settings,
             workspace=workspace,
+            notices=(*notices, *(finding.text() for finding in settings.findings)),
         )
         self._open[record.id] = opened
         return opened
@@ -154,11 +160,3 @@ class Engine:
             await self.close(session_id)
         if "turns" in vars(self):
             await self.turns.aclose()
-
-
-def _directory(path: Path) -> Path:
-    if not path.exists():
-        raise InvalidRequest(f"the directory {path} does not exist")
-    if not path.is_dir():
-        raise InvalidRequest(f"{path} is not a directory")
-    return path.resolve()

@@ -1,13 +1,14 @@
 """Built-ins and strangers through one door: tools and commands as entry points name them."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.tool import Tool
-from claw_acp.registry.entry_points import discover
+from claw_acp.registry.entry_points import discover, load_extension
+from claw_acp.registry.reference import Ref
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +30,7 @@ def make_commands() -> Sequence[Command]:
 def _made(kind: str) -> list[tuple[str, object]]:
     made: list[tuple[str, object]] = []
     for name, reference in discover(kind).items():
-        try:
-            made.append((name, cast("type[object]", reference.load())()))
-        except Exception:
-            log.exception("extension left out: it cannot be loaded", extra={"kind": kind, "extension": name})
+        make = load_extension(cast("Ref[Callable[[], object]]", reference), kind=kind, name=name)
+        if make is not None:
+            made.append((name, make()))
     return made

@@ -13,7 +13,7 @@ from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_policy import judge_line
 from claw_acp.security.forbidden import forbidden
 from claw_acp.security.path_policy import judge_path, matching_rules
-from claw_acp.security.rules import Rule, host_of
+from claw_acp.security.rules import HostPattern, Rule, host_of
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, Mode, by_rule, strictest, usable
 
 __all__ = ["Decision", "Mode", "Policy", "PolicyContext"]
@@ -56,6 +56,14 @@ class Policy:
         denying = [rule for rule in self._rules if rule.verdict == "deny"]
         found = next(matching_rules(ReadsPath(path=path), tool=tool, rules=denying, context=context), None)
         return f"the rule `{found.text}` forbids reading it" if found else None
+
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """Hosts that a person allowed by their exact name; these may lie on a private network."""
+        patterns = (rule.pattern for rule in self._rules if rule.verdict == "allow" and rule.tool == "fetch")
+        return tuple(
+            pattern.name for pattern in patterns if isinstance(pattern, HostPattern) and "*" not in pattern.name
+        )
 
     def _about_tool(self, tool: str) -> list[Finding]:
         """Findings from rules that name the tool itself, whatever it touches."""

@@ -64,11 +64,12 @@ class Fetch(TypedTool[FetchParameters]):
 
     def __init__(self, *, allow_hosts: Sequence[str] = ()) -> None:
         super().__init__()
-        self._guard = AddressGuard(allow_hosts=tuple(allow_hosts))
+        self._allow_hosts = tuple(allow_hosts)
 
     def bind(self, parameters: FetchParameters, context: ToolContext) -> Invocation:
         """One fetch."""
-        return _Fetching(parameters, guard=self._guard, context=context)
+        guard = AddressGuard(allow_hosts=(*self._allow_hosts, *context.allowed_hosts))
+        return _Fetching(parameters, guard=guard, context=context)
 
 
 class _Fetching(Invocation):

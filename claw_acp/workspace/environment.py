@@ -1,6 +1,7 @@
 """The environment that commands run in: the user's own, without our keys, and made for a machine to read."""
 
 import re
+import shutil
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,6 +14,9 @@ belong to the user's work and stay."""
 
 _PLAIN: Final = {"PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0"}
 """Nothing waits for a key press, nothing draws."""
+
+SHELL: Final = shutil.which("bash") or "/bin/sh"
+"""What command lines are handed to: what models write is bash, whatever shell the user types into."""
 
 _DROPPED: Final = frozenset({"CI"})  # it makes tools skip or fail work that a developer expects
 

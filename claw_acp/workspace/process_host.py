@@ -1,7 +1,6 @@
 """The owner of all running commands: each is a task of its task group."""
 
 import os
-import shutil
 from subprocess import DEVNULL, STDOUT
 from types import TracebackType
 from typing import Self
@@ -12,7 +11,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from claw_acp.contracts.workspace import Command
 from claw_acp.core.errors import ToolError
 from claw_acp.workspace import process_groups
-from claw_acp.workspace.environment import command_environment
+from claw_acp.workspace.environment import SHELL, command_environment
 from claw_acp.workspace.process import LocalProcess
 
 
@@ -28,7 +27,6 @@ class ProcessHost:
 
     def __init__(self) -> None:
         self._tasks: TaskGroup | None = None
-        self._shell = shutil.which("bash") or "/bin/sh"
 
     async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
@@ -67,7 +65,7 @@ class ProcessHost:
         reader, writer = os.pipe()
         try:
             process = await anyio.open_process(
-                [self._shell, "-c", "--", command.line],
+                [SHELL, "-c", "--", command.line],
                 stdin=DEVNULL,
                 stdout=writer,
                 stderr=STDOUT,

@@ -289,6 +289,18 @@ def start(index: int, **block: Json) -> Json:
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
+def test_a_thinking_block_is_closed_in_the_stream_before_anything_follows_it() -> None:
+    say = Say(thinking=("a", "b"), signature="s1", text=("x",))
+    reader = parser("anthropic")
+    chunks = [event for read in anthropic_events(say) for event in reader.feed(read)]
+    assert chunks[:4] == [
+        ThoughtChunk(text="a"),
+        ThoughtChunk(text="b"),
+        ThoughtChunk(text="", signature="s1"),
+        TextChunk(text="x"),
+    ]
+
+
 def test_thinking_keeps_its_signature_and_redacted_thinking_its_data() -> None:
     say = Say(thinking=("a", "b"), signature="s1", text=("x",))
     assert parse("anthropic", anthropic_events(say))[2].reasoning == (Reasoning(text="ab", signature="s1"),)
