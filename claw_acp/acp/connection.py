@@ -60,13 +60,13 @@ class Connection:
     # ------------------------------------------------------------------ routing
 
     def request_handler(self, method: str) -> RequestHandler | None:
-        """See `Router`. Before `initialize` every other known request is refused with -32600."""
+        """See `Router`. Before `initialize` every other request is refused with -32600."""
         if method == "initialize":
             return self._initialize
-        if method not in REQUESTS:
-            return None
         if self._client is None:
             return _refuse_early
+        if method not in REQUESTS:
+            return None
         return partial(Ref[Handler](REQUESTS[method]).load(), self)
 
     def notification_handler(self, method: str) -> NotificationHandler | None:

@@ -7,6 +7,7 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 
@@ -26,6 +27,13 @@ async def eventually(condition: Callable[[], bool], *, what: str, within: float 
             await anyio.sleep(POLL)
         return
     raise AssertionError(f"after {within:g} s there is still not: {what}")
+
+
+class Memory(NamedTuple):
+    """Resident memory in bytes."""
+
+    now: int
+    peak: int
 
 
 class AgentProcess:
@@ -83,6 +91,11 @@ class AgentProcess:
     def stderr(self) -> str:
         """What it wrote to stderr so far."""
         return self._stderr.read_text(encoding="utf-8", errors="replace")
+
+    def memory(self) -> Memory:
+        """How much of it is resident."""
+        status = dict(line.split(":", 1) for line in Path(f"/proc/{self.pid}/status").read_text().splitlines())
+        return Memory(now=int(status["VmRSS"].split()[0]) * 1024, peak=int(status["VmHWM"].split()[0]) * 1024)
 
     # ------------------------------------------------------------------ pipes
 
