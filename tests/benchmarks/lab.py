@@ -1,0 +1,98 @@
+"""Where a benchmark finds what it needs: the model, directories of its own, agents to spawn, a store with a history."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.benchmarks.client import Agent, spawned
+from tests.benchmarks.model import Model, running_model
+
+HISTORY = 200  # turns in a long session
+KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR")  # of our environment; the rest could change what is measured
+FILE = "notes.txt"  # in the project, for the agent to read
+FILE_TEXT = "".join(f"line {number} of a small file\n" for number in range(40))
+
+
+class LongSession(NamedTuple):
+    """A home whose store holds a session of `HISTORY` turns."""
+
+    home: Path
+    session: str
+
+
+class Lab:
+    """One for all rows. Made by `opened_lab`."""
+
+    def __init__(self, root: Path, model: Model) -> None:
+        self.model = model
+        self.project = root / "project"
+        self._root = root
+        self._numbers = count(1)
+        self._long: LongSession | None = None
+        self.project.mkdir()
+        (self.project / FILE).write_text(FILE_TEXT)
+
+    @property
+    def program(self) -> str:
+        """The installed console script."""
+        beside = Path(sys.executable).with_name("claw-acp")
+        return str(beside) if beside.exists() else shutil.which("claw-acp") or "claw-acp"
+
+    def new_home(self) -> Path:
+        """An empty directory that nobody else uses."""
+        home = self._root / f"home-{next(self._numbers)}"
+        home.mkdir(mode=0o700)
+        return home
+
+    @contextmanager
+    def agent(self, home: Path | None = None) -> Generator[Agent]:
+        """A freshly spawned agent, in a home of its own unless one is given."""
+        home = home or self.new_home()
+        env = {name: os.environ[name] for name in KEPT if name in os.environ}
+        env |= {
+            "HOME": str(home),
+            "CLAW_ACP_HOME": str(home),
+            "OPENAI_API_KEY": "sk-test-of-the-benchmarks",
+            "OPENAI_BASE_URL": self.model.url,
+        }
+        with spawned((self.program,), env=env, cwd=self.project, log=self._root / "stderr.txt") as agent:
+            yield agent
+
+    @contextmanager
+    def session(self) -> Generator[tuple[Agent, str]]:
+        """A freshly spawned agent with a new session."""
+        with self.agent() as agent:
+            agent.initialize()
+            yield agent, self.new_session(agent)
+
+    def new_session(self, agent: Agent) -> str:
+        """The id of a new session in the project."""
+        return agent.new_session(self.project).result["sessionId"]
+
+    def long_session(self) -> LongSession:
+        """A copy of a home with a long session, which is made by real prompts the first time."""
+        if self._long is None:
+            home = self.new_home()
+            with self.agent(home) as agent:
+                agent.initialize()
+                session = self.new_session(agent)
+                for number in range(HISTORY):
+                    agent.prompt(session, f"small question number {number}, of about the length that people type")
+            self.model.exchanges()
+            self._long = LongSession(home, session)
+        home = self.new_home()
+        shutil.copytree(self._long.home, home, dirs_exist_ok=True)
+        return LongSession(home, self._long.session)
+
+
+@contextmanager
+def opened_lab() -> Generator[Lab]:
+    """A lab in a temporary directory, with a running model."""
+    with tempfile.TemporaryDirectory(prefix="claw-acp-bench-") as root, running_model() as model:
+        yield Lab(Path(root).resolve(), model)
