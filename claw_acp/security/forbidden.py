@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 
 _KEYS = "it holds private keys"
@@ -83,15 +84,15 @@ def forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> str 
         protected: The agent's own configuration, permissions and journal.
     """
     text = _plain(path)
-    for place in protected:
-        if _below(text, _plain(place)):
+    for place in _plain_all(tuple(protected)):
+        if _below(text, place):
             return "it belongs to the agent's own configuration and records"
     if path.name.casefold() in _KEY_FILES:
         return "it is a private key"
     if path.suffix == ".pub" and path.parent == home / ".ssh":
         return None
-    for place, reason in _HOME:
-        if _below(text, _plain(home / place)):
+    for place, reason in _below_home(home):
+        if _below(text, place):
             return reason
     return next((reason for pattern, reason in _DISK if fnmatchcase(text, pattern)), None)
 
@@ -130,6 +131,16 @@ def harmless_device(path: str) -> bool:
 def _plain(path: Path) -> str:
     """Without case and without the prefix macOS gives system directories: some disks ignore both."""
     return path.as_posix().casefold().removeprefix("/private")
+
+
+@lru_cache(maxsize=8)
+def _plain_all(places: tuple[Path, ...]) -> tuple[str, ...]:
+    return tuple(_plain(place) for place in places)
+
+
+@lru_cache(maxsize=8)
+def _below_home(home: Path) -> tuple[tuple[str, str], ...]:
+    return tuple((_plain(home / place), reason) for place, reason in _HOME)
 
 
 def _below(text: str, place: str) -> bool:

@@ -69,7 +69,7 @@ def _judge_write(path: Path, *, allowing: Sequence[Rule], mode: Mode, context: P
         return _ask_outside("write", path, context=context)
     if mode in {"edit", "auto"}:
         return Finding(verdict="allow", reason=f"{path} is in the project, and {mode} mode edits there without asking")
-    remember = usable([rule_for_path("write", path, roots=context.roots, home=context.home)])
+    remember = _remembered("write", path, context=context)
     return Finding(verdict="ask", reason=f"it writes {path}", remember=remember)
 
 
@@ -82,5 +82,11 @@ def _names_guarded(rule: Rule) -> bool:
 
 
 def _ask_outside(kind: Literal["read", "write"], path: Path, *, context: PolicyContext) -> Finding:
-    remember = usable([rule_for_path(kind, path, roots=context.roots, home=context.home)])
+    remember = _remembered(kind, path, context=context)
     return Finding(verdict="ask", reason=f"{path} is outside the project", remember=remember)
+
+
+def _remembered(kind: Literal["read", "write"], path: Path, *, context: PolicyContext) -> tuple[str, ...]:
+    if path.name != path.name.strip():
+        return ()  # .gitignore drops blanks at the end: the rule would mean the directory
+    return usable([rule_for_path(kind, path, roots=context.roots, home=context.home)])

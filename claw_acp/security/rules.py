@@ -12,6 +12,7 @@ of one tool.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -213,8 +214,13 @@ def _ignored(glob: str, relative: str, *, folded: bool) -> bool:
     return _matches(glob, relative)
 
 
+@lru_cache(maxsize=1024)
+def _compiled(glob: str) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines([glob])
+
+
 def _matches(glob: str, relative: str) -> bool:
-    spec = GitIgnoreSpec.from_lines([glob])
+    spec = _compiled(glob)
     return spec.match_file(relative) or (glob.endswith("/") and spec.match_file(relative + "/"))
 
 

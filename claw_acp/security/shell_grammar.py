@@ -13,7 +13,11 @@ RUNS_LATER = re.compile(r"\$\(|`|<\(")
 # The status of the last command, the number of arguments and a process id (`$$`) are always digits.
 KNOWN_VARIABLES = {"?": "0", "#": "0", "": "0", "HOME": "~", "PWD": "."}
 EVALUATING_BUILTINS = names("let test [ declare typeset local export readonly printf unset read mapfile wait")
-RESERVED = names("! { } [[ ]] (( )) if then elif else fi for while until do done case esac in select function")
+RESERVED = names(
+    """! { } [[ ]] (( )) if then elif else fi for while until do done case esac in select function
+    foreach repeat noglob nocorrect -"""  # those of zsh; it also takes `=name` for a program
+)
+SPLITTING = frozenset({"&&", "||", "<", ">", "|", "&", ";"})
 
 # Syntax that runs nothing by itself: its children are looked at, and that is all.
 STRUCTURE = names(

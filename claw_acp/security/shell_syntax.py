@@ -121,6 +121,10 @@ class _Reading:
             for leaf in _leaves(node)
         ):
             self.doubt("a quoted text in a test may be evaluated")
+        opening = node.children[0].type if node.children else ""
+        # A plain sh has neither: it takes `((a))` for two subshells, and splits `[[ a && b ]]` into two commands.
+        if opening == "((" or (opening == "[[" and any(leaf.type in grammar.SPLITTING for leaf in _leaves(node))):
+            self.doubt("shells disagree about what it means")
         if node.type in {"string", "heredoc_body"} and self._hides_substitution(node):
             self.doubt("a substitution inside a text was not understood")
 
@@ -259,7 +263,7 @@ class _Reading:
         if len(self.commands) >= MOST_COMMANDS or depth > DEEPEST_NESTING:
             self.doubt("it runs too many commands, or wraps them too deeply")
             return
-        if command.argv and command.argv[0] in grammar.RESERVED:
+        if command.argv and (command.argv[0] in grammar.RESERVED or (command.argv[0] or "").startswith("=")):
             self.doubt("a word of the shell's own syntax was taken for a program")  # `! { a; }`, `time if ...`
         if command.argv and (command.argv[0] is None or 0 in command.patterns):
             self.doubt("the name of a program is known only when it runs")

@@ -108,6 +108,10 @@ SPELLINGS = [
     "watch -n 1 rm x",
     "su -c 'rm x'",
     "chroot / rm x",
+    "((rm))",
+    "[[ a || rm ]]",
+    "noglob rm x",
+    "=rm x",
 ]
 
 # Other ways to destroy or to run anything: none only reads, so none runs without a question in `ask` mode.
