@@ -22,7 +22,7 @@ COMMANDS: dict[str, str] = {
     "git status": "aaaa",
     "ls -la | grep -v '^d' | wc -l": "aaaa",
     "cat src/app.py && head -5 README.md": "aaaa",
-    "rg -n 'TODO|/etc' src": "aaaa",
+    "rg -n 'def|/etc' src": "aaaa",
     "grep -rn password src": "aaaa",
     "find . -name '*.py' -not -path './x/*'": "aaaa",
     "git log --oneline -5 -- src | cat": "aaaa",

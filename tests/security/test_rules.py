@@ -10,7 +10,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.security.rules import RuleVerdict, host_of, parse_rule, rule_for_path
 from claw_acp.security.shell_pattern import ShellPattern, quoted
 
-ROOT, HOME = Path("/work-place/project"), Path("/homes/ada")
+ROOT, HOME = Path("/projects/one"), Path("/homes/ada")
 
 
 def covers(text: str, path: str, *, verdict: RuleVerdict = "allow") -> bool:
