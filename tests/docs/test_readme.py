@@ -1,0 +1,135 @@
+"""The README is true: its commands exist, its settings load, its rules parse, its demo looks like that."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from claw_acp.cli.main import COMMANDS, main
+from claw_acp.config import environment, locations
+from claw_acp.config.load import load_settings
+from claw_acp.config.model import MODES, ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection
+from claw_acp.providers.known import SERVICES
+from claw_acp.security.rules import RuleVerdict, parse_rule, parse_rules
+from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of
+
+SET_UP = "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/claw-acp demo\n"
+CHECK = "python3 -m venv .venv && .venv/bin/pip install -e '.[dev]' && .venv/bin/poe check\n"
+CONFIGURATIONS = [block for block in blocks("toml") if "[project]" not in block.body]
+LEFT_OUT = "  …"
+
+
+def test_the_two_commands_are_there_as_promised() -> None:
+    assert [block.body for block in blocks("sh", README)][:2] == [SET_UP, CHECK]
+    assert "dev" in pyproject()["project"]["optional-dependencies"]
+    assert pyproject()["project"]["scripts"] == {"claw-acp": "claw_acp.acp.boot:main"}
+    assert ".venv/bin/poe check" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_every_task_that_is_named_exists() -> None:
+    tasks = {task for page in PAGES for task in re.findall(r"\.venv/bin/poe (\w+)", text_of(page))}
+    assert tasks == {"check", "bench"}
+    assert tasks <= set(pyproject()["tool"]["poe"]["tasks"])
+
+
+def test_the_table_of_commands_is_complete() -> None:
+    listed = [words[1] for row in first_cells(section(README, "Commands")) if len(words := row.split()) > 1]
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+def test_every_command_that_a_page_names_can_explain_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    named = re.compile(r"(?<=claw-acp )(?:sessions \w+|config \w+|providers \w+|[a-z]+)(?=[ `\n])")
+    calls = {found for page in PAGES for found in named.findall(_code(page))}
+    assert {"demo", "doctor", "config show", "sessions list"} <= calls
+    for call in calls:
+        with pytest.raises(SystemExit) as ended:
+            main([*call.split(), "--help"])
+        assert ended.value.code == 0, call
+    assert capsys.readouterr().out
+
+
+def test_the_slash_commands_are_the_ones_that_exist() -> None:
+    line = next(line for line in text_of(README).splitlines() if line.startswith("In the chat:"))
+    assert set(re.findall(r"`/(\w+)`", line)) == {point.name for point in entry_points(group="claw_acp.commands")}
+
+
+@pytest.mark.parametrize("example", CONFIGURATIONS, ids=str)
+def test_every_example_of_settings_loads_without_a_finding(example: Block, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(example.body, encoding="utf-8")
+    places = locations.find_locations({"CLAW_ACP_HOME": str(tmp_path)})
+    settings = load_settings(locations=places, environ={"HOME": str(tmp_path)}, cwd=None)
+    assert settings.findings == ()
+    verdicts: tuple[RuleVerdict, ...] = ("allow", "ask", "deny")
+    for verdict in verdicts:
+        assert len(parse_rules(getattr(settings.permissions, verdict), verdict=verdict)) >= 0
+
+
+def test_every_key_of_the_settings_is_explained() -> None:
+    keys = {key for part in (ConfigFile, Options, PermissionsSection, LimitsSection) for key in part.model_fields}
+    keys |= set(ProviderSection.model_fields) - {"script"}  # for tests of claw-acp itself
+    chapter = section(README, "Choosing a model")
+    assert not [key for key in keys if not re.search(rf"\b{key}\b", chapter)]
+
+
+def test_the_rules_that_are_explained_parse_and_mean_what_is_said() -> None:
+    cells = first_cells(section(README, "Permissions"))
+    modes, rules = cells[: len(MODES)], cells[len(MODES) :]
+    assert tuple(modes) == MODES
+    parsed = {text: parse_rule(text, verdict="allow") for text in rules}
+    assert parsed["shell(npm test)"].matches_words(["npm", "test", "--watch"]) == "yes"
+    assert parsed["shell(npm test)"].matches_words(["npm", "tests"]) == "no"
+    assert parsed["shell(git log*)"].matches_words(["git", "log", "-1"]) == "yes"
+    roots, home = [Path("/p")], Path("/home/you")
+    assert parsed["write(src/**)"].matches_path(Path("/p/src/deep/a.py"), roots=roots, home=home)
+    assert not parsed["write(src/**)"].matches_path(Path("/p/lib/src/a.py"), roots=roots, home=home)
+    assert parsed["fetch(*.python.org)"].matches_host("docs.python.org")
+    assert not parsed["fetch(*.python.org)"].matches_host("python.org")
+    assert parsed["think"].pattern is None
+
+
+def test_variables_that_pages_name_are_read_by_the_program() -> None:
+    ours = {environment.MODEL, environment.MODE, environment.LOG, environment.TRACE, locations.HOME_VARIABLE}
+    vendors = {name for service in SERVICES.values() for name in (service.key_variable, service.url_variable)}
+    text = "\n".join(text_of(page) for page in PAGES)
+    assert set(re.findall(r"\bCLAW_ACP_[A-Z]+\b", text)) == ours
+    assert set(re.findall(r"\b[A-Z]+_(?:API_KEY|BASE_URL)\b", text)) == vendors - {""}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the column for Linux")
+def test_files_are_where_the_table_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    places = locations.find_locations({})
+    files = (places.config_file, places.database, places.permissions_file, places.log_dir / "claw-acp.log")
+    table = section(README, "Files and troubleshooting")
+    for file in files:
+        assert f"`~/{file.relative_to(Path.home())}`" in table
+
+
+def test_the_demo_prints_what_the_readme_shows() -> None:
+    command = [sys.executable, "-m", "claw_acp", "demo", "--yes"]
+    printed = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True).stdout
+    shown = next(block.body for block in blocks("text", README) if "»" in block.body)
+    pieces = ["\n".join(lines) for cut, lines in groupby(shown.splitlines(), LEFT_OUT.__eq__) if not cut]
+    assert len(pieces) > 3
+    at = 0
+    for piece in pieces:
+        found = f"\n{printed}".find(f"\n{piece}\n", at)
+        assert found >= 0, f"not in the output of the demo, or not in this order:\n{piece}"
+        at = found + len(piece)
+
+
+def test_the_place_for_measured_figures_is_marked_once() -> None:
+    text = text_of(README)
+    assert text.count("<!-- benchmarks:start -->") == text.count("<!-- benchmarks:end -->") == 1
+    assert text.index("<!-- benchmarks:start -->") < text.index("<!-- benchmarks:end -->")
+
+
+def _code(page: Path) -> str:
+    """Inline code and what a shell would be given: where a command is meant as one."""
+    inline = re.findall(r"`([^`\n]+)`", prose_of(page))
+    return "\n".join([*inline, *(block.body for block in blocks("sh", page)), ""])
