@@ -1,19 +1,24 @@
 """A program in one of the editor's terminals."""
 
 import logging
+from typing import TypeVar
 
 import anyio
 
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput
+from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.peer import Peer
+from claw_acp.schema.base import Wire
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.terminal import CreateTerminalResponse, TerminalOutputResponse, WaitForTerminalExitResponse
 from claw_acp.session.session import LAST_WORDS
 from claw_acp.workspace.environment import SHELL, command_environment
 
 log = logging.getLogger(__name__)
+
+_A = TypeVar("_A", bound=Wire)
 
 PATIENCE = 30.0  # seconds for the editor to open, read or kill a terminal
 
@@ -57,15 +62,14 @@ class EditorTerminal:
 
     async def output(self) -> ProcessOutput:
         """See `RunningProcess`."""
-        answer = parse(TerminalOutputResponse, await self._ask("output", within=PATIENCE), method="terminal/output")
+        answer = await self._ask("output", TerminalOutputResponse, within=PATIENCE)
         status = answer.exit_status
         ended = None if status is None else ExitStatus(code=status.exit_code, signal=status.signal)
         return ProcessOutput(text=answer.output, truncated=answer.truncated, exit=ended)
 
     async def wait(self) -> ExitStatus:
         """See `RunningProcess`; as long as the program takes, the caller sets the limit."""
-        answer = await self._ask("wait_for_exit", within=None)
-        status = parse(WaitForTerminalExitResponse, answer, method="terminal/wait_for_exit")
+        status = await self._ask("wait_for_exit", WaitForTerminalExitResponse, within=None)
         return ExitStatus(code=status.exit_code, signal=status.signal)
 
     async def kill(self) -> None:
@@ -78,13 +82,20 @@ class EditorTerminal:
             self._released = True
             await self._last_word("release")
 
-    async def _ask(self, method: str, *, within: float | None) -> JsonValue:
+    async def _ask(self, verb: str, answer: type[_A], *, within: float | None) -> _A:
+        method = f"terminal/{verb}"
+        try:
+            return parse(answer, await self._call(method, within=within), method=method)
+        except (RpcError, InvalidRequest, TimeoutError) as error:
+            raise ToolError(f"The editor's terminal failed: {method}: {error or 'no answer'}.") from error
+
+    async def _call(self, method: str, *, within: float | None) -> JsonValue:
         params = {"sessionId": self._session_id, "terminalId": self._terminal_id}
-        return await self._peer.request(f"terminal/{method}", params, within=within)
+        return await self._peer.request(method, params, within=within)
 
     async def _last_word(self, method: str) -> None:
         with anyio.move_on_after(LAST_WORDS, shield=True):
             try:
-                await self._ask(method, within=None)
+                await self._call(f"terminal/{method}", within=None)
             except (RpcError, ConnectionClosed) as error:
                 log.warning("terminal not freed", extra={"terminal": self._terminal_id, "reason": str(error)})

@@ -1,13 +1,11 @@
 """What the one who prompts brings along: where files and programs are reached, and who answers questions."""
 
-from dataclasses import dataclass
-
 from claw_acp.contracts.asking import Asker
 from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class Desk(Value):
     """The ports of one front end for one session."""
 
     workspace: Workspace

@@ -1,20 +1,19 @@
 """Whether a call may run: the policy decides, a person is asked where it says so, "always" is remembered."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from claw_acp.contracts.asking import Asker, PermissionQuestion
 from claw_acp.contracts.tool import Invocation
 from claw_acp.core.events import ToolContent
+from claw_acp.core.value import Value
 from claw_acp.security.choices import choices_for
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
 from claw_acp.session.session import Session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
+class Admission(Value):
     """The outcome; `reason` is for the model when `allowed` is false."""
 
     allowed: bool

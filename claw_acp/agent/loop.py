@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import anyio
 
@@ -14,6 +13,7 @@ from claw_acp.core.errors import ClawError
 from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, Usage
+from claw_acp.core.value import Value, replace
 from claw_acp.session.session import LAST_WORDS, Session
 
 log = logging.getLogger(__name__)
@@ -24,8 +24,7 @@ CLOSING = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Value):
     """How a turn ended, and the tokens that all its model requests took (None: no provider said)."""
 
     stop: StopReason

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import assert_never
 
 from claw_acp.contracts.provider import (
@@ -22,6 +21,7 @@ from claw_acp.core.errors import StreamInterrupted
 from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta, UsageChanged
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall, Usage
+from claw_acp.core.value import replace
 from claw_acp.session.session import Session
 
 

@@ -1,12 +1,12 @@
 """Tool results without credentials: what the model, the client and the journal see."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
+from claw_acp.core.value import replace
 
 
 def redacted_parts(parts: Sequence[ContentPart], *, redactor: Redactor) -> tuple[ContentPart, ...]:

@@ -6,7 +6,7 @@ Nothing else in the program calls `Invocation.run`.
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import anyio
 
@@ -22,6 +22,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
+from claw_acp.core.value import replace
 from claw_acp.session.session import LAST_WORDS, Session
 
 log = logging.getLogger(__name__)
@@ -168,6 +169,7 @@ class ToolRunner:
             if result.content is None
             else redacted_content(result.content, redactor=self._redactor)
         )
+        entry.done = True
         await self._session.publish(
             ToolCallChanged(
                 item=entry.call.id,
@@ -177,7 +179,6 @@ class ToolRunner:
                 output=parts,
             )
         )
-        entry.done = True
 
     async def _fail(self, entry: _Prepared, reason: str) -> None:
         text = TextPart(text=self._redactor(reason))

@@ -1,13 +1,13 @@
 """What `doctor` finds out, as values."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from claw_acp.core.value import Value
 
 Level = Literal["ok", "warn", "fail"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Value):
     """One line of the report. `advice` says what to do; it is empty when nothing needs doing."""
 
     level: Level

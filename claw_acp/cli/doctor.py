@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from claw_acp.cli.sandbox_tools import sandbox_checks
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError, ConfigError, StoreError
+from claw_acp.core.value import as_dict
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.overview import ProviderState, provider_states
 from claw_acp.providers.resolve import resolve
@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
     checks = list(examine(settings_here(), locations=locations_here()))
     failed = any(check.level == "fail" for check in checks)
     if options.json:
-        print(json.dumps({"ok": not failed, "checks": [asdict(check) for check in checks]}, indent=2))
+        print(json.dumps({"ok": not failed, "checks": [as_dict(check) for check in checks]}, indent=2))
     else:
         _print(checks)
     return 1 if failed else 0

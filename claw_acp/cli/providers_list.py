@@ -3,11 +3,11 @@
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from claw_acp.cli.here import settings_here
 from claw_acp.cli.paint import Paint, columns
 from claw_acp.core.errors import ClawError
+from claw_acp.core.value import as_dict
 from claw_acp.providers.overview import ProviderState, provider_states
 from claw_acp.providers.resolve import resolve
 
@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
     except ClawError as error:
         chosen, trouble = None, error.message
     if options.json:
-        print(json.dumps({"chosen": chosen, "problem": trouble, "providers": [asdict(s) for s in states]}, indent=2))
+        print(json.dumps({"chosen": chosen, "problem": trouble, "providers": [as_dict(s) for s in states]}, indent=2))
         return 0
     paint = Paint()
     for line, state in zip(columns([_row(state) for state in states]), states, strict=True):

@@ -4,7 +4,6 @@ import argparse
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.events import Event
 from claw_acp.core.printable import printable
+from claw_acp.core.value import as_dict
 from claw_acp.session.export import to_json, to_markdown
 from claw_acp.session.journal import Journal
 from claw_acp.session.pages import MAX_PAGE
@@ -71,7 +71,7 @@ def _positive(text: str) -> int:
 def _list(*, cwd: Path | None, limit: int, as_json: bool) -> int:
     records = anyio.run(partial(_records, cwd=cwd, limit=limit))
     if as_json:
-        print(json.dumps([asdict(record) for record in records], indent=2))
+        print(json.dumps([as_dict(record) for record in records], indent=2))
     elif not records:
         print("there are no sessions yet" if cwd is None else f"there are no sessions of {cwd}")
     else:

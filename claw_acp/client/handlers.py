@@ -1,13 +1,13 @@
 """What the one who drives an agent brings along: where news go, who answers questions, which files and terminals."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import anyio
 
 from claw_acp.core.errors import InvalidRequest, ToolError
+from claw_acp.core.value import Value
 from claw_acp.schema.base import Marker
 from claw_acp.schema.initialize import (
     ClientCapabilities,
@@ -61,8 +61,7 @@ class LocalFiles:
             raise ToolError(f"{path} cannot be written: {_reason(error)}") from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handlers:
+class Handlers(Value):
     """How a client behaves; what is None or False is not offered to the agent.
 
     Attributes:

@@ -4,7 +4,6 @@ The vendors' variables (keys, addresses) are looked up where a provider is resol
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,14 +11,14 @@ from claw_acp.config.anchor import anchored
 from claw_acp.config.finding import Finding, did_you_mean
 from claw_acp.config.model import MODES, Mode
 from claw_acp.config.settings import LOG_LEVELS, LogLevel, Origin
+from claw_acp.core.value import Value
 
 MODEL, MODE, LOG, TRACE = "CLAW_ACP_MODEL", "CLAW_ACP_MODE", "CLAW_ACP_LOG", "CLAW_ACP_TRACE"
 
 _Word = TypeVar("_Word", bound=str)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentValues:
+class EnvironmentValues(Value):
     """What the variables say; None where one is not set, is empty, or is wrong."""
 
     model: str | None

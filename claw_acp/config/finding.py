@@ -1,15 +1,14 @@
 """What is wrong with the configuration, as a value: findings are shown, they never stop the program."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
 from claw_acp.core.printable import printable
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Value):
     """One thing to mend.
 
     Attributes:

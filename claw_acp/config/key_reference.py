@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +9,7 @@ from claw_acp.config.anchor import anchored
 from claw_acp.config.plain_file import read_plain_file
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value, replace
 
 KEY_FILE_LIMIT = 16 * 1024  # bytes; the longest keys in use (signed tokens) have about 4 KiB
 
@@ -18,8 +18,7 @@ _SCHEMES_NOT_SUPPORTED = ("keyring:", "command:")
 _NOTHING = Secret("")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyReference:
+class KeyReference(Value):
     """`env:NAME`, `file:PATH`, or the key itself (kind `text`). Nothing is read before `resolve`."""
 
     kind: Literal["text", "env", "file"]

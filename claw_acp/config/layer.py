@@ -1,16 +1,15 @@
 """One file's part of the configuration."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from claw_acp.config.model import ConfigFile, Section
 from claw_acp.config.positions import KeyPath, Positions
 from claw_acp.config.settings import Origin, OriginKind
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class Layer(Value):
     """The valid contents of one file, with the lines they stand on."""
 
     config: ConfigFile

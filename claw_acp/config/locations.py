@@ -1,21 +1,20 @@
 """Where this program keeps its files. Nothing is created before something must be written."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from platformdirs import PlatformDirs
 
 from claw_acp.config.anchor import anchored
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value
 
 HOME_VARIABLE = "CLAW_ACP_HOME"
 
 _PRIVATE = 0o700
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Locations:
+class Locations(Value):
     """The four directories and the files in them. A path being here does not mean that it exists."""
 
     config_dir: Path

@@ -1,7 +1,6 @@
 """What a project's own `.claw/config.toml` may say. It comes with strangers' code: it can take away, never give."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from claw_acp.config.finding import Finding
@@ -9,6 +8,7 @@ from claw_acp.config.layer import Layer
 from claw_acp.config.model import MODES, LimitsSection, PermissionsSection
 from claw_acp.config.positions import KeyPath
 from claw_acp.config.settings import Origin, Settings
+from claw_acp.core.value import replace
 
 PROJECT_FILE = Path(".claw", "config.toml")
 

@@ -1,20 +1,19 @@
 """The effective configuration: values, where each came from, and what was wrong on the way."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from claw_acp.config.finding import Finding
 from claw_acp.config.model import LimitsSection, Mode, PermissionsSection, ProviderSection
+from claw_acp.core.value import Value
 
 OriginKind = Literal["default", "user file", "project file", "environment"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(Value):
     """Where a value came from. `place` is `path:line` for a file and the variable's name for the environment."""
 
     kind: OriginKind
@@ -31,8 +30,7 @@ class Origin:
 DEFAULT = Origin(kind="default")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Value):
     """What applies now, for one working directory.
 
     Attributes:
@@ -57,7 +55,9 @@ class Settings:
     trace: Path | None
     findings: tuple[Finding, ...]
     origins: Mapping[str, Origin]
-    environ: Mapping[str, str] = field(repr=False)
+    environ: Mapping[str, str]
+
+    hidden: ClassVar[tuple[str, ...]] = ("environ",)
 
     def origin(self, key: str) -> Origin:
         """Where the value of a dotted key came from."""

@@ -2,12 +2,12 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 from claw_acp.config.finding import Finding
 from claw_acp.config.plain_file import read_plain_file
 from claw_acp.config.positions import Positions, find_positions
+from claw_acp.core.value import Value
 
 FILE_LIMIT = 64 * 1024  # bytes; larger than any configuration a person writes
 
@@ -18,8 +18,7 @@ _PLACE = re.compile(r"^(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<colum
 _ENDLESS_NAME = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+){32}""")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TomlDocument:
+class TomlDocument(Value):
     """A parsed file and where its keys stand."""
 
     file: str

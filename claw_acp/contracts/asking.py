@@ -1,15 +1,14 @@
 """The port through which a turn asks a person for permission."""
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from claw_acp.core.events import ToolContent
+from claw_acp.core.value import Value
 
 ChoiceKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Value):
     """One answer on offer; `label` is what the person reads."""
 
     id: str
@@ -17,8 +16,7 @@ class Choice:
     kind: ChoiceKind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionQuestion:
+class PermissionQuestion(Value):
     """May the announced tool call `call_id` run?
 
     `title` and `content` (the diff, say) are what was published of the call; `reason` is why it is asked.

@@ -1,21 +1,19 @@
 """The contract of a slash command: something a person types as `/name argument` instead of a prompt."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from claw_acp.core.events import Event
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Value):
     """The command's answer, as Markdown. It is shown and kept, but models never see it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asks:
+class Asks(Value):
     """The command stands for this prompt; it goes to the model."""
 
     prompt: str
@@ -24,8 +22,7 @@ class Asks:
 CommandResult: TypeAlias = Said | Asks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(Value):
     """A value a session setting can take."""
 
     value: str
@@ -33,8 +30,7 @@ class Option:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandContext:
+class CommandContext(Value):
     """What a command may see and change."""
 
     session: str

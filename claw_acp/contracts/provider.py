@@ -2,18 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Message, ModelStop, Reasoning, ToolCall, Usage
+from claw_acp.core.value import Value, made_by
 
 Effort = Literal["off", "low", "medium", "high"]
 ToolChoice = Literal["auto", "none", "required"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolSpec(Value):
     """A tool as a model sees it: `parameters` is a JSON Schema of type object."""
 
     name: str
@@ -21,8 +20,7 @@ class ToolSpec:
     parameters: JsonObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatOptions:
+class ChatOptions(Value):
     """Sampling and limits; None leaves the vendor's default."""
 
     max_tokens: int | None = None
@@ -33,18 +31,16 @@ class ChatOptions:
     tool_choice: ToolChoice = "auto"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatRequest:
+class ChatRequest(Value):
     """One request to a model: the model's own name (without the provider), the conversation, the tools it may call."""
 
     model: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
-    options: ChatOptions = field(default_factory=ChatOptions)
+    options: ChatOptions = made_by(default_factory=ChatOptions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatResponse:
+class ChatResponse(Value):
     """A model's whole answer."""
 
     text: str = ""
@@ -54,15 +50,13 @@ class ChatResponse:
     stop: ModelStop = "end"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextChunk:
+class TextChunk(Value):
     """The next piece of visible text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThoughtChunk:
+class ThoughtChunk(Value):
     """The next piece of thinking. A piece with `signature` or `redacted` (see `Reasoning`) closes its block."""
 
     text: str
@@ -70,16 +64,14 @@ class ThoughtChunk:
     redacted: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retrying:
+class Retrying(Value):
     """The request failed before anything was visible and is tried again after `delay` seconds."""
 
     reason: str
     delay: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Value):
     """The end of a stream. The response is whole: the chunks before it concatenate to its text and reasoning."""
 
     response: ChatResponse
@@ -88,8 +80,7 @@ class Finished:
 StreamEvent: TypeAlias = TextChunk | ThoughtChunk | Retrying | Finished
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class Capabilities(Value):
     """What a model can do. `context_window` is in tokens, 0 when unknown."""
 
     tools: bool = True
@@ -99,8 +90,7 @@ class Capabilities:
     context_window: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInfo:
+class ModelInfo(Value):
     """A model a provider offers."""
 
     id: str

@@ -1,17 +1,16 @@
 """What a provider is made from. An entry point of `claw_acp.providers` names a wire family and its factory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderSetup:
+class ProviderSetup(Value):
     """One configured provider. Equal setups make interchangeable providers, so a provider can be kept by its setup.
 
     Attributes:

@@ -12,33 +12,30 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.events import Location, PlanEntry, ToolContent, ToolKind
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ContentPart
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadsPath:
+class ReadsPath(Value):
     """The call reads below this resolved path."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritesPath:
+class WritesPath(Value):
     """The call creates, changes or deletes this resolved path."""
 
     path: Path
     operation: Literal["write", "delete"] = "write"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunsCommand:
+class RunsCommand(Value):
     """The call hands this line to a shell."""
 
     line: str
     cwd: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchesUrl:
+class FetchesUrl(Value):
     """The call sends a request to this address."""
 
     url: str
@@ -48,8 +45,7 @@ Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl
 """What a call touches. The policy decides on these; a call that lists none touches nothing outside the session."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallView:
+class CallView(Value):
     """How a call is shown to a person before it runs."""
 
     title: str
@@ -57,8 +53,7 @@ class CallView:
     locations: tuple[Location, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
+class ToolResult(Value):
     """What came of a call.
 
     `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs.
@@ -70,8 +65,7 @@ class ToolResult:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class Progress(Value):
     """News of a running call; None leaves a thing as it is. Content replaces what was shown."""
 
     content: tuple[ToolContent, ...] | None = None
@@ -99,8 +93,7 @@ def _any_path(path: Path) -> bool:  # noqa: ARG001 - the answer is the same for 
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Value):
     """All a tool may use. It never sees the editor, the session or the model.
 
     `may_read` tells for a resolved path below one that the call was allowed to read whether a rule still forbids it: a

@@ -5,13 +5,13 @@ that unsaved buffers are seen and edits appear in them. Paths are absolute and r
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from claw_acp.core.value import Value, made_by
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+
+class Command(Value):
     """A program to run: one line for the user's shell.
 
     `output_limit` is in bytes; when more comes, the beginning is dropped (the end tells what went wrong).
@@ -19,20 +19,18 @@ class Command:
 
     line: str
     cwd: Path
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = made_by(default_factory=dict[str, str])
     output_limit: int = 1_048_576
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExitStatus:
+class ExitStatus(Value):
     """How a program ended: a code, or the name of the signal that killed it (`SIGKILL`)."""
 
     code: int | None = None
     signal: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessOutput:
+class ProcessOutput(Value):
     """What a program has printed so far (stdout and stderr as they came); `exit` is None while it runs."""
 
     text: str

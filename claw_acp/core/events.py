@@ -5,11 +5,11 @@ it is published) and the id of the item it creates or changes.
 An item is created by its first event and patched by later ones: in a `*Changed` event `None` means "unchanged".
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import ContentPart, Usage
+from claw_acp.core.value import Value
 
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
 ToolStatus = Literal["pending", "in_progress", "completed", "failed"]
@@ -19,23 +19,20 @@ PlanPriority = Literal["high", "medium", "low"]
 PlanStatus = Literal["pending", "in_progress", "completed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(Value):
     """A place in a file; `line` counts from 1."""
 
     path: str
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartContent:
+class PartContent(Value):
     """Text, an image or another content part shown in a tool call."""
 
     part: ContentPart
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffContent:
+class DiffContent(Value):
     """A change to one file; `old_text` is None when the file is new."""
 
     path: str
@@ -43,8 +40,7 @@ class DiffContent:
     new_text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TerminalContent:
+class TerminalContent(Value):
     """A terminal that lives in the client and shows its output there."""
 
     terminal_id: str
@@ -53,8 +49,7 @@ class TerminalContent:
 ToolContent: TypeAlias = PartContent | DiffContent | TerminalContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanEntry:
+class PlanEntry(Value):
     """One step of the agent's plan."""
 
     content: str
@@ -62,14 +57,12 @@ class PlanEntry:
     status: PlanStatus = "pending"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Event:
+class _Event(Value):
     session: str = ""
     seq: int = 0
     item: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStarted(_Event):
     """A message begins. A user's message is whole (`parts`); an assistant's grows by the deltas that follow.
 
@@ -81,14 +74,12 @@ class MessageStarted(_Event):
     aside: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta(_Event):
     """The assistant message `item` grows by `text`."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtDelta(_Event):
     """The thinking of the assistant message `item` grows by `text`; a closed block may carry opaque vendor data."""
 
@@ -97,7 +88,6 @@ class ThoughtDelta(_Event):
     redacted: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallChanged(_Event):
     """The tool call `item` was announced or changed.
 
@@ -118,14 +108,12 @@ class ToolCallChanged(_Event):
     output: tuple[ContentPart, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanChanged(_Event):
     """The whole plan, as it is now."""
 
     entries: tuple[PlanEntry, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageChanged(_Event):
     """Context in use: `used` of `size` tokens (`size` 0 = unknown), and what the last model request took."""
 
@@ -134,7 +122,6 @@ class UsageChanged(_Event):
     request: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(_Event):
     """Something a person should know that is not part of the conversation (a failed request, a lost server)."""
 
@@ -143,7 +130,6 @@ class Notice(_Event):
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StateChanged(_Event):
     """A turn (`item`) began or ended. `stop` is None while running and after an error."""
 
@@ -152,7 +138,6 @@ class StateChanged(_Event):
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChanged(_Event):
     """Facts about the session changed; each may be None for "unchanged"."""
 

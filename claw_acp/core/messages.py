@@ -1,24 +1,22 @@
 """The one set of message types that every provider, the loop and the journal share."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.value import Value
 
 Role = Literal["system", "user", "assistant", "tool"]
 ModelStop = Literal["end", "tool_calls", "max_tokens", "refusal"]
 """Why a model stopped: it was done, it wants tools, it ran out of tokens, it declined."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextPart:
+class TextPart(Value):
     """Plain text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImagePart:
+class ImagePart(Value):
     """An image as base64, with the media type of the bytes."""
 
     data: str
@@ -26,16 +24,14 @@ class ImagePart:
     uri: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AudioPart:
+class AudioPart(Value):
     """Sound as base64, with the media type of the bytes."""
 
     data: str
     mime_type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourcePart:
+class ResourcePart(Value):
     """A document embedded in the prompt: either `text` or `blob` (base64) is set."""
 
     uri: str
@@ -44,8 +40,7 @@ class ResourcePart:
     blob: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkPart:
+class LinkPart(Value):
     """A reference to something the agent may fetch with its own tools."""
 
     uri: str
@@ -59,8 +54,7 @@ class LinkPart:
 ContentPart: TypeAlias = TextPart | ImagePart | AudioPart | ResourcePart | LinkPart
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reasoning:
+class Reasoning(Value):
     """One block of a model's thinking.
 
     `signature` and `redacted` are opaque vendor data that must be sent back unchanged with the message they
@@ -72,8 +66,7 @@ class Reasoning:
     redacted: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Value):
     """A model's wish to run a tool; `arguments` is JSON text exactly as the model wrote it."""
 
     id: str
@@ -82,8 +75,7 @@ class ToolCall:
     extra: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Value):
     """Tokens of one model request. `input_tokens` counts everything sent, cached or not."""
 
     input_tokens: int = 0
@@ -102,8 +94,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Value):
     """One entry of a conversation as models see it.
 
     `tool_calls` and `reasoning` belong to assistant messages; `tool_call_id`, `tool_name`, `failed` to tool messages.

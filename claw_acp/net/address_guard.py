@@ -5,7 +5,6 @@ judged, and the request is then made to a judged address, not to the name.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from socket import SOCK_STREAM, gaierror
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 import anyio
 
 from claw_acp.core.errors import ToolError
+from claw_acp.core.value import Value
 
 _REFUSED_V4: Final = tuple(
     (IPv4Network(network), reason)
@@ -56,8 +56,7 @@ _REFUSED_V6: Final = tuple(
 _PUBLIC_V6: Final = IPv6Network("2000::/3")  # all that is given out; the rest of the space is reserved
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddressGuard:
+class AddressGuard(Value):
     """Decides by resolved address.
 
     Attributes:

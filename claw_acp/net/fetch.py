@@ -6,13 +6,13 @@ name service that changes in between leads nowhere else. For the same reason no 
 
 import zlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 import httpx
 
 from claw_acp.core.errors import ToolError
+from claw_acp.core.value import Value
 from claw_acp.core.version import VERSION
 from claw_acp.net.address_guard import AddressGuard
 from claw_acp.net.closing import closing
@@ -33,8 +33,7 @@ _HEADERS: Final = {
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Value):
     """What came back: `url` is where it was found in the end, `content_type` the header as sent (maybe empty)."""
 
     url: str

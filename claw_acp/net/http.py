@@ -6,7 +6,6 @@ import os
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from urllib.request import getproxies
 
 import anyio
@@ -24,6 +23,7 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import Value
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
 from claw_acp.net.refusals import read_refusal, refusal_error, refusal_in_reply
@@ -41,8 +41,7 @@ JSON_BODY_LIMIT = 8 * 1024 * 1024  # bytes of a list of models
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeouts:
+class Timeouts(Value):
     """Bounds of a request, in seconds: `first_byte` until the reply begins, `idle` from one read of it to the next."""
 
     connect: float = CONNECT_TIMEOUT

@@ -8,7 +8,6 @@ reads the same wherever it happened.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -24,6 +23,7 @@ from claw_acp.core.errors import (
     RequestRejected,
 )
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.value import Value
 from claw_acp.net.redaction import masked
 
 RETRY_AFTER_CAP = 60.0  # seconds; nobody sits longer before an editor
@@ -45,8 +45,7 @@ _UNKNOWN_MODEL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Value):
     """A refused request: HTTP status, the vendor's message, its machine words (type and code), seconds to wait."""
 
     status: int

@@ -1,18 +1,17 @@
 """Every provider that can be named: the table of known services, overlaid with what the user configured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from claw_acp.config.model import ProviderSection
 from claw_acp.config.settings import DEFAULT, Origin, Settings
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value
 from claw_acp.providers.known import OFFLINE, SERVICES, KnownService
 
 _NO_SECTION = ProviderSection()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(Value):
     """What is known of one provider before a key is looked for.
 
     Attributes:

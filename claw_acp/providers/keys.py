@@ -1,16 +1,14 @@
 """Finding the key of a provider: the configuration, the vendor's variable, then the generic variables."""
 
-from dataclasses import dataclass
-
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card
 from claw_acp.providers.known import GENERIC_KEY_VARIABLES, vendor_of_key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundKey:
+class FoundKey(Value):
     """A key and where it was; `source` may be shown."""
 
     secret: Secret

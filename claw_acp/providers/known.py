@@ -1,20 +1,19 @@
 """The services we know by name, as data. A configured provider of the same name overrides only what it says."""
 
 import re
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from claw_acp.core.value import Value
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownModel:
+
+class KnownModel(Value):
     """A model to offer when the user lists none."""
 
     id: str
     description: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownService:
+class KnownService(Value):
     """One service.
 
     Attributes:

@@ -6,20 +6,19 @@ result of the round (results must stand together).
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
+from claw_acp.core.value import Value
 from claw_acp.providers.model_facts import least_effort
 from claw_acp.providers.wire import texts_and_images
 
 ReasoningField = Literal["reasoning_content", "reasoning"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class Dialect(Value):
     """Where services of this family differ.
 
     `max_tokens_field` names the limit. `reasoning_field` is where earlier thinking is sent back; None where it is not

@@ -1,15 +1,13 @@
 """All providers with what each one has and lacks, for the command line."""
 
-from dataclasses import dataclass
-
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError
+from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import find_key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderState:
+class ProviderState(Value):
     """One provider.
 
     Attributes:

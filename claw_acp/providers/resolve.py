@@ -1,7 +1,6 @@
 """Which model answers: from a name, or from what can be used on this machine."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 from claw_acp.config.finding import did_you_mean
@@ -11,6 +10,7 @@ from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ClawError, ConfigError
+from claw_acp.core.value import Value, replace
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import FoundKey, find_key, require_key
 from claw_acp.providers.known import OFFLINE, SERVICES
@@ -24,8 +24,7 @@ OFFLINE_NOTICE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChoice:
+class ModelChoice(Value):
     """A model that can be asked.
 
     Attributes:

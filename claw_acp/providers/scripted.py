@@ -26,6 +26,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, ProviderTimeout, RequestRejected
 from claw_acp.core.messages import Message, ModelStop, Reasoning, ToolCall, Usage
+from claw_acp.core.value import Value
 from claw_acp.providers.script import CallStep, ErrorStep, Step, Turn, load_script
 
 WAIT_LIMIT = 30.0  # seconds a `wait_for` step waits; longer than any sane test, shorter than its time limit
@@ -54,8 +55,7 @@ class _Answer:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Cue:
+class _Cue(Value):
     """The turn to play and its number, which makes call ids unique in the conversation."""
 
     turn: Turn

@@ -193,8 +193,9 @@ class Dispatcher:
     async def _hear(self, handler: NotificationHandler, method: str, params: JsonObject) -> None:
         try:
             await handler(params)
-        except Exception:
-            log.exception("notification failed", extra={"method": method})
+        except Exception as error:  # noqa: BLE001 - the notification wall: there is nobody to answer
+            reason = self._router.to_wire(error, method).message
+            log.warning("notification failed", extra={"method": method, "reason": reason})
 
     async def _cancel(self, request_id: JsonValue) -> None:
         if not isinstance(request_id, str | int | float | None):

@@ -46,14 +46,18 @@ class Turns:
             ProviderError: A model request failed for good; the session stays usable.
         """
         session = opened.session
-        async with session.turn(self._engine.locks.hold(session.id)):
-            asked = await self._run_command(opened, prompt)
-            if asked is None:
-                return Outcome(stop="end_turn", usage=None)
-            turn = self._turn(opened, asked, desk=desk)
-            await session.change(title=None if session.record.title else title_of(asked))
-            return await turn.run(asked)
-        return Outcome(stop="cancelled", usage=None)
+        work = partial(self._run, opened, prompt, desk=desk)
+        outcome = await session.in_turn(work, lock=self._engine.locks.hold(session.id))
+        return outcome or Outcome(stop="cancelled", usage=None)
+
+    async def _run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
+        session = opened.session
+        asked = await self._run_command(opened, prompt)
+        if asked is None:
+            return Outcome(stop="end_turn", usage=None)
+        turn = self._turn(opened, asked, desk=desk)
+        await session.change(title=None if session.record.title else title_of(asked))
+        return await turn.run(asked)
 
     async def aclose(self) -> None:
         """Close the providers."""

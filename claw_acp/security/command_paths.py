@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from glob import iglob
 from itertools import islice
 from pathlib import Path
 
+from claw_acp.core.value import Value
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.shell_command import SimpleCommand
 
@@ -14,8 +14,7 @@ MOST_MATCHES = 2_000  # files of one wildcard that are looked at
 MOST_DIRECTORIES = 8  # directories a line may have changed into
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyContext:
+class PolicyContext(Value):
     """Where a session works.
 
     Attributes:
@@ -33,8 +32,7 @@ class PolicyContext:
         return any(path.is_relative_to(root) for root in self.roots)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class Places(Value):
     """Where relative paths may start from; empty when that is not known."""
 
     bases: tuple[Path, ...]

@@ -1,8 +1,8 @@
 """How much harm a parsed command could do, in words."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from claw_acp.core.value import Value
 from claw_acp.security.command_paths import Places, named_paths
 from claw_acp.security.forbidden import forbidden, forbidden_to_write, guarded, harmless_device, holds_forbidden
 from claw_acp.security.program_risk import Level, Risk, program_risk
@@ -18,8 +18,7 @@ _EDITORS = frozenset({"sed", "perl", "gsed"})  # their first word is a script th
 _RECURSIVE_READERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment:
+class Assessment(Value):
     """What is known about one command.
 
     Attributes:

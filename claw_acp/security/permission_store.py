@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value
 from claw_acp.security.rules import Rule, parse_rule
 
 log = logging.getLogger(__name__)
@@ -31,8 +32,7 @@ Answer = Literal["allow", "deny"]
 _Stamp: TypeAlias = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Lists:
+class _Lists(Value):
     """The rule texts of one project."""
 
     allow: tuple[str, ...] = ()

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from claw_acp.core.value import Value
 from claw_acp.security.shell_command import SimpleCommand, names
 from claw_acp.security.shell_wrappers import git_arguments, is_system_program
 
@@ -20,8 +20,7 @@ _AWK_DANGER = re.compile(r"system|getline|[|>@]|ENVIRON|ARGV|ARGC", re.IGNORECAS
 _JQ_DANGER = re.compile(r"\$ENV|\benv\b|input_filename|@file|\bimport\b|\binclude\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(Value):
     """A program that only reads, and what would make it do more.
 
     Attributes:

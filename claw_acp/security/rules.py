@@ -11,7 +11,6 @@ of one tool.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -21,6 +20,7 @@ from pathspec import GitIgnoreSpec
 
 from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, WritesPath
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value
 from claw_acp.security.shell_pattern import ShellPattern
 
 RuleVerdict = Literal["allow", "ask", "deny"]
@@ -37,16 +37,14 @@ _EXAMPLES = "for example `shell(git status*)`, `write(src/**)` or `fetch(docs.py
 _GLOB_SPECIALS = re.compile(r"([\\*?\[\]!#])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathPattern:
+class PathPattern(Value):
     """A .gitignore pattern that starts at the project's root, at the home directory or at the top of the disk."""
 
     base: Literal["root", "home", "disk"]
     glob: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostPattern:
+class HostPattern(Value):
     """A host name in lower case; `*.x` in `name` stands for everything below x (not x itself)."""
 
     name: str
@@ -55,8 +53,7 @@ class HostPattern:
 Pattern: TypeAlias = ShellPattern | PathPattern | HostPattern
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Value):
     """What may (not) be done without asking.
 
     Attributes:

@@ -1,10 +1,9 @@
 """What a command line turns out to run, as values: the parser makes them, rules and risk judge them."""
 
-from dataclasses import dataclass
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redirect:
+class Redirect(Value):
     """A stream connected to a file or to text.
 
     Attributes:
@@ -18,8 +17,7 @@ class Redirect:
     writes: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimpleCommand:
+class SimpleCommand(Value):
     """One program call.
 
     Attributes:
@@ -46,8 +44,7 @@ class SimpleCommand:
         return name.rsplit("/", 1)[-1] if name else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedLine:
+class ParsedLine(Value):
     """All commands of a line, those inside substitutions, loops, functions and `sh -c` texts included.
 
     Attributes:

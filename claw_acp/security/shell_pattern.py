@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from claw_acp.core.value import Value
 
 Match = Literal["yes", "maybe", "no"]
 
@@ -11,16 +12,14 @@ _PLAIN = re.compile(r"[\w@%+=:,./-]+")
 _OPERATORS = frozenset("|&;<>()$`\n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Token(Value):
     """One word of a pattern: exactly `text`, anything that begins with it, or any word at all."""
 
     text: str
     kind: Literal["exact", "prefix", "any"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellPattern:
+class ShellPattern(Value):
     """Words a command must begin with.
 
     A `*` as the last word, or at the end of the last word, says that anything may follow, risky arguments included.

@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
+from claw_acp.core.value import Value, replace
 from claw_acp.security.shell_command import SimpleCommand
 
 Words = tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opened(Value):
     """What a wrapper starts.
 
     Attributes:
@@ -28,8 +27,7 @@ class Opened:
     elevated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Prefix:
+class _Prefix(Value):
     """A wrapper written before the command: its options, those with a value, and how many words precede the command."""
 
     flags: str = ""

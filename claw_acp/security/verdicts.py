@@ -1,10 +1,10 @@
 """The values a decision is made of."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
 
 Mode = Literal["plan", "ask", "edit", "auto"]
@@ -17,8 +17,7 @@ _WEIGHT: Mapping[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 _WORDS: Mapping[Verdict, str] = {"allow": "allows", "ask": "asks about", "deny": "forbids"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Value):
     """What becomes of a tool call.
 
     Attributes:

@@ -7,7 +7,7 @@ an event that cannot be understood is left out with a log line. Lone surrogates 
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from claw_acp.core.events import (
@@ -35,6 +35,7 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, ResourcePart, TextPart, Usage
+from claw_acp.core.value import REQUIRED, Value, field_default, field_names
 
 log = logging.getLogger(__name__)
 
@@ -57,17 +58,17 @@ class _Codec:
 
 
 class _Shape:
-    """A dataclass as a JSON object; every field needs a codec."""
+    """A value as a JSON object; every field needs a codec."""
 
-    def __init__(self, make: type, **codecs: _Codec) -> None:
-        names = [field for field in fields(make) if field.name not in _ENVELOPE]
+    def __init__(self, make: type[Value], **codecs: _Codec) -> None:
+        names = [field for field in field_names(make) if field not in _ENVELOPE]
         self.make: Callable[..., Any] = make
-        self._loads = {field.name: codecs[field.name].load for field in names}
-        self._dumps = [(field.name, codecs[field.name].dump, field.default) for field in names]
+        self._loads = {field: codecs[field].load for field in names}
+        self._dumps = [(field, codecs[field].dump, field_default(make, field)) for field in names]
         self._empty = [
-            (field.name, codecs[field.name].empty)
-            for field in names
-            if field.default is MISSING and codecs[field.name].empty is not _NOTHING
+            (field, codecs[field].empty)
+            for field, _, default in self._dumps
+            if default is REQUIRED and codecs[field].empty is not _NOTHING
         ]
 
     def dump(self, value: object) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never, cast
 
 from claw_acp.core.clock import iso_time
@@ -26,6 +26,7 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
+from claw_acp.core.value import as_dict, replace
 from claw_acp.session.codec import as_json
 from claw_acp.session.record import SessionRecord
 from claw_acp.store.database import storable
@@ -41,7 +42,7 @@ def to_json(record: SessionRecord, events: Iterable[Event]) -> str:
     for event in events:
         kind, body = as_json(event)
         listed.append({"seq": event.seq, "type": kind, "item": event.item} | body)
-    document = _finite({"session": asdict(record), "events": listed})
+    document = _finite({"session": as_dict(record), "events": listed})
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     return text if storable(text) else json.dumps(document, indent=2, allow_nan=False) + "\n"
 

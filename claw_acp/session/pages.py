@@ -8,10 +8,10 @@ import base64
 import binascii
 import json
 import math
-from dataclasses import dataclass
 from typing import Any, Final
 
 from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.value import Value
 from claw_acp.session.record import SessionRecord
 from claw_acp.store.database import SqlValue, storable
 
@@ -19,16 +19,14 @@ COLUMNS: Final = "id, cwd, additional_directories, title, mode, model, created_a
 MAX_PAGE: Final = 500  # records; a larger limit is cut down to it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Value):
     """Some sessions, and where the next page starts (None: there is none)."""
 
     records: tuple[SessionRecord, ...]
     next_cursor: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(Value):
     """Which sessions, and after which one."""
 
     cwd: str | None

@@ -1,10 +1,9 @@
 """What is known of a session besides its events."""
 
-from dataclasses import dataclass
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRecord:
+class SessionRecord(Value):
     """One session as the store keeps it; times are seconds since the epoch, `model` is `provider/model`."""
 
     id: str

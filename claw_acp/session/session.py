@@ -1,9 +1,8 @@
 """A live session: the one place where its events are numbered, kept, folded into history and shown to watchers."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +21,7 @@ from claw_acp.core.events import (
     ThoughtDelta,
     ToolCallChanged,
 )
+from claw_acp.core.value import replace
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
@@ -33,6 +33,7 @@ LAST_WORDS = 2.0  # seconds for a watcher that no longer reads, once a turn is o
 
 Watcher = Callable[[Event], Awaitable[None]]
 _E = TypeVar("_E", bound=Event)
+_R = TypeVar("_R")
 
 
 class Session:
@@ -85,7 +86,9 @@ class Session:
         self._seq += 1
         stamped = replace(event, session=self.id, seq=self._seq)
         self.history.apply(stamped)
-        await self._journal.append(self.id, stamped, wait=_must_be_kept(stamped))
+        keep = _must_be_kept(stamped)
+        with anyio.CancelScope(shield=keep):  # kept and never shown, a client would wait for its end for ever
+            await self._journal.append(self.id, stamped, wait=keep)
         for watcher in tuple(self.watchers):
             await watcher(stamped)
         return stamped
@@ -107,11 +110,11 @@ class Session:
 
     # ------------------------------------------------------------------ turns
 
-    @asynccontextmanager
-    async def turn(self, lock: AbstractContextManager[None]) -> AsyncGenerator[anyio.CancelScope]:
-        """Wait for one's turn, then hold the session for it; `cancel` ends the block through the yielded scope.
+    async def in_turn(self, work: Callable[[], Awaitable[_R]], *, lock: AbstractContextManager[None]) -> _R | None:
+        """Wait for one's turn, then do some work in it. None when `cancel` came, before the work began or during it.
 
         Args:
+            work: Runs with the journal read to its end.
             lock: Keeps other processes out while the turn runs.
 
         Raises:
@@ -125,9 +128,10 @@ class Session:
                 async with self._turn:
                     with lock:
                         await self.catch_up()
-                        yield scope
+                        return await work()
             finally:
                 self._waiting.remove(scope)
+        return None
 
     def cancel(self) -> None:
         """Cancel the running turn and all that wait behind it. Without any, nothing happens."""

@@ -10,6 +10,7 @@ import anyio
 
 from claw_acp.core.errors import ClawError, SessionNotFound, StoreError
 from claw_acp.core.events import Event, TextDelta, ThoughtDelta
+from claw_acp.core.value import Value
 from claw_acp.session.codec import encode
 from claw_acp.store.database import Database, SqlValue, Statement
 from claw_acp.store.failures import StoreRefused
@@ -25,8 +26,7 @@ _INSERT: Final = "INSERT INTO event (session_id, seq, kind, item, body) VALUES (
 Delta: TypeAlias = TextDelta | ThoughtDelta
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventRow:
+class EventRow(Value):
     """An event ready to be kept."""
 
     seq: int

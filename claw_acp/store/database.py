@@ -18,6 +18,7 @@ import anyio
 import anyio.to_thread
 
 from claw_acp.core.errors import StoreError
+from claw_acp.core.value import Value
 from claw_acp.store.failures import is_busy, result_code, store_error
 from claw_acp.store.migrations import VERSION
 from claw_acp.store.opening import BUSY_TIMEOUT, open_file
@@ -40,8 +41,7 @@ class Statement:
     rows: Sequence[Sequence[SqlValue]] = ((),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class Health(Value):
     """What a check found. `problems` is empty for a sound database; sizes are in bytes."""
 
     path: Path

@@ -8,27 +8,25 @@ is possessive or anchored, and every search that can reach the end of the page w
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from claw_acp.core.value import Value
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartTag:
+
+class StartTag(Value):
     """An element begins; names are lower-case."""
 
     name: str
     attributes: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndTag:
+class EndTag(Value):
     """An element ends."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(Value):
     """Characters between tags, entities resolved."""
 
     text: str

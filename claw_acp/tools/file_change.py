@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,14 +11,14 @@ from claw_acp.contracts.tool import CallView, Invocation, Progress, ToolContext,
 from claw_acp.core.errors import FileConflict, ToolError
 from claw_acp.core.events import DiffContent, Location, ToolContent
 from claw_acp.core.messages import TextPart
+from claw_acp.core.value import Value
 from claw_acp.tools.display import shown_path
 from claw_acp.tools.line_changes import LineRange, changed_lines, excerpt, spoken
 from claw_acp.tools.stamps import Stamps
 from claw_acp.tools.unreadable import better_error, exists
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Value):
     """A file's text before (None: there is no file) and after."""
 
     old: str | None

@@ -1,9 +1,9 @@
 """Which lines a change touched, and how they look now."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from claw_acp.core.value import Value
 from claw_acp.tools.line_window import lines_of, numbered
 
 MAX_COMPARED = 2_000  # lines between the common beginning and end; beyond, the whole middle counts as one change
@@ -12,8 +12,7 @@ MAX_EXCERPT = 40  # lines
 CONTEXT = 2  # lines around a change
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineRange:
+class LineRange(Value):
     """Lines `first` to `last` of the new text, from 1, inclusive; where lines were only removed, the line before."""
 
     first: int

@@ -1,14 +1,13 @@
 """A bounded, numbered part of a text."""
 
-from dataclasses import dataclass
+from claw_acp.core.value import Value
 
 MAX_LINES = 2_000
 MAX_BYTES = 100_000
 MAX_LINE_LENGTH = 2_000  # characters
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineWindow:
+class LineWindow(Value):
     """Lines `first` to `last` (from 1, inclusive) of `total`, numbered for reading."""
 
     text: str

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from claw_acp.core.errors import ToolError
+from claw_acp.core.value import Value
 from claw_acp.tools.line_changes import LineRange, spoken
 from claw_acp.tools.near_misses import why_missing
 from claw_acp.tools.text_shape import TextShape, with_newline
@@ -21,8 +21,7 @@ _Find: TypeAlias = Callable[[int], _Span | None]
 """The first occurrence at or after a position."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replacement:
+class Replacement(Value):
     """Put `new` where `old` is: at its one place, or at `everywhere` it occurs."""
 
     old: str

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL
 
@@ -10,6 +9,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, Process
 
 from claw_acp.core.errors import ToolError
+from claw_acp.core.value import Value
 
 SEARCH_LIMIT = 20.0  # seconds; long enough for a large repository, short enough for someone waiting
 MAX_ROW = 1_000_000  # bytes without a line feed; the engines cut long lines, so this is no search result
@@ -18,8 +18,7 @@ MAX_COMPLAINT = 4_000  # bytes of stderr that are kept
 _REAPING = 2.0  # seconds for a killed process to be gone
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchEnd:
+class SearchEnd(Value):
     """How a search ended. `code` is None when it was stopped, by the taker of the rows or by the time limit."""
 
     code: int | None

@@ -9,10 +9,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from claw_acp.core.value import Value, as_dict
 from claw_acp.tools.glob_pattern import anywhere, matcher
 from claw_acp.tools.ignore_rules import IgnoreRules
 from claw_acp.tools.walk import walk
@@ -24,8 +24,7 @@ _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}\ufffd]")
 _SNIFFED = 8192  # bytes looked at to tell text from binary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
+class SearchRequest(Value):
     """What to search for. `start` is an absolute directory or file; `roots` bound where ignore rules come from."""
 
     pattern: str
@@ -37,7 +36,7 @@ class SearchRequest:
 
     def to_json(self) -> str:
         """The one argument of the worker."""
-        return json.dumps(asdict(self))
+        return json.dumps(as_dict(self))
 
 
 def main(arguments: Sequence[str], output: BinaryIO) -> None:

@@ -1,15 +1,15 @@
 """The parts of a text that a model does not see and must not lose: byte order mark and kind of line ends."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from claw_acp.core.value import Value
 
 _BARE_FEED = re.compile(r"(?<!\r)\n")
 _BOM = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextShape:
+class TextShape(Value):
     """What to put back when the text is replaced."""
 
     bom: bool

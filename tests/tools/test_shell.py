@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -13,6 +12,7 @@ from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, Run
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.events import PartContent, TerminalContent
 from claw_acp.core.messages import TextPart
+from claw_acp.core.value import replace
 from claw_acp.tools.shell import MAX_OUTPUT, Shell
 from claw_acp.tools.shell_task import MAX_TASKS, BackgroundTasks, ShellKill, ShellOutput
 from claw_acp.workspace.local import LocalWorkspace

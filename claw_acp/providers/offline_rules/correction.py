@@ -5,8 +5,9 @@ looked for in the program, and if it is in one file only, it is replaced there.
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from claw_acp.core.value import Value
 
 _STRING = r"""(?P<{0}>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _UNITTEST = re.compile(rf"AssertionError: {_STRING.format('left')} != {_STRING.format('right')}")
@@ -14,8 +15,7 @@ _PYTEST = re.compile(rf"\bassert {_STRING.format('left')} == {_STRING.format('ri
 _HIT = re.compile(r"^(?P<path>\S[^\n]*)\n(?= +\d+[:-])", re.MULTILINE)  # a path, then indented lines of it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correction:
+class Correction(Value):
     """Replace `wrong` by `right`."""
 
     wrong: str

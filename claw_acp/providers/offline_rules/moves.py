@@ -7,16 +7,15 @@ against the answers that are already in the conversation and plays the first mov
 
 import json
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeAlias
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Message
+from claw_acp.core.value import Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Value):
     """A tool to call."""
 
     tool: str
@@ -28,8 +27,7 @@ class Call:
         return json.dumps(self.arguments, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Move(Value):
     """One answer of the assistant; without calls it is the last one."""
 
     thought: str = ""
@@ -37,8 +35,7 @@ class Move:
     calls: tuple[Call, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Value):
     """What came of a call."""
 
     text: str

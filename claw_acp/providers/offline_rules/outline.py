@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePosixPath
+
+from claw_acp.core.value import Value
 
 _NUMBERED = re.compile(r"^ *\d+→")
 _MORE = re.compile(r"^\[\S+ more line", re.MULTILINE)
@@ -23,8 +24,7 @@ _LANGUAGES = {
 NAMES_SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class Outline(Value):
     """The parts of a text that tell what it is."""
 
     lines: int
@@ -39,8 +39,7 @@ def language_of(path: str) -> str:
     return _LANGUAGES.get(PurePosixPath(path).suffix.lower(), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileText:
+class FileText(Value):
     """A file as the read tool gave it, without the numbers; `whole` when nothing of it is missing."""
 
     text: str

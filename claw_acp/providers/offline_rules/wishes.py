@@ -1,59 +1,53 @@
 """What people can ask the offline assistant, as data."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from claw_acp.core.value import Value
 
 TITLE_LIMIT = 60  # characters
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListFiles:
+class ListFiles(Value):
     """Show what is in a folder; None: the project's."""
 
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindFiles:
+class FindFiles(Value):
     """Find files by a name pattern."""
 
     pattern: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadFile:
+class ReadFile(Value):
     """Show a file, or say what is in it."""
 
     path: str
     explain: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class Search(Value):
     """Find text in files."""
 
     text: str
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateFile:
+class CreateFile(Value):
     """Write a new file, or a file anew."""
 
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Append:
+class Append(Value):
     """Put a text at the end of a file."""
 
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replace:
+class Replace(Value):
     """Replace a text wherever it is in a file."""
 
     path: str
@@ -61,39 +55,33 @@ class Replace:
     new: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Value):
     """Run a command; None: the one before, or the usual one for tests."""
 
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
+class Repair(Value):
     """Make a failing test pass; None: the command before, or the usual one."""
 
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MakePlan:
+class MakePlan(Value):
     """Publish a list of things to do."""
 
     entries: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summarize:
+class Summarize(Value):
     """Say what the project is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Help:
+class Help(Value):
     """Say what the assistant can do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conditional:
+class Conditional(Value):
     """Something to do only if the last command failed."""
 
     wish: "Wish"
