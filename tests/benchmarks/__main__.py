@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.benchmarks import rows_resources, rows_start, rows_stream, rows_turns, table
 from tests.benchmarks.client import BenchmarkFailed
 from tests.benchmarks.figures import Row
-from tests.benchmarks.lab import Lab, opened_lab
+from tests.benchmarks.lab import Lab, installed_program, opened_lab
 from tests.benchmarks.system import BUSY, Machine, this_machine
 
 ALL = (*rows_start.ROWS, *rows_turns.ROWS, *rows_stream.ROWS, *rows_resources.ROWS)
@@ -24,6 +24,7 @@ class Options:
     runs: int | None
     json: Path | None
     markdown: bool
+    program: str
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -39,9 +40,12 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("--row", action="append", choices=ROWS, metavar="NAME", help="only this row; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every sample to this file")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument(
+        "--program", default=installed_program(), help="the `claw-acp` to measure, for instance of a bare installation"
+    )
     options = parser.parse_args(arguments)
     rows = [row for row in ROWS.values() if not options.row or row.name in options.row]
-    return Options(rows=rows, runs=options.runs, json=options.json, markdown=options.markdown)
+    return Options(rows=rows, runs=options.runs, json=options.json, markdown=options.markdown, program=options.program)
 
 
 def _positive(text: str) -> int:
@@ -56,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     machine = this_machine()
     _warn(machine)
-    with opened_lab() as lab:
+    with opened_lab(options.program) as lab:
         measured = [_measure(lab, row, runs=options.runs or row.runs) for row in options.rows]
     print(table.markdown(measured) if options.markdown else table.plain(measured))
     print(f"\n{machine.text()}")

@@ -19,6 +19,12 @@ FILE = "notes.txt"  # in the project, for the agent to read
 FILE_TEXT = "".join(f"line {number} of a small file\n" for number in range(40))
 
 
+def installed_program() -> str:
+    """The console script that was installed for this Python, else the first on the path."""
+    beside = Path(sys.executable).with_name("claw-acp")
+    return str(beside) if beside.exists() else shutil.which("claw-acp") or "claw-acp"
+
+
 class LongSession(NamedTuple):
     """A home whose store holds a session of `HISTORY` turns."""
 
@@ -29,20 +35,15 @@ class LongSession(NamedTuple):
 class Lab:
     """One for all rows. Made by `opened_lab`."""
 
-    def __init__(self, root: Path, model: Model) -> None:
+    def __init__(self, root: Path, model: Model, *, program: str) -> None:
         self.model = model
+        self.program = program
         self.project = root / "project"
         self._root = root
         self._numbers = count(1)
         self._long: LongSession | None = None
         self.project.mkdir()
         (self.project / FILE).write_text(FILE_TEXT)
-
-    @property
-    def program(self) -> str:
-        """The installed console script."""
-        beside = Path(sys.executable).with_name("claw-acp")
-        return str(beside) if beside.exists() else shutil.which("claw-acp") or "claw-acp"
 
     def new_home(self) -> Path:
         """An empty directory that nobody else uses."""
@@ -92,7 +93,7 @@ class Lab:
 
 
 @contextmanager
-def opened_lab() -> Generator[Lab]:
-    """A lab in a temporary directory, with a running model."""
+def opened_lab(program: str) -> Generator[Lab]:
+    """A lab in a temporary directory, with a running model, for the console script `program`."""
     with tempfile.TemporaryDirectory(prefix="claw-acp-bench-") as root, running_model() as model:
-        yield Lab(Path(root).resolve(), model)
+        yield Lab(Path(root).resolve(), model, program=program)
