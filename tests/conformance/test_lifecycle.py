@@ -1,11 +1,13 @@
 """`initialize`, `authenticate` and what a connection may do before and after."""
 
+from typing import Any
+
 import pytest
 
 from tests.conformance.conftest import Spawn
 from tests.support.script_files import Script, say, turn
 
-NOT_A_VERSION = ("1", 1.5, True, -1, 65536, None, [1], {})
+NOT_A_VERSION: tuple[Any, ...] = ("1", 1.5, True, -1, 65536, None, [1], {})
 
 
 @pytest.mark.case(16)

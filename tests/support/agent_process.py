@@ -92,6 +92,10 @@ class AgentProcess:
         """What it wrote to stderr so far."""
         return self._stderr.read_text(encoding="utf-8", errors="replace")
 
+    def cwd(self) -> Path:
+        """The directory it is in."""
+        return Path(f"/proc/{self.pid}/cwd").readlink()
+
     def memory(self) -> Memory:
         """How much of it is resident."""
         status = dict(line.split(":", 1) for line in Path(f"/proc/{self.pid}/status").read_text().splitlines())

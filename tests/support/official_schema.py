@@ -21,10 +21,14 @@ class Judge:
 
     Feed it every frame in the order in which the client sees it. Frames of the client are only taken note of, since
     tests send broken ones on purpose. The order of sessions and turns is that of protocol 1 and is judged only there.
+
+    Token counts in the answer to a prompt are allowed although only the unstable schema has them: no capability gates
+    them, and it does describe their shape.
     """
 
     def __init__(self, schema: OfficialSchema, *, late_cancel: Literal["refused", "allowed"] = "refused") -> None:
         self._schema = schema
+        self._ungated = OfficialSchema.load(schema.version, unstable=True)
         self._order = SessionOrder(late_cancel=late_cancel)
         self._asked: dict[tuple[type, object], list[Asked]] = {}
         self._agent_asked: dict[tuple[type, object], str] = {}
@@ -135,15 +139,16 @@ class Judge:
         definition = self._schema.results.get(("agent", method)) if isinstance(method, str) else None
         if definition is None:
             raise Breach(f"{method} is no request an agent serves, and yet it was answered with a result")
-        self._fits(definition, result, what=f"result of {method}")
+        schema = self._ungated if method == "session/prompt" else self._schema
+        self._fits(definition, result, what=f"result of {method}", schema=schema)
         fitting = cast("dict[str, Any]", result)
         if method == "initialize" and fitting["protocolVersion"] != self._schema.version:
             raise Breach(f"this connection is judged by protocol {self._schema.version}")
         if self._schema.version == 1:
             self._order.answered(request, fitting)
 
-    def _fits(self, definition: str, value: object, *, what: str) -> None:
-        if problems := self._schema.problems(definition, value):
+    def _fits(self, definition: str, value: object, *, what: str, schema: OfficialSchema | None = None) -> None:
+        if problems := (schema or self._schema).problems(definition, value):
             raise Breach(f"{what} ({definition}): {'; '.join(problems)}")
 
 
