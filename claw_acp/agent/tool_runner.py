@@ -107,9 +107,9 @@ class ToolRunner:
     def _context(self, call: ToolCall) -> ToolContext:
         async def progress(news: Progress) -> None:
             content = None if news.content is None else redacted_content(news.content, redactor=self._redactor)
-            await self._session.show(
-                ToolCallChanged(item=call.id, content=content, locations=news.locations, title=news.title)
-            )
+            lasting = news.locations is not None or news.title is not None  # a picture of its output is not
+            tell = self._session.publish if lasting else self._session.show
+            await tell(ToolCallChanged(item=call.id, content=content, locations=news.locations, title=news.title))
 
         async def publish_plan(entries: Sequence[PlanEntry]) -> None:
             await self._session.publish(PlanChanged(item=self._session.id, entries=tuple(entries)))

@@ -35,6 +35,7 @@ async def test_always_is_not_asked_again_not_even_by_the_next_process(desk: Desk
         await editor.prompt(session, "Write")
     rules = tomllib.loads((desk.claw / "permissions.toml").read_text())
     assert rules == {str(desk.project): {"allow": ["write(/a.txt)"]}}
+    (desk.project / "a.txt").unlink()
     async with desk.editor() as editor:
         await editor.agent.load_session(cwd=str(desk.project), session_id=session)
         await editor.prompt(session, "Write again")
