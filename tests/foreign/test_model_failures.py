@@ -5,9 +5,8 @@ next prompt works, and what failed is no message of the assistant in its request
 """
 
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
 
 import anyio
 import pytest
@@ -15,6 +14,7 @@ from acp import RequestError
 
 from tests.support.foreign_desk import Desk
 from tests.support.foreign_editor import ForeignEditor
+from tests.support.foreign_models import DEFAULT_MODELS, FAMILIES, KEYS, Family, address, conversation, powered
 from tests.support.model_replies import (
     Call,
     Cut,
@@ -26,100 +26,12 @@ from tests.support.model_replies import (
     Reply,
     Say,
     Stall,
-    Tokens,
     failure,
 )
 from tests.support.model_server import ModelServer, refusing_address
 
-Family = Literal["openai", "anthropic"]
-FAMILIES: Sequence[Family] = ("openai", "anthropic")
-KEYS: Mapping[Family, str] = {"openai": "sk-test-0123456789abcdef", "anthropic": "sk-ant-test-0123456789abcdef"}
-DEFAULT_MODELS: Mapping[Family, str] = {"openai": "openai/gpt-5.1", "anthropic": "anthropic/claude-sonnet-4-5"}
 FAST = "[providers.{}]\ntimeout = 0.2\n"
 TWICE_MORE = 3  # requests in all: two retries
-
-
-@pytest.fixture
-async def server() -> AsyncGenerator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
-
-
-def powered(desk: Desk, family: Family, url: str, *, config: str = "") -> Desk:
-    """A desk whose program asks this service, by nothing but the usual variables."""
-    name = family.upper()
-    desk.env.update({f"{name}_API_KEY": KEYS[family], f"{name}_BASE_URL": url})
-    if config:
-        (desk.claw / "config.toml").write_text(config, encoding="utf-8")
-    return desk
-
-
-def address(server: ModelServer, family: Family) -> str:
-    return server.openai_url if family == "openai" else server.anthropic_url
-
-
-def conversation(request: ReceivedRequest) -> list[dict[str, Any]]:
-    """The messages of a request, without the system's."""
-    messages = cast("list[dict[str, Any]]", request.json["messages"])
-    return [message for message in messages if message["role"] != "system"]
-
-
-def roles(request: ReceivedRequest) -> list[str]:
-    return [message["role"] for message in conversation(request)]
-
-
-# ------------------------------------------------------------------ what works
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-async def test_text_thoughts_and_usage_are_streamed(desk: Desk, server: ModelServer, family: Family) -> None:
-    server.will_say("Hel", "lo", thinking=("Hm",), usage=Tokens(input=900, output=50))
-    async with powered(desk, family, address(server, family)).editor() as editor:
-        session = await editor.open()
-        ended = await editor.prompt(session, "Hi")
-        assert ended.stop_reason == "end_turn"
-        assert [getattr(chunk.content, "text", "") for chunk in editor.seen(session).agent_messages] == ["Hel", "lo"]
-        assert editor.thought(session) == "Hm"
-        count = editor.usage(session)
-        assert count is not None
-        assert count.used == 950
-    (request,) = server.requests
-    header = request.headers.get("x-api-key") or request.headers["authorization"].removeprefix("Bearer ")
-    assert header == KEYS[family]
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-async def test_parallel_calls_run_and_their_results_go_back(desk: Desk, server: ModelServer, family: Family) -> None:
-    desk.file("a.txt", "alpha-content\n")
-    desk.file("b.txt", "beta-content\n")
-    calls = (Call(name="read_file", arguments={"path": "a.txt"}), Call(name="read_file", arguments={"path": "b.txt"}))
-    server.will_reply(Say(text=("Reading.",), calls=calls), Say(text=("Read both.",)))
-    async with powered(desk, family, address(server, family)).editor() as editor:
-        session = await editor.open()
-        await editor.prompt(session, "Read both")
-        assert [tool.status for tool in editor.tools(session)] == ["completed", "completed"]
-        assert editor.said(session) == "Reading.Read both."
-    second = server.requests[1]
-    assert roles(second) == (
-        ["user", "assistant", "tool", "tool"] if family == "openai" else ["user", "assistant", "user"]
-    )
-    assert b"alpha-content" in second.body
-    assert b"beta-content" in second.body
-
-
-async def test_signed_thinking_is_sent_back_with_the_results_of_its_calls(desk: Desk, server: ModelServer) -> None:
-    desk.file("a.txt", "alpha\n")
-    call = Call(name="read_file", arguments={"path": "a.txt"})
-    server.will_reply(Say(thinking=("I must ", "look."), signature="signed-by-them", calls=(call,)), Say(text=("Ok",)))
-    async with powered(desk, "anthropic", server.anthropic_url).editor() as editor:
-        session = await editor.open()
-        await editor.prompt(session, "Read it")
-    answer = conversation(server.requests[1])[1]
-    assert answer["content"][0] == {"type": "thinking", "thinking": "I must look.", "signature": "signed-by-them"}
-    assert answer["content"][-1]["type"] == "tool_use"
-
-
-# ------------------------------------------------------------------ what does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +83,11 @@ CASES = (
 async def test_a_failed_request_is_explained_and_forgotten(desk: Desk, server: ModelServer, case: Case) -> None:
     left = {family: deque([*case.replies, Say(text=("Back again.",))]) for family in FAMILIES}
     server.always(lambda request: left[request.family].popleft())
-    config = "".join(FAST.format(family) for family in FAMILIES) if case.config else ""
+    if case.config:
+        config = "".join(FAST.format(family) for family in FAMILIES)
+        (desk.claw / "config.toml").write_text(config, encoding="utf-8")
     for family in FAMILIES:
-        powered(desk, family, address(server, family), config=config)
+        powered(desk, family, address(server, family))
     async with desk.editor() as editor, anyio.create_task_group() as sessions:
         for family in FAMILIES:
             sessions.start_soon(_fail_and_go_on, editor, family, case)
@@ -251,3 +165,19 @@ async def test_a_model_without_a_key_asks_to_authenticate(desk: Desk) -> None:
         with pytest.raises(RequestError, match="OPENAI_API_KEY") as refusal:
             await editor.open()
         assert refusal.value.code == -32000
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_work_done_before_a_failure_is_not_lost(desk: Desk, server: ModelServer, family: Family) -> None:
+    desk.file("a.txt", "alpha-content\n")
+    call = Call(name="read_file", arguments={"path": "a.txt"})
+    server.will_reply(
+        Say(text=("Reading.",), calls=(call,)), failure(400, _error("bad", "no")), Say(text=("Back again.",))
+    )
+    async with powered(desk, family, address(server, family)).editor() as editor:
+        session = await editor.open()
+        await editor.refused(session, "Read it")
+        assert editor.tool(session).status == "completed"
+        await editor.prompt(session, "And?")
+        assert editor.said(session) == "Reading.Back again."
+    assert b"alpha-content" in server.requests[-1].body

@@ -181,3 +181,47 @@ async def test_prompts_in_one_session_wait_for_each_other(desk: Desk) -> None:
                 script.let_go("go")
         assert editor.said(session) == "One. Two. Three."
         assert {turn.response.stop_reason for turn in (first, second, third)} == {"end_turn"}
+
+
+async def test_loading_an_open_session_shows_it_again_and_stores_nothing_twice(desk: Desk) -> None:
+    desk.file("a.txt", "alpha\n")
+    desk.plays(Script(turn(say("Reading."), call("read_file", path="a.txt")), turn(say("Read."))))
+    async with desk.editor() as editor:
+        session = await editor.open()
+        await editor.prompt(session, "Read it")
+        for _ in range(2):
+            before = len(editor.of(session))
+            await editor.agent.load_session(cwd=str(desk.project), session_id=session)
+            shown = [update.session_update for update in editor.of(session)[before:]]
+            assert shown.count("user_message_chunk") == 1
+            assert shown.count("agent_message_chunk") == 2
+            assert shown.count("tool_call") == 1
+
+
+async def test_a_session_can_be_loaded_while_its_turn_runs(desk: Desk) -> None:
+    script = desk.plays(Script(turn(say("Half"), hold("go"), say(" and half"))))
+    async with desk.editor() as editor:
+        session = await editor.open()
+        async with editor.prompting(session, "Speak") as running:
+            await editor.until(lambda: editor.said(session) == "Half")
+            await editor.agent.load_session(cwd=str(desk.project), session_id=session)
+            assert editor.asked(session) == "Speak"
+            script.let_go("go")
+        assert running.response.stop_reason == "end_turn"
+        assert editor.said(session) == "HalfHalf and half"
+
+
+async def test_two_editors_share_a_session_but_not_a_turn(desk: Desk) -> None:
+    script = desk.plays(Script(turn(say("One"), hold("go"), say(".")), turn(say("Two.")), turn(say("Three."))))
+    async with desk.editor() as here, desk.editor() as there:
+        session = await here.open()
+        async with here.prompting(session, "1"):
+            await here.until(lambda: here.said(session) == "One")
+            await there.agent.resume_session(cwd=str(desk.project), session_id=session)
+            error = await there.refused(session, "2")
+            assert error.code == -31010
+            assert "another" in str(error)
+            script.let_go("go")
+        await there.prompt(session, "2")
+        await here.prompt(session, "3")
+        assert (here.said(session), there.said(session)) == ("One.Three.", "Two.")
