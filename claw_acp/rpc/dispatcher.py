@@ -115,9 +115,9 @@ class Dispatcher:
                     self.accept(frame, tasks)
             finally:
                 self._closed = True
+                tasks.cancel_scope.cancel()  # first: a handler that waits is to end, not to work around a lost answer
                 for pending in self._pending.values():
                     pending.done.set()
-                tasks.cancel_scope.cancel()
 
     def accept(self, frame: Frame, tasks: TaskGroup) -> None:
         """Take one frame: answer what is malformed, start what must be handled, wake who waited for it."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import anyio
+import anyio.lowlevel
 
 from claw_acp.config.model import MODES, Mode
 from claw_acp.contracts.tool import SessionShelf
@@ -91,6 +92,7 @@ class Session:
             await self._journal.append(self.id, stamped, wait=keep)
         for watcher in tuple(self.watchers):
             await watcher(stamped)
+        await anyio.lowlevel.checkpoint_if_cancelled()  # a turn must not get by without ever being cancellable
         return stamped
 
     async def show(self, event: Event) -> None:

@@ -1,46 +1,11 @@
-"""What every conformance test gets: a project, a home, and ways to spawn an editor in them."""
-
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from functools import partial
-from pathlib import Path
-from typing import TypeAlias
+"""Conformance tests name the case of the protocol that they prove."""
 
 import pytest
 
-from tests.support.editor import Editor
+from tests.support.editor_fixtures import home, opened, project, spawn
 
-Spawn: TypeAlias = Callable[..., AbstractAsyncContextManager[Editor]]
+__all__ = ["home", "opened", "project", "spawn"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "case(*numbers): conformance cases of the protocol that the test proves")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project with one file."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "a.txt").write_text("hello\n")
-    return folder
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A user's home with nothing in it."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def spawn(project: Path, home: Path) -> Spawn:
-    """`Editor.spawned` in the project."""
-    return partial(Editor.spawned, project=project, home=home)
-
-
-@pytest.fixture
-def opened(project: Path, home: Path) -> Spawn:
-    """`Editor.opened` in the project: initialized, with a session."""
-    return partial(Editor.opened, project=project, home=home)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.conftest import Spawn
 from tests.support.editor import FULL
 from tests.support.editor_desk import SILENCE
+from tests.support.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, hold, say, turn
 
 SLEEPING = 'mode = "auto"'

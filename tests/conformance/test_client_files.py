@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import Spawn
 from tests.support.editor import FULL
 from tests.support.editor_desk import Handler
+from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, RpcFailure, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
 

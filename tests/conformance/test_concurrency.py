@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conformance.conftest import Spawn
+from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Call
 from tests.support.script_files import Script, call, hold, say, turn
 

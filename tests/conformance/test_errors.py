@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.conftest import Spawn
+from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import shown_text
 from tests.support.script_files import Script, call, expect, fail, raw_call, say, stop, turn
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.conftest import Spawn
 from tests.support.editor import Editor
+from tests.support.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, hold, say, turn
 
 

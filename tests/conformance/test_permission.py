@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.conftest import Spawn
 from tests.support.editor_desk import Question
+from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import RpcFailure, shown_text
 from tests.support.script_files import Script, call, say, turn
 

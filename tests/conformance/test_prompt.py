@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.conformance.conftest import Spawn
+from tests.support.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, expect, say, think, turn
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conformance.conftest import Spawn
 from tests.support.editor import FULL
+from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, RpcFailure, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
 

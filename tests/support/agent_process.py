@@ -6,6 +6,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from tests.support.official_schema import Breach
 PATIENCE = 20.0  # seconds any single wait of a test may take; only a hang takes that long
 EXIT_BOUND = 3.0  # seconds from the end of the input to the end of the process: 2 promised, 1 for a busy machine
 POLL = 0.005  # seconds between looks at what no event tells (other processes)
+LOOKS = 30  # sleeping at this many looks in a row counts as idle
 READ_SIZE = 1024 * 1024
 MARK = "EDITOR_TEST_MARK"  # inherited by everything the program starts, so that orphans can be found
 
@@ -101,6 +103,18 @@ class AgentProcess:
         status = dict(line.split(":", 1) for line in Path(f"/proc/{self.pid}/status").read_text().splitlines())
         return Memory(now=int(status["VmRSS"].split()[0]) * 1024, peak=int(status["VmHWM"].split()[0]) * 1024)
 
+    async def idle(self) -> None:
+        """Wait until it has nothing to do: asleep at so many looks in a row."""
+        asleep = 0
+
+        def quiet() -> bool:
+            nonlocal asleep
+            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+            asleep = asleep + 1 if state == "S" else 0
+            return asleep >= LOOKS
+
+        await eventually(quiet, what="an idle agent")
+
     # ------------------------------------------------------------------ pipes
 
     async def write(self, data: bytes) -> None:
@@ -116,11 +130,14 @@ class AgentProcess:
     async def read(self) -> bytes:
         """What came next; nothing at the end of the stream. While reading is paused this waits."""
         while self._stdout is not None:
-            await self._may_read.wait()
+            if not self._may_read.is_set():
+                await self._may_read.wait()
+                continue
             try:
                 return os.read(self._stdout, READ_SIZE)
             except BlockingIOError:
-                await anyio.wait_readable(self._stdout)
+                with suppress(anyio.ClosedResourceError):  # by `close_stdout`
+                    await anyio.wait_readable(self._stdout)
         return b""
 
     def pause_reading(self) -> None:

@@ -63,7 +63,7 @@ class Editor(RawClient):
         script: Script | None = None,
         capabilities: Json | None = None,
         config: str = "",
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, str | None] | None = None,
         python: Sequence[str] = ("-m", "claw_acp"),
         stderr_to_stdout: bool = False,
         late_cancel: Literal["refused", "allowed"] = "refused",
@@ -76,7 +76,7 @@ class Editor(RawClient):
             script: What the model plays; without one, no provider is configured.
             capabilities: What `initialize` will offer.
             config: More TOML for the top of the configuration file.
-            env: More environment.
+            env: More environment; None takes a variable away.
             python: What the interpreter is to run.
             stderr_to_stdout: Start it like `2>&1`.
             late_cancel: See `Judge`.
@@ -84,9 +84,10 @@ class Editor(RawClient):
         claw = home / "claw"
         configure(claw, script, more=config)
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environment = {**kept, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})}
         process = AgentProcess.start(
             cwd=project,
-            env={**kept, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})},
+            env={name: value for name, value in environment.items() if value is not None},
             stderr=home / f"stderr-{os.urandom(4).hex()}.txt",
             command=(sys.executable, *python),
             stderr_to_stdout=stderr_to_stdout,
