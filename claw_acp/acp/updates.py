@@ -69,7 +69,7 @@ def _notice(event: Notice, client: ClientCapabilities) -> JsonObject | None:
     if event.severity == "error":
         return None  # the prompt's own answer carries it
     text = f"{event.title}: {event.description}" if event.description else event.title
-    return _chunk("agent_thought_chunk", event.item, {"type": "text", "text": text})
+    return _chunk("agent_thought_chunk", event.item, {"type": "text", "text": f"{text}\n\n"})  # many join the thoughts
 
 
 def _tool_call(event: ToolCallChanged) -> JsonObject:
