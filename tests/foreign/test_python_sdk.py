@@ -151,13 +151,13 @@ async def test_a_plan_is_replaced_as_a_whole(desk: Desk) -> None:
         ]
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
-async def test_a_model_that_stops_early_says_why(desk: Desk, reason: str) -> None:
-    desk.plays(Script(turn(say("Half"), stop(reason))))
+async def test_a_model_that_stops_early_says_why(desk: Desk) -> None:
+    desk.plays(Script(turn(say("Half"), stop("max_tokens")), turn(say(", no"), stop("refusal"))))
     async with desk.editor() as editor:
         session = await editor.open()
-        assert (await editor.prompt(session, "Go")).stop_reason == reason
-        assert editor.said(session) == "Half"
+        assert (await editor.prompt(session, "Go")).stop_reason == "max_tokens"
+        assert (await editor.prompt(session, "Go on")).stop_reason == "refusal"
+        assert editor.said(session) == "Half, no"
 
 
 async def test_a_turn_that_uses_up_its_requests_says_so(desk: Desk) -> None:

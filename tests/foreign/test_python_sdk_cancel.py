@@ -3,7 +3,6 @@
 import sys
 
 import anyio
-import pytest
 
 from tests.support.foreign_desk import Desk
 from tests.support.foreign_editor import Question, answering
@@ -72,14 +71,14 @@ async def test_while_a_question_is_open(desk: Desk) -> None:
         assert editor.said(session) == "Back again."
 
 
-@pytest.mark.parametrize("session", ["idle", "ses_unknown"])
-async def test_with_nothing_to_cancel(desk: Desk, session: str) -> None:
+async def test_with_nothing_to_cancel(desk: Desk) -> None:
     desk.plays(Script(NEXT))
     async with desk.editor() as editor:
-        mine = await editor.open()
-        await editor.agent.cancel(mine if session == "idle" else session)
-        assert (await editor.prompt(mine, "Next")).stop_reason == "end_turn"
-        assert editor.said(mine) == "Back again."
+        session = await editor.open()
+        for idle in (session, "ses_unknown"):
+            await editor.agent.cancel(idle)
+        assert (await editor.prompt(session, "Next")).stop_reason == "end_turn"
+        assert editor.said(session) == "Back again."
 
 
 async def test_what_waits_behind_the_turn_is_cancelled_too(desk: Desk) -> None:
