@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import assert_never
 
+from claw_acp.agent.readable import readable
 from claw_acp.contracts.provider import (
     ChatOptions,
     ChatRequest,
@@ -49,7 +50,8 @@ class ModelRequester:
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))
         options = replace(self._options, tool_choice=tool_choice)
-        request = ChatRequest(model=self._model, messages=messages, tools=tools, options=options)
+        seen = readable(messages, capabilities=self._provider.capabilities(self._model))
+        request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options)
         response = await self._stream(message_id, request)
         await self._report_usage(message_id, response.usage)
         calls = tuple(self._own(call) for call in response.tool_calls)

@@ -11,6 +11,9 @@ from claw_acp.core.value import Value, made_by
 Effort = Literal["off", "low", "medium", "high"]
 ToolChoice = Literal["auto", "none", "required"]
 
+IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""The media types of images that every vendor takes."""
+
 
 class ToolSpec(Value):
     """A tool as a model sees it: `parameters` is a JSON Schema of type object."""

@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from claw_acp.contracts.provider import IMAGE_TYPES
 from claw_acp.core.errors import MalformedReply, RequestRejected
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
 
-IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _NO_OBJECT: JsonObject = {}
 _FENCE_ESCAPE = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\n": " "})
 

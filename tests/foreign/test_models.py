@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from acp import embedded_text_resource, image_block, resource_block, resource_link_block
+from acp import embedded_blob_resource, embedded_text_resource, image_block, resource_block, resource_link_block
 
 from tests.support.foreign_desk import Desk
 from tests.support.foreign_editor import answering
@@ -137,3 +137,38 @@ async def test_the_model_can_be_changed_in_the_middle_of_a_conversation(
         await editor.prompt(session, "Who are you?")
         assert editor.said(session) == "Read.I am another."
     assert [request.family for request in server.requests] == [family, family, other]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_an_attachment_that_no_model_reads_is_refused_and_spoils_nothing(
+    desk: Desk, server: ModelServer, family: Family
+) -> None:
+    server.will_say("Fine.")
+    document = resource_block(embedded_blob_resource("file:///a.pdf", "AAAA", mime_type="application/pdf"))
+    async with powered(desk, family, address(server, family)).editor() as editor:
+        session = await editor.open()
+        for attachment, named in ((document, "file:///a.pdf"), (image_block("AAAA", "image/bmp"), "image/bmp")):
+            error = await editor.refused(session, "Look", attachment)
+            assert error.code == -32602
+            assert named in str(error)
+        await editor.prompt(session, "Go on")
+        assert editor.said(session) == "Fine."
+
+
+async def test_a_model_without_eyes_is_told_that_a_picture_was_left_out(desk: Desk, server: ModelServer) -> None:
+    (desk.project / "a.gif").write_bytes(base64.b64decode(PIXEL))
+    call = Call(name="read_file", arguments={"path": "a.gif"})
+    server.will_reply(Say(text=("I see.",)), Say(calls=(call,)), Say(text=("I see no more.",)))
+    (desk.claw / "config.toml").write_text('[providers.openai]\nmodels = ["gpt-5.1", "gpt-3.5-turbo"]\n')
+    async with powered(desk, "openai", server.openai_url).editor() as editor:
+        session = await editor.open()
+        await editor.prompt(session, "Look", image_block(PIXEL, "image/gif"))
+        await editor.agent.set_config_option(config_id="model", session_id=session, value="openai/gpt-3.5-turbo")
+        await editor.prompt(session, "Look again")
+        assert editor.tool(session).status == "completed"
+        assert editor.said(session) == "I see.I see no more."
+    before, *after = server.requests
+    assert PIXEL in before.body.decode()
+    for request in after:
+        assert PIXEL not in request.body.decode()
+        assert "[left out: this model does not read images]" in request.body.decode()

@@ -1,0 +1,48 @@
+"""What a model can take in. A conversation may hold more: pictures from before the model was changed, or from tools.
+
+A vendor refuses a request for one such part, and would refuse every later one of the session; so in requests a
+sentence stands in its place.
+"""
+
+from collections.abc import Sequence
+
+from claw_acp.contracts.provider import IMAGE_TYPES, Capabilities
+from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, Message, ResourcePart, TextPart
+from claw_acp.core.value import replace
+
+
+def obstacle(part: ContentPart, *, capabilities: Capabilities) -> str | None:
+    """Why a model with these capabilities cannot take a part in; None when it can."""
+    match part:
+        case ImagePart(mime_type=mime_type):
+            return _image_obstacle(mime_type, capabilities=capabilities)
+        case AudioPart():
+            return None if capabilities.audio else "does not listen to sound"
+        case ResourcePart(uri=uri, mime_type=mime_type, text=None):
+            if mime_type in IMAGE_TYPES:
+                return _image_obstacle(mime_type, capabilities=capabilities)
+            return f"cannot read the attached {uri} ({mime_type or 'of unknown type'}): it is neither text nor an image"
+        case _:
+            return None
+
+
+def readable(messages: Sequence[Message], *, capabilities: Capabilities) -> list[Message]:
+    """The conversation with a sentence in the place of each part that the model cannot take in."""
+    return [_readable(message, capabilities=capabilities) for message in messages]
+
+
+def _readable(message: Message, *, capabilities: Capabilities) -> Message:
+    obstacles = [obstacle(part, capabilities=capabilities) for part in message.parts]
+    if not any(obstacles):
+        return message
+    parts = (
+        part if reason is None else TextPart(text=f"[left out: this model {reason}]")
+        for part, reason in zip(message.parts, obstacles, strict=True)
+    )
+    return replace(message, parts=tuple(parts))
+
+
+def _image_obstacle(mime_type: str, *, capabilities: Capabilities) -> str | None:
+    if not capabilities.images:
+        return "does not read images"
+    return None if mime_type in IMAGE_TYPES else f"cannot see images of type {mime_type}, only PNG, JPEG, GIF and WebP"
