@@ -1,5 +1,6 @@
 """One turn at a time in a session, across processes."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Generator
@@ -97,6 +98,19 @@ def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:
         child.kill()
         child.wait()
         with SessionLock(tmp_path).hold("ses_1"):
+            pass
+
+
+def test_nothing_of_a_killed_holders_note_shines_through_the_next(tmp_path: Path) -> None:
+    with held_elsewhere(tmp_path, "ses_1") as child:
+        child.kill()
+        child.wait()
+    left = tmp_path / "ses_1.lock"
+    left.write_bytes(left.read_bytes().replace(b" ", b"x"))  # as long as notes are, and full of another's words
+    with SessionLock(tmp_path).hold("ses_1"):
+        assert left.read_text().split()[0] == str(os.getpid())
+        assert "xx" not in left.read_text()
+        with pytest.raises(SessionBusy, match="ses_1 is already running a turn"), SessionLock(tmp_path).hold("ses_1"):
             pass
 
 
