@@ -37,7 +37,8 @@ def read_layer(path: Path, *, kind: OriginKind) -> tuple[Layer, list[Finding]]:
     if isinstance(document, TomlDocument):
         config, findings = check(document)
         return Layer(config=config, file=path, kind=kind, positions=document.positions), findings
-    return Layer(config=ConfigFile(), file=path, kind=kind, positions=Positions({})), [document] if document else []
+    nothing = Layer(config=ConfigFile.unset(), file=path, kind=kind, positions=Positions({}))
+    return nothing, [document] if document else []
 
 
 def _combine(

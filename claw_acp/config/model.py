@@ -1,7 +1,7 @@
 """The whole configuration file, as types. A key is here only when some code reads it; a test holds us to that."""
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -47,11 +47,24 @@ Texts: TypeAlias = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Fi
 
 
 class Section(BaseModel):
-    """The base of every table: exact types (`true` is not a number), unknown keys refused, immutable."""
+    """The base of every table: exact types (`true` is not a number), unknown keys refused, immutable.
+
+    What checks a table is built when the first file is read: most people have none, and it takes 20 ms.
+    """
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        defer_build=True,
     )
+
+    @classmethod
+    def unset(cls) -> Self:
+        """The table with nothing set. Unlike a call of the class it checks nothing, defaults being right."""
+        return cls.model_construct()
 
 
 class Options(Section):
@@ -83,7 +96,7 @@ class ProviderSection(Section):
     models: Texts = ()
     script: Annotated[Path, BeforeValidator(_path)] | None = None
     timeout: float | None = Field(default=None, gt=0, le=3600)
-    options: Options = Options()
+    options: Options = Field(default_factory=Options.unset)
 
 
 class PermissionsSection(Section):
@@ -112,5 +125,5 @@ class ConfigFile(Section):
     providers: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], ProviderSection] = Field(
         default_factory=dict[str, ProviderSection]
     )
-    permissions: PermissionsSection = PermissionsSection()
-    limits: LimitsSection = LimitsSection()
+    permissions: PermissionsSection = Field(default_factory=PermissionsSection.unset)
+    limits: LimitsSection = Field(default_factory=LimitsSection.unset)

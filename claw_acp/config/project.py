@@ -42,7 +42,7 @@ def _more_rules(user: PermissionsSection, *, project: Layer, origins: dict[str, 
     for key, before, added in (("ask", user.ask, rules.ask), ("deny", user.deny, rules.deny)):
         for index in range(len(before), len(before) + len(added)):
             origins[f"permissions.{key}[{index}]"] = project.origin(("permissions", key))
-    return PermissionsSection(allow=user.allow, ask=user.ask + rules.ask, deny=user.deny + rules.deny)
+    return user.model_copy(update={"ask": user.ask + rules.ask, "deny": user.deny + rules.deny})
 
 
 def _lower_limits(user: LimitsSection, *, project: Layer, origins: dict[str, Origin]) -> LimitsSection:

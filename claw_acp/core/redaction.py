@@ -56,41 +56,41 @@ _VENDORS: Mapping[str, str] = {
     "eyJ": r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
 }
 
-_PEM = re.compile(
+_PEM = (
     r"(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)"
     r"((?:\\[nr]|\s|(?:Proc-Type|DEK-Info):[^\n\"]*|[A-Za-z0-9+/=])*)"  # stops at code around a bare marker
 )
-_URL_PASSWORD = re.compile(r"(?<=://)([^\s:/@'\"<>]*):([^\s/@'\"<>]{3,})(?=@[\w.\[-])")
-_AUTHORIZATION = re.compile(
+_URL_LOGIN = r"(?<=://)([^\s:/@'\"<>]*):([^\s/@'\"<>]{3,})(?=@[\w.\[-])"
+_AUTHORIZATION = (
     r"(?i)(\b(?:proxy-)?authorization\"?'?\s*[:=]\s*[\"']?\s*(?:bearer|basic|token|bot)\s+)([A-Za-z0-9._~+/=-]{8,})"
 )
-_BEARER = re.compile(r"(?i)(\bbearer\s+)([A-Za-z0-9._~+/=-]{20,})")
-_API_HEADER = re.compile(
+_BEARER = r"(?i)(\bbearer\s+)([A-Za-z0-9._~+/=-]{20,})"
+_API_HEADER = (
     r"(?i)(\b(?:x-api-key|api-key|x-goog-api-key|x-auth-token|private-token)\"?'?\s*:\s*[\"']?)([^\s\"',]{8,})"
 )
 # Words that announce a secret. They are looked for with `str.find`, many times faster than one regular expression.
 _TELLS = ("passw", "pwd", "passphrase", "secret", "key", "token", "credential")
-_KEY_BEFORE = re.compile(r"(?:api|access|auth|private|encryption|signing|account)[_-]?$")
-_VALUE = re.compile(
+_KEY_BEFORE = r"(?:api|access|auth|private|encryption|signing|account)[_-]?$"
+_VALUE = (
     r"[\w-]*[\"']?\s{0,8}(?::=|=>|[:=])\s{0,8}"
     r"(?:\"([^\"\n]{8,512})\"|'([^'\n]{8,512})'|([^\s\"'`,;(){}\[\]<>]{8,512}))"
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = (
     r"(?i)x{4,}|\*{3,}|\.{3,}|your|example|changeme|placeholder|redacted|dummy|sample|insert|todo|none|null|undefined|env[:.]"
     r"|keyring:|file:|command:|process\.|os\.|\$|%|/|^[a-z]+(?:[._-][a-z]+)*$|^(?:[A-Z][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$"
 )
-_NOT_VALUES = re.compile(r"^[\w.]+\(|^(?:true|false)$|^[A-Z_]+$|^[a-z_]\w*(?:\.\w+)+$|^sha\d+-|^\d+(?:\.\d+)*$")
+_NOT_VALUES = r"^[\w.]+\(|^(?:true|false)$|^[A-Z_]+$|^[a-z_]\w*(?:\.\w+)+$|^sha\d+-|^\d+(?:\.\d+)*$"
 
 
 def redact(text: str) -> str:
     """`text` without credentials. The same object when there are none."""
     for tell in _VENDORS:
         if tell in text:
-            text = _vendor_pattern(tell).sub(_shorten_plausible, text)
+            text = _pattern(_VENDORS[tell]).sub(_shorten_plausible, text)
     if "PRIVATE KEY" in text:
-        text = _PEM.sub(_without_key, text)
+        text = _pattern(_PEM).sub(_without_key, text)
     if "://" in text and "@" in text:
-        text = _URL_PASSWORD.sub(_without_password, text)
+        text = _pattern(_URL_LOGIN).sub(_without_password, text)
     if ":" in text or "=" in text or "earer" in text:
         text = _assignments(text)
     return text
@@ -118,9 +118,9 @@ class Redactor:
 
 
 @cache
-def _vendor_pattern(tell: str) -> re.Pattern[str]:
-    """Compiled when the first text holds the tell-tale: most never do."""
-    return re.compile(_VENDORS[tell])
+def _pattern(expression: str) -> re.Pattern[str]:
+    """Compiled when the first text holds its tell-tale: most never do, and the log imports this at the start."""
+    return re.compile(expression)
 
 
 def _without_key(match: re.Match[str]) -> str:
@@ -155,9 +155,9 @@ def _without_password(match: re.Match[str]) -> str:
 def _assignments(text: str) -> str:
     lowered = _lowered(text)
     if "authorization" in lowered or "bearer" in lowered:
-        text = _BEARER.sub(_value_of_header, _AUTHORIZATION.sub(_value_of_header, text))
+        text = _pattern(_BEARER).sub(_value_of_header, _pattern(_AUTHORIZATION).sub(_value_of_header, text))
     if "key:" in lowered or 'key"' in lowered or "-token" in lowered:
-        text = _API_HEADER.sub(_value_of_header, text)
+        text = _pattern(_API_HEADER).sub(_value_of_header, text)
     spans = sorted(_assigned(text, lowered=_lowered(text)))
     pieces: list[str] = []
     done = 0
@@ -181,7 +181,7 @@ def _assigned(text: str, *, lowered: str) -> Iterator[tuple[int, int]]:
     for tell in _TELLS:
         position = lowered.find(tell)
         while position >= 0:
-            found = _VALUE.match(text, position) if tell != "key" or _is_key_name(lowered, position) else None
+            found = _pattern(_VALUE).match(text, position) if tell != "key" or _is_key_name(lowered, position) else None
             after = position + len(tell)
             if found and found.lastindex and _plausible(found[found.lastindex], quoted=found.lastindex < 3):
                 yield found.span(found.lastindex)
@@ -190,7 +190,7 @@ def _assigned(text: str, *, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_key_name(lowered: str, position: int) -> bool:
-    return _KEY_BEFORE.search(lowered, max(0, position - 12), position) is not None
+    return _pattern(_KEY_BEFORE).search(lowered, max(0, position - 12), position) is not None
 
 
 def _value_of_header(match: re.Match[str]) -> str:
@@ -209,7 +209,7 @@ def _plausible(value: str, *, quoted: bool) -> bool:
     mixed = value.lower() != value and value.upper() != value
     if digits + letters + signs + mixed < _LEAST_KINDS or REDACTED in value:
         return False
-    if _PLACEHOLDER.search(value) or _NOT_VALUES.match(value):
+    if _pattern(_PLACEHOLDER).search(value) or _pattern(_NOT_VALUES).match(value):
         return False
     return _entropy(value) >= _LEAST_ENTROPY or (quoted and digits and signs)
 

@@ -8,7 +8,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.providers.known import OFFLINE, SERVICES, KnownService
 
-_NO_SECTION = ProviderSection()
+_NO_SECTION = ProviderSection.unset()
 
 
 class Card(Value):

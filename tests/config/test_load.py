@@ -1,6 +1,8 @@
 """The user's file and the environment."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,25 @@ def test_without_any_file_the_defaults_apply(desk: Desk) -> None:
     assert settings.limits.max_turn_requests == 50
     assert (settings.log_level, settings.trace) == ("warning", None)
     assert settings.origin("mode").text() == "default"
+
+
+def test_nothing_is_built_to_check_files_that_are_not_there(tmp_path: Path) -> None:
+    code = """
+from pathlib import Path
+import sys
+from claw_acp.config.load import load_settings
+from claw_acp.config.locations import find_locations
+from claw_acp.config.model import Section
+root = Path(sys.argv[1])
+def built():
+    return [table.__name__ for table in Section.__subclasses__() if table.__pydantic_complete__]
+def load():
+    return load_settings(locations=find_locations({"CLAW_ACP_HOME": str(root)}), environ={}, cwd=root)
+assert load().mode == "ask" and not built(), built()
+(root / "config.toml").write_text('mode = "plan"')
+assert load().mode == "plan" and "ConfigFile" in built(), built()
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
 
 
 def test_every_key_of_the_user_file_applies(desk: Desk) -> None:
