@@ -6,16 +6,18 @@ name service that changes in between leads nowhere else. For the same reason no 
 
 import zlib
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import httpx
+from anyio import to_thread
 
 from claw_acp.core.errors import ToolError
-from claw_acp.core.value import Value
 from claw_acp.core.version import VERSION
 from claw_acp.net.address_guard import AddressGuard
 from claw_acp.net.closing import closing
+from claw_acp.net.page import GetPage, Page
+from claw_acp.net.trust import trusted
 
 TOTAL_SECONDS: Final = 30.0
 """For everything: names, connections, redirects, the body."""
@@ -31,16 +33,6 @@ _HEADERS: Final = {
     "Accept-Encoding": "gzip",
 }
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-
-
-class Page(Value):
-    """What came back: `url` is where it was found in the end, `content_type` the header as sent (maybe empty)."""
-
-    url: str
-    status: int
-    content_type: str
-    body: bytes
-    truncated: bool
 
 
 async def get(url: str, *, guard: AddressGuard, within: float = TOTAL_SECONDS) -> Page:
@@ -78,10 +70,8 @@ def _parse(url: str) -> httpx.URL:
 
 
 async def _follow(target: httpx.URL, *, guard: AddressGuard) -> Page:
-    # A connection is to an address, so one that was checked for one name must not be used again for another.
-    limits = httpx.Limits(max_keepalive_connections=0)
     async with httpx.AsyncClient(
-        transport=httpx.AsyncHTTPTransport(limits=limits),
+        transport=await to_thread.run_sync(_transport, abandon_on_cancel=True),  # slow the first time: certificates
         headers=_HEADERS,
         timeout=TOTAL_SECONDS,
         trust_env=False,
@@ -93,6 +83,12 @@ async def _follow(target: httpx.URL, *, guard: AddressGuard) -> Page:
                 return found
             target = _next(target, location=found)
     raise ToolError(f"{target} is the end of more than {MAX_REDIRECTS} redirects; it was not followed.")
+
+
+def _transport() -> httpx.AsyncHTTPTransport:
+    # A connection is to an address, so one that was checked for one name must not be used again for another.
+    limits = httpx.Limits(max_keepalive_connections=0)
+    return httpx.AsyncHTTPTransport(limits=limits, verify=trusted())
 
 
 async def _request(client: httpx.AsyncClient, target: httpx.URL, *, guard: AddressGuard) -> Page | str:
@@ -163,3 +159,7 @@ async def _collect(chunks: AsyncIterator[bytes]) -> bytes:
             if len(body) > MAX_BODY:
                 break
     return bytes(body[: MAX_BODY + 1])
+
+
+if TYPE_CHECKING:
+    _get: GetPage = get

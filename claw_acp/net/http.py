@@ -10,6 +10,7 @@ from urllib.request import getproxies
 
 import anyio
 import httpx
+from anyio import to_thread
 
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
@@ -27,6 +28,7 @@ from claw_acp.core.value import Value
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
 from claw_acp.net.refusals import read_refusal, refusal_error, refusal_in_reply
+from claw_acp.net.trust import trusted
 
 CONNECT_TIMEOUT = 10.0  # seconds until TCP and TLS stand
 FIRST_BYTE_TIMEOUT = 120.0  # seconds until the service begins to answer; large prompts are read before that
@@ -137,7 +139,7 @@ class HttpService:
         timeout = httpx.Timeout(self._timeouts.connect, read=self._timeouts.first_byte)
         headers = {"content-type": "application/json"} if content is not None else {}
         try:
-            client = self._client or self._connected_client()
+            client = self._client or await self._first_client()
             request = client.build_request(
                 method, self._base_url + path, content=content, headers=headers, timeout=timeout
             )
@@ -162,23 +164,29 @@ class HttpService:
             with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
                 await response.aclose()
 
-    def _connected_client(self) -> httpx.AsyncClient:
+    async def _first_client(self) -> httpx.AsyncClient:
+        """Made in a thread: imports and certificates take some 100 ms, in which other sessions must not stand still."""
+        made = await to_thread.run_sync(self._make_client, abandon_on_cancel=True)
+        if self._client is None:  # else another request was faster, and ours was never opened
+            self._client = made
+        return self._client
+
+    def _make_client(self) -> httpx.AsyncClient:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEP_ALIVE)
         try:
-            self._client = httpx.AsyncClient(headers=self._headers, limits=limits, verify=self._trust())
+            return httpx.AsyncClient(headers=self._headers, limits=limits, verify=self._trust())
         except (ImportError, ValueError) as error:
             raise RequestRejected(
                 f"{self._provider}: the proxy settings of the environment cannot be used ({error}). "
                 "Correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY.",
                 provider=self._provider,
             ) from error
-        return self._client
 
-    def _trust(self) -> ssl.SSLContext | bool:
+    def _trust(self) -> ssl.SSLContext:
         """Certificates to trust: the usual ones; none at all (and no time spent on them) where no TLS can happen."""
         if self._base_url.startswith("http://") and not getproxies():
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        return True
+        return trusted()
 
     def _check_headers(self) -> None:
         """Refuse headers that cannot be sent before httpx does: its error would quote the key."""

@@ -12,15 +12,17 @@ from pydantic import Field
 from claw_acp.contracts.tool import CallView, FetchesUrl, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.messages import TextPart
-from claw_acp.net import fetch
 from claw_acp.net.address_guard import AddressGuard
-from claw_acp.net.fetch import Page
+from claw_acp.net.page import GetPage, Page
+from claw_acp.registry.reference import Ref
 from claw_acp.tools.display import fenced, printable
 from claw_acp.tools.fetch_html import html_to_text
 from claw_acp.tools.parameters import Parameters, TypedTool
 
 DEFAULT_CHARS: Final = 20_000
 MAX_CHARS: Final = 100_000
+
+_GET: Final["Ref[GetPage]"] = Ref("claw_acp.net.fetch:get")  # importing httpx takes 100 ms; most sessions never fetch
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT = re.compile(
@@ -82,7 +84,8 @@ class _Fetching(Invocation):
 
     async def run(self) -> ToolResult:
         """Fetch, turn into text, and mark it as somebody else's words."""
-        page = await fetch.get(self._parameters.url, guard=self._guard)
+        get = await to_thread.run_sync(_GET.load)
+        page = await get(self._parameters.url, guard=self._guard)
         # Given up on when cancelled: the thread has a bounded text to parse and touches nothing else.
         text = await to_thread.run_sync(partial(page_text, page), abandon_on_cancel=True)
         limit = self._parameters.max_chars
