@@ -6,7 +6,7 @@ from typing import Protocol
 
 import anyio
 
-from claw_acp.contracts.provider import ChatResponse, Finished, StreamEvent
+from claw_acp.contracts.provider import ChatResponse, Finished, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import ClawError, EmptyAnswer, StreamInterrupted
 from claw_acp.core.json_value import JsonObject
 from claw_acp.net.closing import closing
@@ -50,12 +50,31 @@ async def stream_answer(
     """
     async with aclosing(service.stream(path, body=body)) as chunks:
         async for chunk in chunks:
-            for event in parser.feed(chunk):
+            for event in _joined(parser.feed(chunk)):
                 yield event
             if parser.done:
                 await _drain(chunks)
                 break
     yield Finished(response=parser.response())
+
+
+def _joined(events: Sequence[StreamEvent]) -> Sequence[StreamEvent]:
+    """Adjacent pieces of one kind as one. They arrived in one read, so none of them waits for another."""
+    if len(events) < 2:
+        return events
+    joined = [events[0]]
+    for event in events[1:]:
+        match joined[-1], event:
+            case TextChunk(text=before), TextChunk(text=text):
+                joined[-1] = TextChunk(text=before + text)
+            case (
+                ThoughtChunk(text=before, signature=None, redacted=None),
+                ThoughtChunk(text=text, signature=None, redacted=None),
+            ):
+                joined[-1] = ThoughtChunk(text=before + text)
+            case _:  # a signature belongs to the block that it closes
+                joined.append(event)
+    return joined
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:

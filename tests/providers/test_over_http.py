@@ -8,7 +8,7 @@ from contextlib import aclosing
 import anyio
 import pytest
 
-from claw_acp.contracts.provider import ChatRequest, Finished, Provider, StreamEvent, TextChunk
+from claw_acp.contracts.provider import ChatRequest, Finished, Provider, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import (
     ClawError,
     ContextTooLong,
@@ -76,10 +76,26 @@ async def test_an_answer_arrives_however_the_network_cuts_it(
     call = Call(name="f", arguments={"a": "żółć"}, id="c1")
     server.will_reply(Say(thinking=("hm",), text=("Hel", "lo"), calls=(call,), split=split))  # pyright: ignore[reportArgumentType]
     *chunks, last = await events_of(provider)
-    assert [event.text for event in chunks if isinstance(event, TextChunk)] == ["Hel", "lo"]
+    together = split == "whole"  # what came in one read is passed on in one piece
+    assert [event.text for event in chunks if isinstance(event, TextChunk)] == (
+        ["Hello"] if together else ["Hel", "lo"]
+    )
     assert isinstance(last, Finished)
     assert (last.response.text, last.response.stop) == ("Hello", "tool_calls")
     assert last.response.tool_calls[0].arguments == call.json
+
+
+async def test_pieces_that_arrive_together_are_joined_by_kind_and_never_across_blocks(
+    server: ModelServer, provider: Provider, family: Family
+) -> None:
+    server.will_reply(Say(thinking=("h", "m"), text=("Hel", "lo"), split="whole"))
+    thought, *rest = (await events_of(provider))[:-1]
+    assert thought == ThoughtChunk(text="hm")
+    if family == "anthropic":
+        signed = rest.pop(0)
+        assert isinstance(signed, ThoughtChunk)
+        assert signed.signature
+    assert rest == [TextChunk(text="Hello")]
 
 
 async def test_chat_is_the_stream_in_one_piece(server: ModelServer, provider: Provider) -> None:
