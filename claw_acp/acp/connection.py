@@ -117,10 +117,9 @@ class Connection:
         return True
 
     async def aclose(self) -> None:
-        """The editor is gone: close what only it had open."""
+        """The editor is gone: stop watching. Its sessions end with the engine."""
         for session_id in tuple(self._views):
             self.forget(session_id)
-            await (await self.engine()).close(session_id)
 
 
 async def _refuse_early(call: IncomingCall, _params: JsonObject) -> JsonValue:

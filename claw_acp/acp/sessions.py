@@ -5,10 +5,13 @@ from functools import partial
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.settings import settings_of
+from claw_acp.acp.view import SessionView
 from claw_acp.core.clock import iso_time
+from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall, Reply
 from claw_acp.schema.invalid import parse
+from claw_acp.schema.mcp import McpServerStdio
 from claw_acp.schema.sessions import (
     CloseSessionRequest,
     DeleteSessionRequest,
@@ -25,31 +28,28 @@ log = logging.getLogger(__name__)
 async def new(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A new session; what the client should know of it follows the answer."""
     request = parse(NewSessionRequest, params, method=call.method)
+    missing = _left_out(request)
     engine = await connection.engine()
     opened = await engine.create(request.cwd, additional=request.additional_directories)
     view = connection.open(opened)
-    return Reply(
-        {"sessionId": opened.session.id, **settings_of(opened)}, partial(view.announce, engine, _left_out(request))
-    )
+    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, partial(view.announce, engine, missing))
 
 
 async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier, its whole conversation shown before the answer."""
     request = parse(LoadSessionRequest, params, method=call.method)
-    engine = await connection.engine()
-    opened = await engine.open(request.session_id, request.cwd, additional=request.additional_directories)
-    view = connection.open(opened)
-    await view.replay(await engine.journal.read(request.session_id))
-    return Reply(settings_of(opened), partial(view.announce, engine, _left_out(request)))
+    view = await _reopen(connection, request)
+    await view.replay()
+    await view.announce(await connection.engine(), _left_out(request))
+    return Reply(settings_of(view.opened), partial(_prepare_history, view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier, without showing its conversation again."""
     request = parse(ResumeSessionRequest, params, method=call.method)
-    engine = await connection.engine()
-    opened = await engine.open(request.session_id, request.cwd, additional=request.additional_directories)
-    view = connection.open(opened)
-    return Reply(settings_of(opened), partial(view.announce, engine, _left_out(request)))
+    missing = _left_out(request)
+    view = await _reopen(connection, request)
+    return Reply(settings_of(view.opened), partial(view.announce, await connection.engine(), missing))
 
 
 async def list_sessions(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -62,24 +62,48 @@ async def list_sessions(connection: Connection, call: IncomingCall, params: Json
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Cancel a session's work and free it."""
+    """Cancel a session's work and free it; its last updates come before the answer, and none after."""
     request = parse(CloseSessionRequest, params, method=call.method)
     connection.view(request.session_id)
-    connection.forget(request.session_id)
+    call.on_cancel = _finish_anyway
     await (await connection.engine()).close(request.session_id)
+    connection.forget(request.session_id)
     return {}
 
 
 async def delete(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
     """Remove a session for good; one that does not exist is already gone."""
     request = parse(DeleteSessionRequest, params, method=call.method)
-    connection.forget(request.session_id)
+    call.on_cancel = _finish_anyway
     await (await connection.engine()).delete(request.session_id)
+    connection.forget(request.session_id)
     return {}
 
 
+def _finish_anyway() -> None:
+    """What cancelling means for a request that frees things: nothing; half freed helps nobody."""
+
+
+async def _reopen(connection: Connection, request: LoadSessionRequest | ResumeSessionRequest) -> SessionView:
+    engine = await connection.engine()
+    opened = await engine.open(request.session_id, request.cwd, additional=request.additional_directories)
+    return connection.open(opened)
+
+
+async def _prepare_history(view: SessionView) -> None:
+    """Fold a long conversation into messages now, so that the first prompt need not wait for it."""
+    view.opened.session.history.messages()
+
+
 def _left_out(request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest) -> list[str]:
-    """What was asked for and is not done, for a notice; it is in the log too."""
+    """What was asked for and is not done, for a notice; it is in the log too.
+
+    Raises:
+        InvalidRequest: A server is of a kind that was not advertised.
+    """
+    for server in request.mcp_servers:
+        if not isinstance(server, McpServerStdio):
+            raise InvalidRequest(f"the MCP server {server.name} is of a kind that was not advertised: {server.type}")
     if not request.mcp_servers:
         return []
     names = ", ".join(server.name for server in request.mcp_servers)

@@ -7,7 +7,7 @@ import anyio
 
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput
 from claw_acp.core.errors import InvalidRequest, ToolError
-from claw_acp.core.json_value import JsonValue
+from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.peer import Peer
 from claw_acp.schema.base import Wire
@@ -36,24 +36,24 @@ class EditorTerminal:
     async def create(cls, peer: Peer, session_id: str, command: Command) -> "EditorTerminal":
         """Open a terminal and run the command line in it.
 
+        When this is cancelled, the editor still has `LAST_WORDS` to name the terminal, so that it can be released.
+
         Raises:
             RpcError, TimeoutError, InvalidRequest: The editor did not.
         """
-        environment = command_environment({}, extra=command.env)
-        answer = await peer.request(
-            "terminal/create",
-            {
-                "sessionId": session_id,
-                "command": SHELL,
-                "args": ["-c", "--", command.line],
-                "env": [{"name": name, "value": value} for name, value in environment.items()],
-                "cwd": str(command.cwd),
-                "outputByteLimit": command.output_limit,
-            },
-            within=PATIENCE,
-        )
-        created = parse(CreateTerminalResponse, answer, method="terminal/create")
-        return cls(peer, session_id, created.terminal_id)
+        opening = _Opening(peer, session_id, command)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(opening.run)
+                await opening.wait()
+        except anyio.get_cancelled_exc_class():
+            if opening.terminal_id is not None:
+                await cls(peer, session_id, opening.terminal_id).release()
+            raise
+        if opening.failure is not None:
+            raise opening.failure
+        assert opening.terminal_id is not None
+        return cls(peer, session_id, opening.terminal_id)
 
     @property
     def terminal_id(self) -> str:
@@ -99,3 +99,42 @@ class EditorTerminal:
                 await self._call(f"terminal/{method}", within=None)
             except (RpcError, ConnectionClosed) as error:
                 log.warning("terminal not freed", extra={"terminal": self._terminal_id, "reason": str(error)})
+
+
+class _Opening:
+    """A `terminal/create` that outlives its cancellation for a moment, because its effect does."""
+
+    def __init__(self, peer: Peer, session_id: str, command: Command) -> None:
+        self.terminal_id: str | None = None
+        self.failure: Exception | None = None
+        self._peer = peer
+        self._params = _create_params(session_id, command)
+        self._scope = anyio.CancelScope(shield=True)
+        self._done = anyio.Event()
+
+    async def run(self) -> None:
+        with self._scope:
+            try:
+                answer = await self._peer.request("terminal/create", self._params, within=PATIENCE)
+                self.terminal_id = parse(CreateTerminalResponse, answer, method="terminal/create").terminal_id
+            except (RpcError, ConnectionClosed, InvalidRequest, TimeoutError) as error:
+                self.failure = error
+        self._done.set()
+
+    async def wait(self) -> None:
+        try:
+            await self._done.wait()
+        finally:
+            self._scope.deadline = anyio.current_time() + LAST_WORDS
+
+
+def _create_params(session_id: str, command: Command) -> JsonObject:
+    environment = command_environment({}, extra=command.env)
+    return {
+        "sessionId": session_id,
+        "command": SHELL,
+        "args": ["-c", "--", command.line],
+        "env": [{"name": name, "value": value} for name, value in environment.items()],
+        "cwd": str(command.cwd),
+        "outputByteLimit": command.output_limit,
+    }

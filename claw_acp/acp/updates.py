@@ -35,7 +35,7 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
         case ThoughtDelta(item=item, text=text):
             return _chunk("agent_thought_chunk", item, {"type": "text", "text": text}) if text else None
         case ToolCallChanged():
-            return _tool_call(event)
+            return _tool_call(event, replay=replay)
         case PlanChanged(entries=entries):
             steps = [{"content": step.content, "priority": step.priority, "status": step.status} for step in entries]
             return {"sessionUpdate": "plan", "entries": steps}
@@ -72,7 +72,8 @@ def _notice(event: Notice, client: ClientCapabilities) -> JsonObject | None:
     return _chunk("agent_thought_chunk", event.item, {"type": "text", "text": f"{text}\n\n"})  # many join the thoughts
 
 
-def _tool_call(event: ToolCallChanged) -> JsonObject:
+def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject:
+    content = _without_terminals(event) if replay else event.content
     update: dict[str, JsonValue] = {
         "sessionUpdate": "tool_call_update" if event.name is None else "tool_call",
         "toolCallId": event.item,
@@ -83,12 +84,20 @@ def _tool_call(event: ToolCallChanged) -> JsonObject:
         "kind": event.kind,
         "status": event.status,
         "locations": None if event.locations is None else [_location(location) for location in event.locations],
-        "content": None if event.content is None else [tool_content(item) for item in event.content],
+        "content": None if content is None else [tool_content(item) for item in content],
         "rawInput": event.raw_input,
         "rawOutput": event.raw_output,
     }
     update.update((key, value) for key, value in optional.items() if value is not None)
     return update
+
+
+def _without_terminals(event: ToolCallChanged) -> tuple[ToolContent, ...] | None:
+    """What to show of a past call: its terminal is gone with the client that had it, its output is not."""
+    if event.content is None or not any(isinstance(item, TerminalContent) for item in event.content):
+        return event.content
+    others = tuple(item for item in event.content if not isinstance(item, TerminalContent))
+    return (*others, *(PartContent(part=part) for part in event.output or ()))
 
 
 def _location(location: Location) -> JsonObject:

@@ -7,8 +7,9 @@ from pathlib import Path
 from claw_acp.acp.terminal import EditorTerminal
 from claw_acp.acp.view import SessionView
 from claw_acp.contracts.workspace import Command, RunningProcess
-from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.events import Notice
+from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.errors import RpcError
 from claw_acp.schema.files import ReadTextFileResponse
@@ -60,7 +61,12 @@ class EditorWorkspace:
         if self._client.write_file:
             try:
                 await self._ask("fs/write_text_file", path, content=text)
-            except (RpcError, TimeoutError) as error:
+            except TimeoutError as error:
+                # It may still write later, so writing to disk behind its back could lose one of the two.
+                raise ToolError(
+                    f"The editor did not confirm that it wrote {path}; look before writing again."
+                ) from error
+            except RpcError as error:
                 await self._say_fallback(f"The editor could not write {path}", str(error))
             else:
                 return
@@ -81,5 +87,5 @@ class EditorWorkspace:
 
     async def _say_fallback(self, title: str, reason: str) -> None:
         log.warning("editor failed, working locally", extra={"what": title, "reason": reason})
-        notice = Notice(item=f"ntc_{title}", severity="warning", title=title, description=f"{reason}; done locally")
+        notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=f"{reason}; done locally")
         await self._view.opened.session.show(notice)

@@ -1,16 +1,26 @@
 """Whether a call may run: the policy decides, a person is asked where it says so, "always" is remembered."""
 
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import anyio
+from anyio import to_thread
+
 from claw_acp.contracts.asking import Asker, PermissionQuestion
 from claw_acp.contracts.tool import Invocation
-from claw_acp.core.events import ToolContent
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.events import Notice, ToolContent
+from claw_acp.core.ids import new_id
 from claw_acp.core.value import Value
 from claw_acp.security.choices import choices_for
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
 from claw_acp.session.session import Session
+
+log = logging.getLogger(__name__)
+
+STORING = 5.0  # seconds for the file of answers; another process may be writing it
 
 
 class Admission(Value):
@@ -76,6 +86,18 @@ class Gate:
             )
         allowed = choice.kind in {"allow_once", "allow_always"}
         if choice.kind in {"allow_always", "reject_always"}:
-            self._remember(decision.remember, "allow" if allowed else "deny")
+            await self._keep(decision.remember, "allow" if allowed else "deny")
         reason = "" if allowed else "The user rejected this call, so it was not run. Ask what to do instead."
         return Admission(allowed=allowed, reason=reason)
+
+    async def _keep(self, rules: Sequence[str], answer: Answer) -> None:
+        """Remember an answer; when that fails the answer still counts this once, and the person is told."""
+        try:
+            with anyio.fail_after(STORING):
+                await to_thread.run_sync(self._remember, rules, answer, abandon_on_cancel=True)
+        except (ConfigError, TimeoutError) as error:
+            log.warning("answer not remembered", extra={"rules": ", ".join(rules), "reason": str(error)})
+            title = "Your answer counts for this call only; it could not be remembered"
+            await self._session.show(
+                Notice(item=new_id("ntc"), severity="warning", title=title, description=str(error))
+            )

@@ -9,7 +9,7 @@ from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ClawError
+from claw_acp.core.errors import ClawError, StoreError
 from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, Usage
@@ -62,7 +62,7 @@ class Turn:
         except BaseException as error:
             with anyio.move_on_after(LAST_WORDS, shield=True):
                 await self._end_badly(turn_id, error)
-            raise
+            raise  # also when the journal could not take the end: what happened first is what is told
         await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop))
         return Outcome(stop=stop, usage=self._usage)
 
@@ -84,13 +84,18 @@ class Turn:
 
     async def _end_badly(self, turn_id: str, error: BaseException) -> None:
         idle = StateChanged(item=turn_id, state="idle")
-        if isinstance(error, anyio.get_cancelled_exc_class()):
-            await self._session.publish(replace(idle, stop="cancelled"))
-            return
-        text = error.message if isinstance(error, ClawError) else "the turn failed unexpectedly"
-        notice_id = new_id("ntc", clock=self._clock)
-        await self._session.publish(Notice(item=notice_id, severity="error", title="The turn failed", description=text))
-        await self._session.publish(replace(idle, error=text))
+        try:
+            if isinstance(error, anyio.get_cancelled_exc_class()):
+                await self._session.publish(replace(idle, stop="cancelled"))
+                return
+            text = error.message if isinstance(error, ClawError) else "an unexpected error; the log has it"
+            notice_id = new_id("ntc", clock=self._clock)
+            await self._session.publish(
+                Notice(item=notice_id, severity="error", title="The turn failed", description=text)
+            )
+            await self._session.publish(replace(idle, error=text))
+        except StoreError as trouble:
+            log.warning("the end of a turn was not kept", extra={"turn": turn_id, "reason": trouble.message})
 
 
 def _stop_reason(response: ChatResponse) -> StopReason:

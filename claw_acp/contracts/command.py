@@ -1,6 +1,7 @@
 """The contract of a slash command: something a person types as `/name argument` instead of a prompt."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from claw_acp.core.events import Event
@@ -46,6 +47,8 @@ class CommandContext(Value):
     """The session's whole journal."""
     markdown: Callable[[], Awaitable[str]]
     """The session's whole conversation, to read."""
+    save: Callable[[str, str], Awaitable[Path]]
+    """Write a text into a new file of the project, as far as the policy lets a person; raises ToolError."""
     set_mode: Callable[[str], Awaitable[None]]
     set_model: Callable[[str], Awaitable[None]]
 

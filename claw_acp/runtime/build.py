@@ -4,10 +4,13 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
+import anyio
+
 from claw_acp.config.locations import find_locations, private_directory
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.runtime.engine import Engine
 from claw_acp.session.journal import Journal
+from claw_acp.session.session import LAST_WORDS
 from claw_acp.workspace.process_host import ProcessHost
 
 
@@ -28,4 +31,5 @@ async def open_engine(
         try:
             yield engine
         finally:
-            await engine.aclose()
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await engine.aclose()

@@ -6,11 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.core.clock import Clock
+from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
 from claw_acp.providers.resolve import resolve
 from claw_acp.registry.reference import Ref
@@ -39,6 +42,10 @@ class OpenSession:
     workspace: LocalWorkspace
     notices: Sequence[str] = ()
     """What a person should know about the set-up: no model, mistakes in the configuration."""
+    system: str | None = None
+    """The instructions above the conversation, once a turn has made them."""
+    closed: anyio.Event | None = None
+    """Set when it has been closed; there while that goes on."""
 
 
 class Engine:
@@ -71,12 +78,6 @@ class Engine:
         """The slash commands; looked up on first use, after the first session was answered."""
         return MAKE_COMMANDS.load()()
 
-    @property
-    def protected(self) -> tuple[Path, ...]:
-        """Our own directories, which no tool call may touch."""
-        places = self.locations
-        return tuple({places.config_dir, places.data_dir, places.state_dir, places.cache_dir})
-
     # ------------------------------------------------------------------ opening
 
     async def create(self, cwd: str, *, additional: Sequence[str] = ()) -> OpenSession:
@@ -106,18 +107,37 @@ class Engine:
     async def open(self, session_id: str, cwd: str, *, additional: Sequence[str] = ()) -> OpenSession:
         """A session made earlier, by this process or another; the one in use when there is one.
 
+        Its additional directories are those given now (ACP: left out means none), unless a turn is running.
+
         Raises:
             SessionNotFound: There is none with this id.
-            InvalidRequest: A directory does not exist.
+            InvalidRequest: A directory does not exist, or the session works in another `cwd`.
         """
         roots = [session_root(path) for path in (cwd, *additional)]
-        opened = self._open.get(session_id)
+        opened = await self._in_use(session_id)
         if opened is None:
             record = await self.journal.get(session_id)
-            opened = self._open.get(session_id) or self._assemble(record, roots=roots, settings=self.settings(roots[0]))
+            _check_cwd(record, roots[0])
+            opened = await self._in_use(session_id)  # somebody may have been quicker
+            if opened is None:
+                opened = self._assemble(record, roots=roots, settings=self.settings(roots[0]))
+        else:
+            _check_cwd(opened.session.record, roots[0])
         if not opened.session.busy:
-            await opened.session.catch_up()
+            await self._move(opened, roots, additional=additional)
         return opened
+
+    async def _in_use(self, session_id: str) -> OpenSession | None:
+        """The session as it is open, waiting while it is just being closed."""
+        while (opened := self._open.get(session_id)) is not None and opened.closed is not None:
+            await opened.closed.wait()
+        return opened
+
+    async def _move(self, opened: OpenSession, roots: Sequence[Path], *, additional: Sequence[str]) -> None:
+        if tuple(roots) != opened.session.roots:
+            opened.workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
+            opened.system = None
+        await opened.session.move(roots, additional=additional)
 
     def settings(self, cwd: Path | None) -> Settings:
         """The configuration that applies in a folder, as it is now."""
@@ -145,9 +165,18 @@ class Engine:
 
     async def close(self, session_id: str) -> None:
         """Cancel a session's work and let go of it; it stays in the journal."""
-        opened = self._open.pop(session_id, None)
-        if opened is not None:
+        opened = self._open.get(session_id)
+        if opened is None:
+            return
+        if opened.closed is not None:
+            await opened.closed.wait()
+            return
+        opened.closed = anyio.Event()
+        try:
             await opened.session.aclose()
+        finally:
+            del self._open[session_id]
+            opened.closed.set()
 
     async def delete(self, session_id: str) -> None:
         """Close a session and remove it for good; one that does not exist is fine."""
@@ -156,7 +185,15 @@ class Engine:
 
     async def aclose(self) -> None:
         """Close all sessions and providers."""
-        for session_id in tuple(self._open):
-            await self.close(session_id)
+        async with anyio.create_task_group() as tasks:
+            for session_id in tuple(self._open):
+                tasks.start_soon(self.close, session_id)
         if "turns" in vars(self):
             await self.turns.aclose()
+
+
+def _check_cwd(record: SessionRecord, root: Path) -> None:
+    """A session keeps its folder for life (ACP); only when that is gone may it be opened in another."""
+    own = Path(record.cwd)
+    if own.resolve() != root and own.is_dir():
+        raise InvalidRequest(f"session {record.id} works in {record.cwd}; open it with that `cwd`")

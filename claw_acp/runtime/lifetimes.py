@@ -19,35 +19,35 @@ class EngineHouse:
         self._open_engine = open_engine
         self._engine: Engine | None = None
         self._failure: ClawError | None = None
-        self._wanted = anyio.Event()
-        self._settled = anyio.Event()
+        self._attempted = anyio.Event()
+        self._again = anyio.Event()
 
     async def engine(self) -> Engine:
-        """The engine; waits while it starts.
+        """The engine; waits while it starts. After a failure each call makes it try again.
 
         Raises:
-            ClawError: It could not start; the next call makes it try again.
+            ClawError: It could not start.
         """
+        if self._engine is not None:
+            return self._engine  # without a pause: a cancel right behind a prompt must find it in its session
+        if self._attempted.is_set():
+            self._attempted = anyio.Event()
+            self._again.set()
+        await self._attempted.wait()
         if self._engine is None:
-            self._wanted.set()
-            await self._settled.wait()
-        if self._engine is None:
-            failure = self._failure
-            assert failure is not None
-            self._settled = anyio.Event()
-            raise failure
+            raise self._failure or ClawError("the engine has ended")
         return self._engine
 
     async def keep(self) -> None:
-        """Start the engine, keep it until cancelled; after a failure wait for someone to want it again."""
+        """Start the engine and keep it until cancelled; after a failure wait for someone to want it again."""
         while True:
             try:
                 async with self._open_engine() as self._engine:
-                    self._settled.set()
+                    self._attempted.set()
                     await anyio.sleep_forever()
             except ClawError as failure:
                 log.error("engine did not start", extra={"reason": failure.message})  # noqa: TRY400 - no traceback needed
                 self._failure = failure
-                self._wanted = anyio.Event()
-                self._settled.set()
-                await self._wanted.wait()
+                self._again = anyio.Event()
+                self._attempted.set()
+                await self._again.wait()

@@ -4,11 +4,13 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.security.permission_store import PermissionStore
-from claw_acp.security.policy import Policy
+from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
+from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,12 @@ def configured_rules(settings: Settings) -> tuple[Rule, ...]:
             except ConfigError as error:
                 log.warning("permission rule ignored", extra={"rule": text, "source": source, "reason": error.message})
     return tuple(rules)
+
+
+def places_of(session: Session, own: Locations) -> PolicyContext:
+    """Where a session works, and our own directories, where no tool call may."""
+    protected = {own.config_dir, own.data_dir, own.state_dir, own.cache_dir}
+    return PolicyContext(roots=session.roots, home=Path.home(), protected=tuple(protected))
 
 
 def current_policy(configured: Sequence[Rule], store: PermissionStore, project: Path) -> Policy:

@@ -31,6 +31,11 @@ def _made(kind: str) -> list[tuple[str, object]]:
     made: list[tuple[str, object]] = []
     for name, reference in discover(kind).items():
         make = load_extension(cast("Ref[Callable[[], object]]", reference), kind=kind, name=name)
-        if make is not None:
+        if make is None:
+            continue
+        try:
             made.append((name, make()))
+        except Exception as error:  # noqa: BLE001 - a wall: a stranger's constructor may raise anything
+            reason = f"{type(error).__name__}: {error}"
+            log.warning("extension disabled", extra={"kind": kind, "extension": name, "reason": reason})
     return made

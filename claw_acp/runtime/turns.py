@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
+
+from anyio import to_thread
 
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
@@ -11,18 +12,18 @@ from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.readable import obstacle
 from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.contracts.command import Asks
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.errors import InvalidRequest
-from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.providers.resolve import ModelChoice, resolve
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
-from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules
+from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
 from claw_acp.runtime.registries import make_toolbox
-from claw_acp.runtime.slash import answer_command, find_command
+from claw_acp.runtime.slash import command_context, find_command, keep_answer
 from claw_acp.security.permission_store import PermissionStore
-from claw_acp.security.policy import PolicyContext
 
 TITLE_LIMIT = 60  # characters
 
@@ -35,7 +36,6 @@ class Turns:
         self._toolbox = make_toolbox()
         self._providers = ProviderPool(clock=engine.clock)
         self._permissions = PermissionStore(engine.locations.permissions_file)
-        self._system: dict[str, str] = {}
 
     async def run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
         """Run one prompt in a session, after those that wait before it.
@@ -53,6 +53,9 @@ class Turns:
 
     async def _run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
         session = opened.session
+        opened.settings = self._engine.settings(session.roots[0])  # a key or rule added meanwhile counts
+        if opened.system is None:
+            opened.system = await to_thread.run_sync(system_prompt, session.roots)
         asked = await self._run_command(opened, prompt)
         if asked is None:
             return Outcome(stop="end_turn", usage=None)
@@ -70,9 +73,18 @@ class Turns:
         command, argument = find_command(self._engine.commands, text)
         if command is None:
             return prompt
-        rules = describe_rules(configured_rules(opened.settings), self._permissions, Path(opened.session.record.cwd))
-        answer = await answer_command(self._engine, opened, command, argument, typed=text, rules=rules)
-        return None if answer is None else (TextPart(text=answer),)
+        rules, project = configured_rules(opened.settings), opened.session.roots[0]
+        context = command_context(
+            self._engine,
+            opened,
+            rules=describe_rules(rules, self._permissions, project),
+            policy=current_policy(rules, self._permissions, project),
+        )
+        result = await command.run(argument, context)
+        if isinstance(result, Asks):
+            return (TextPart(text=result.prompt),)
+        await keep_answer(opened.session, typed=text, answer=result.text, clock=self._engine.clock)
+        return None
 
     def _turn(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Turn:
         session, clock = opened.session, self._engine.clock
@@ -92,7 +104,7 @@ class Turns:
             session,
             requester=requester,
             runner=runner,
-            system=self._system.setdefault(session.id, system_prompt(session.roots)),
+            system=opened.system or "",
             tools=self._toolbox.tool_specs(),
             limit=opened.settings.limits.max_turn_requests,
             clock=clock,
@@ -100,21 +112,23 @@ class Turns:
 
     def _gate(self, opened: OpenSession, desk: Desk) -> Gate:
         session, store = opened.session, self._permissions
-        project = Path(session.record.cwd)
+        project = session.roots[0]
         return Gate(
             session,
             policy=partial(current_policy, configured_rules(opened.settings), store, project),
             remember=lambda rules, answer: store.remember(project, rules, answer=answer),
             asker=desk.asker,
-            context=PolicyContext(roots=session.roots, home=Path.home(), protected=self._engine.protected),
+            context=places_of(session, self._engine.locations),
         )
 
 
 def _check_attachments(provider: Provider, choice: ModelChoice, prompt: Sequence[ContentPart]) -> None:
+    """Pictures and sound depend on the model; of an attached document that cannot be read the model itself is told."""
     capabilities = provider.capabilities(choice.model)
     for part in prompt:
-        if reason := obstacle(part, capabilities=capabilities):
-            raise InvalidRequest(f"{choice.name} {reason}; leave it out, attach it as text, or choose another model")
+        reason = obstacle(part, capabilities=capabilities)
+        if reason and isinstance(part, ImagePart | AudioPart):
+            raise InvalidRequest(f"{choice.name} {reason}; leave it out or choose another model")
 
 
 def title_of(prompt: Sequence[ContentPart]) -> str | None:

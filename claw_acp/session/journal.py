@@ -26,6 +26,7 @@ _CREATE: Final = f"INSERT INTO session ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, 
 _GET: Final = f"SELECT {COLUMNS} FROM session WHERE id = ?"  # noqa: S608 - constants
 _UPDATE: Final = (
     "UPDATE session SET title = coalesce(?, title), mode = coalesce(?, mode), model = coalesce(?, model), "
+    "additional_directories = coalesce(?, additional_directories), "
     "updated_at = max(?, updated_at) WHERE id = ?"  # never back, or pages would show a session twice
 )
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
@@ -94,6 +95,7 @@ class Journal:
         title: str | None = None,
         mode: str | None = None,
         model: str | None = None,
+        additional_directories: Sequence[str] | None = None,
         updated_at: float | None = None,
     ) -> None:
         """Change facts about a session; None leaves a thing as it is, but `updated_at`, which then becomes now.
@@ -102,7 +104,8 @@ class Journal:
             SessionNotFound: There is none with this id.
         """
         now = self._clock.now() if updated_at is None else updated_at
-        statement = Statement(_UPDATE, [(_clean(title), mode, model, now, session_id)])
+        additional = None if additional_directories is None else json.dumps(list(additional_directories))
+        statement = Statement(_UPDATE, [(_clean(title), mode, model, additional, now, session_id)])
         if not storable(session_id) or await self._commit(session_id, statement) == 0:
             raise SessionNotFound(session_id)
 

@@ -12,7 +12,7 @@ import anyio.lowlevel
 from claw_acp.config.model import MODES, Mode
 from claw_acp.contracts.tool import SessionShelf
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import SessionBusy
+from claw_acp.core.errors import SessionBusy, StoreError
 from claw_acp.core.events import (
     Event,
     MessageStarted,
@@ -49,6 +49,8 @@ class Session:
         self._journal = journal
         self._clock = clock
         self._seq = 0
+        self._doubtful = False
+        self._reading = anyio.Lock()
         self._turn = anyio.Lock()
         self._waiting: list[anyio.CancelScope] = []
 
@@ -70,45 +72,96 @@ class Session:
 
     # ------------------------------------------------------------------ events
 
-    async def catch_up(self) -> list[Event]:
-        """Read what the journal holds and this process has not seen yet; returns it."""
-        news = await self._journal.read(self.id, after=self._seq)
-        for event in news:
-            self.history.apply(event)
-            self._seq = max(self._seq, event.seq)
-        return news
+    async def catch_up(self) -> None:
+        """Take over what other processes did to the session: its facts, and events not seen here yet.
+
+        Raises:
+            SessionNotFound: It was deleted.
+        """
+        async with self._reading:
+            self._forget_if_doubtful()
+            fresh = await self._journal.get(self.id)
+            for event in await self._journal.read(self.id, after=self._seq):
+                self._take(event)
+        old, self.record = self.record, fresh
+        news = SessionChanged(
+            title=None if fresh.title == old.title else fresh.title,
+            mode=None if fresh.mode == old.mode else fresh.mode,
+            model=None if fresh.model == old.model else fresh.model,
+        )
+        if news != SessionChanged():
+            await self.show(news)
+
+    async def read(self) -> list[Event]:
+        """The session's whole journal; what is in it is known here from now on."""
+        async with self._reading:
+            self._forget_if_doubtful()
+            events = await self._journal.read(self.id)
+            for event in events:
+                self._take(event)
+        return events
 
     async def publish(self, event: _E) -> _E:
         """Number, keep, fold and show an event. Returns it as numbered.
 
         What a person or a model must find again after a crash is committed first (prompts, tool calls and their
         results, the end of a turn); streamed pieces are committed within half a second.
+
+        Raises:
+            StoreError: It was not committed. What is in memory is read anew before the next turn.
         """
         self._seq += 1
         stamped = replace(event, session=self.id, seq=self._seq)
         self.history.apply(stamped)
-        keep = _must_be_kept(stamped)
-        with anyio.CancelScope(shield=keep):  # kept and never shown, a client would wait for its end for ever
-            await self._journal.append(self.id, stamped, wait=keep)
-        for watcher in tuple(self.watchers):
-            await watcher(stamped)
+        try:
+            await self._journal.append(self.id, stamped, wait=_must_be_kept(stamped))
+        except StoreError:
+            self._doubtful = True
+            raise
+        except anyio.get_cancelled_exc_class():
+            # The journal has taken it already. Kept and never shown, a client would wait for its end for ever.
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await self._show(stamped)
+            raise
+        await self._show(stamped)
         await anyio.lowlevel.checkpoint_if_cancelled()  # a turn must not get by without ever being cancellable
         return stamped
 
     async def show(self, event: Event) -> None:
         """Let the watchers see something passing that is not worth keeping (progress of a running call)."""
-        stamped = replace(event, session=self.id, seq=self._seq)
-        for watcher in tuple(self.watchers):
-            await watcher(stamped)
+        await self._show(replace(event, session=self.id, seq=self._seq))
 
     async def change(self, *, title: str | None = None, mode: str | None = None, model: str | None = None) -> None:
-        """Change facts about the session and tell the watchers; None leaves a thing as it is."""
-        fields = {"title": title, "mode": mode, "model": model}
-        changed = {name: value for name, value in fields.items() if value is not None}
+        """Change facts about the session, in the store first, and tell the watchers; None leaves a thing as it is."""
         now = self._clock.now()
-        self.record = replace(self.record, updated_at=now, **changed)
-        await self._journal.update(self.id, updated_at=now, **changed)
-        await self.show(SessionChanged(title=title, mode=mode, model=model))
+        await self._journal.update(self.id, updated_at=now, title=title, mode=mode, model=model)
+        record = self.record
+        self.record = replace(
+            record, updated_at=now, title=title or record.title, mode=mode or record.mode, model=model or record.model
+        )
+        news = SessionChanged(title=title, mode=mode, model=model)
+        if news != SessionChanged():
+            await self.show(news)
+
+    async def move(self, roots: Sequence[Path], *, additional: Sequence[str]) -> None:
+        """Work in other additional directories from now on."""
+        self.roots = tuple(roots)
+        if tuple(additional) != self.record.additional_directories:
+            await self._journal.update(self.id, additional_directories=additional)
+            self.record = replace(self.record, additional_directories=tuple(additional))
+
+    async def _show(self, event: Event) -> None:
+        for watcher in tuple(self.watchers):
+            await watcher(event)
+
+    def _take(self, event: Event) -> None:
+        if event.seq > self._seq:
+            self.history.apply(event)
+            self._seq = event.seq
+
+    def _forget_if_doubtful(self) -> None:
+        if self._doubtful:
+            self.history, self._seq, self._doubtful = History(), 0, False
 
     # ------------------------------------------------------------------ turns
 

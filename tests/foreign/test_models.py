@@ -144,15 +144,25 @@ async def test_an_attachment_that_no_model_reads_is_refused_and_spoils_nothing(
     desk: Desk, server: ModelServer, family: Family
 ) -> None:
     server.will_say("Fine.")
+    async with powered(desk, family, address(server, family)).editor() as editor:
+        session = await editor.open()
+        error = await editor.refused(session, "Look", image_block("AAAA", "image/bmp"))
+        assert error.code == -32602
+        assert "image/bmp" in str(error)
+        await editor.prompt(session, "Go on")
+        assert editor.said(session) == "Fine."
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_of_a_document_it_cannot_read_the_model_is_told(desk: Desk, server: ModelServer, family: Family) -> None:
+    server.will_say("I cannot read it.")
     document = resource_block(embedded_blob_resource("file:///a.pdf", "AAAA", mime_type="application/pdf"))
     async with powered(desk, family, address(server, family)).editor() as editor:
         session = await editor.open()
-        for attachment, named in ((document, "file:///a.pdf"), (image_block("AAAA", "image/bmp"), "image/bmp")):
-            error = await editor.refused(session, "Look", attachment)
-            assert error.code == -32602
-            assert named in str(error)
-        await editor.prompt(session, "Go on")
-        assert editor.said(session) == "Fine."
+        await editor.prompt(session, "Look", document)
+        assert editor.said(session) == "I cannot read it."
+    (request,) = server.requests
+    assert "cannot read the attached file:///a.pdf" in request.body.decode()
 
 
 async def test_a_model_without_eyes_is_told_that_a_picture_was_left_out(desk: Desk, server: ModelServer) -> None:
