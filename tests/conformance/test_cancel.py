@@ -1,5 +1,6 @@
 """Stopping: whatever a turn is doing, it ends at once with `cancelled`, and the next prompt works."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from tests.support.editor import FULL
 from tests.support.editor_desk import SILENCE
 from tests.support.editor_fixtures import Spawn
+from tests.support.exchange import Json
 from tests.support.script_files import Script, call, hold, say, turn
 
 SLEEPING = 'mode = "auto"'
@@ -33,6 +35,21 @@ async def test_cancelled_before_the_model_said_anything(opened: Spawn) -> None:
         outcome = await prompt.outcome()
         assert (outcome.stop_reason, outcome.text) == ("cancelled", "")
         assert (await editor.prompt("on")).text == "next"
+
+
+@pytest.mark.case(1)
+async def test_a_cancel_right_behind_its_prompt_is_not_lost(opened: Spawn) -> None:
+    async with opened(script=Script(turn(hold("never")), loop=True)) as editor:
+        for number in range(5):
+            text = [{"type": "text", "text": "go"}]
+            prompt = {"sessionId": editor.session, "prompt": text}
+            frames: list[Json] = [
+                {"jsonrpc": "2.0", "id": f"p{number}", "method": "session/prompt", "params": prompt},
+                {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": editor.session}},
+            ]
+            await editor.send_bytes(b"".join(json.dumps(frame).encode() + b"\n" for frame in frames))
+            await editor.wait_for(lambda n=number: len(editor.stray) > n, "the answer to the prompt")
+        assert [answer["result"]["stopReason"] for answer in editor.stray] == ["cancelled"] * 5
 
 
 @pytest.mark.case(1, 37)

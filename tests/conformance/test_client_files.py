@@ -32,7 +32,7 @@ async def test_an_unsaved_buffer_is_what_the_model_reads_and_edits(opened: Spawn
 
 
 @pytest.mark.case(36)
-@pytest.mark.parametrize("offers", [None, {}, {"fs": {}}, {"fs": None}, {"fs": {"readTextFile": False}}], ids=str)
+@pytest.mark.parametrize("offers", [None, {"fs": None}, {"fs": {"readTextFile": False}}], ids=str)
 async def test_a_client_that_serves_no_files_is_never_asked(opened: Spawn, project: Path, offers: Json | None) -> None:
     (project / "a.txt").write_text("a draft\n")
     async with opened(script=CHANGE, config=EDITING, capabilities=offers) as editor:

@@ -26,17 +26,15 @@ UNOFFERED: tuple[Any, ...] = (
 
 
 @pytest.mark.case(4, 5)
-@pytest.mark.parametrize("answer", UNOFFERED, ids=str)
-async def test_anything_but_an_offered_answer_is_no_permission(opened: Spawn, project: Path, answer: Any) -> None:
-    script = Script(TOUCH, turn(say("a pity")))
-    async with opened(script=script) as editor:
-        editor.will_answer(None)
-        prompt = await editor.start_prompt("go")
-        question = await editor.wait_for_question()
-        await editor.answer(question, answer)
-        outcome = await prompt.outcome()
-        assert (outcome.stop_reason, outcome.text) == ("end_turn", "a pity")
-        assert [tool["status"] for tool in outcome.calls] == ["failed"]
+async def test_anything_but_an_offered_answer_is_no_permission(opened: Spawn, project: Path) -> None:
+    async with opened(script=Script(TOUCH, turn(say("a pity")), loop=True)) as editor:
+        for answer in UNOFFERED:
+            editor.will_answer(None)
+            prompt = await editor.start_prompt("go")
+            await editor.answer(await editor.wait_for_question(), answer)
+            outcome = await prompt.outcome()
+            assert (outcome.stop_reason, outcome.text) == ("end_turn", "a pity"), answer
+            assert [tool["status"] for tool in outcome.calls] == ["failed"], answer
     assert not (project / "x").exists()
 
 

@@ -49,7 +49,7 @@ async def test_a_program_killed_by_its_user_is_a_result(opened: Spawn) -> None:
 
 
 @pytest.mark.case(36)
-@pytest.mark.parametrize("capabilities", [None, {"terminal": False}, {"terminal": {}}, {"terminal": 1}], ids=str)
+@pytest.mark.parametrize("capabilities", [None, {"terminal": False}, {"terminal": {}}], ids=str)
 async def test_without_terminals_commands_run_here(opened: Spawn, capabilities: Json | None) -> None:
     script = Script(turn(call("shell", command="echo here")), turn(expect("here"), say("seen")))
     async with opened(script=script, config=AUTO, capabilities=capabilities) as editor:

@@ -27,7 +27,7 @@ from tests.support.script_files import Script, configure
 FULL: Json = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
 """The capabilities of an editor that serves files and terminals."""
 
-KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
 
 class Editor(RawClient):

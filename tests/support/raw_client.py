@@ -86,10 +86,19 @@ class RawClient:
         for line in data.split(b"\n"):
             with suppress(ValueError, RecursionError):
                 message = json.loads(line.decode("utf-8", "replace").lstrip("\ufeff")) if line.strip() else None
-                self._judge.client_sent(message)
-                if isinstance(message, dict):
-                    self.transcript.append(Frame("->", message))
+                self._note(message)
         await self.process.write(data)
+
+    def _note(self, message: object) -> None:
+        if not isinstance(message, dict):
+            return
+        frame = cast("Json", message)
+        self.transcript.append(Frame("->", frame))
+        is_answer = "result" in frame or isinstance(frame.get("error"), dict)
+        if "id" in frame and "method" not in frame and not is_answer:
+            self.expect_answer(frame["id"], "")  # neither a request nor an answer, and still to be refused by its id
+        else:
+            self._judge.client_sent(frame)
 
     def expect_answer(self, request_id: object, method: str, params: Json | None = None) -> None:
         """Tell the judge of a request that is sent in pieces, which nobody but the program can put together."""
