@@ -13,7 +13,7 @@ from claw_acp.core.value import Value, replace
 
 KEY_FILE_LIMIT = 16 * 1024  # bytes; the longest keys in use (signed tokens) have about 4 KiB
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _SCHEMES_NOT_SUPPORTED = ("keyring:", "command:")
 _NOTHING = Secret("")
 
@@ -39,7 +39,7 @@ class KeyReference(Value):
             raise ValueError(f"{text.split(':')[0]}: is not a source of keys here; use env:NAME or file:PATH")
         if text.startswith("env:"):
             name = text.removeprefix("env:").strip()
-            if not _VARIABLE.fullmatch(name):
+            if not re.fullmatch(_VARIABLE, name):
                 raise ValueError("env: needs the name of an environment variable, as in env:OPENAI_API_KEY")
             return cls(kind="env", target=name)
         if text.startswith("file:"):

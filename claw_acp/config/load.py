@@ -37,7 +37,7 @@ def read_layer(path: Path, *, kind: OriginKind) -> tuple[Layer, list[Finding]]:
     if isinstance(document, TomlDocument):
         config, findings = check(document)
         return Layer(config=config, file=path, kind=kind, positions=document.positions), findings
-    nothing = Layer(config=ConfigFile.unset(), file=path, kind=kind, positions=Positions({}))
+    nothing = Layer(config=ConfigFile.unset(), file=path, kind=kind, positions=Positions(lines={}))
     return nothing, [document] if document else []
 
 

@@ -7,24 +7,23 @@ run over several lines) and let `tomllib` say what each one sets. Every step tak
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias, cast
+
+from claw_acp.core.value import Value
 
 KeyPath: TypeAlias = tuple[str, ...]
 
-_TOKEN = re.compile(
-    r'"""(?:[^\\"]|\\.|"(?!""))*"{3,5}'  # a multi-line string may end in quotes of its own
+_LEXEME = (  # a text, compiled when there is a file
+    r'(?s)"""(?:[^\\"]|\\.|"(?!""))*"{3,5}'  # a multi-line string may end in quotes of its own
     r"|'''(?:[^']|'(?!''))*'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'"
     r"|\#[^\n]*"
-    r"|[\[\]{}\n]",
-    re.DOTALL,
+    r"|[\[\]{}\n]"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Positions:
+class Positions(Value):
     """The line of every key of one file."""
 
     lines: Mapping[KeyPath, int]
@@ -49,14 +48,14 @@ def find_positions(text: str) -> Positions:
         else:
             for path in _paths(content):
                 lines.setdefault(table + path, line)
-    return Positions(lines)
+    return Positions(lines=lines)
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """Each statement with the line it starts on."""
     depth = start = 0
     line = first_line = 1
-    for token in _TOKEN.finditer(text + "\n"):
+    for token in re.finditer(_LEXEME, text + "\n"):
         word = token.group()
         if word in "[{":
             depth += 1

@@ -72,23 +72,23 @@ SERVICES = MappingProxyType({service.name: service for service in (ANTHROPIC, OP
 GENERIC_KEY_VARIABLES = ("CLAW_ACP_API_KEY", "API_KEY")
 """Keys of nobody in particular: they serve only a provider the user named."""
 
-# The first that fits decides; a key that fits none may be anybody's.
+# The first that fits decides; a key that fits none may be anybody's. Patterns, compiled when a key is found.
 _VENDOR_PREFIXES = (
-    ("Anthropic", re.compile(r"sk-ant-")),
-    ("OpenRouter", re.compile(r"sk-or-")),
-    ("OpenAI", re.compile(r"sk-")),
-    ("Groq", re.compile(r"gsk_")),
-    ("Google", re.compile(r"AIza")),
-    ("xAI", re.compile(r"xai-")),
-    ("Perplexity", re.compile(r"pplx-")),
-    ("Hugging Face", re.compile(r"hf_")),
-    ("NVIDIA", re.compile(r"nvapi-")),
-    ("Replicate", re.compile(r"r8_")),
-    ("GitHub", re.compile(r"gh[pousr]_|github_pat_")),
-    ("AWS", re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{12}")),
+    ("Anthropic", r"sk-ant-"),
+    ("OpenRouter", r"sk-or-"),
+    ("OpenAI", r"sk-"),
+    ("Groq", r"gsk_"),
+    ("Google", r"AIza"),
+    ("xAI", r"xai-"),
+    ("Perplexity", r"pplx-"),
+    ("Hugging Face", r"hf_"),
+    ("NVIDIA", r"nvapi-"),
+    ("Replicate", r"r8_"),
+    ("GitHub", r"gh[pousr]_|github_pat_"),
+    ("AWS", r"(?:AKIA|ASIA)[A-Z0-9]{12}"),
 )
 
 
 def vendor_of_key(key: str) -> str | None:
     """The vendor whose keys begin like `key`; None when the beginning gives nobody away."""
-    return next((vendor for vendor, prefix in _VENDOR_PREFIXES if prefix.match(key)), None)
+    return next((vendor for vendor, prefix in _VENDOR_PREFIXES if re.match(prefix, key)), None)
