@@ -2,7 +2,8 @@
 
 An editor waits for this answer, so only `os`, `sys` and `json` come before it. Private copies of stdin and stdout are
 taken first; then fd 1 points at stderr and fd 0 at the null device, so that no stray `print`, no warning and no child
-process can touch the protocol. Everything but a valid first `initialize` is handed to stage two as it came.
+process can touch the protocol. Everything but a valid first `initialize` is handed to stage two as it came. Descriptors
+that cannot be used end the process with one sentence on stderr.
 """
 
 import gc
@@ -13,7 +14,6 @@ from importlib import import_module
 from typing import NamedTuple, cast
 
 from claw_acp.acp.handshake import Handshake, initialize
-from claw_acp.rpc.errors import RpcError
 from claw_acp.rpc.framing import Frame, LineSplitter
 from claw_acp.rpc.message import Request, decode, result_line
 
@@ -24,6 +24,14 @@ GUIDE = "claw_acp.cli.guide:main"
 SERVER = "claw_acp.acp.server:serve"
 
 
+class Answered(NamedTuple):
+    """The handshake that stage one did: what was learned, the frame that came and the line that went out."""
+
+    handshake: Handshake
+    frame: bytes
+    answer: bytes
+
+
 class Opening(NamedTuple):
     """What stage one leaves to stage two: the descriptors, the stream as far as it was read, the handshake if done."""
 
@@ -31,25 +39,41 @@ class Opening(NamedTuple):
     output_fd: int
     splitter: LineSplitter
     frames: list[Frame]
-    handshake: Handshake | None
+    answered: Answered | None
 
 
 def main() -> int:
     """Serve ACP on stdio; with arguments, be the command line; on a terminal, say how this is meant to be used."""
+    _keep_pydantic_to_itself()
     if len(sys.argv) > 1:
         return cast("Callable[[list[str]], int]", _load(COMMAND_LINE))(sys.argv[1:])
     if os.isatty(0):
         return cast("Callable[[], int]", _load(GUIDE))()
     gc.disable()  # collecting while importing only costs time; stage two turns it on again
-    opening = open_stdio()
+    try:
+        opening = open_stdio()
+    except BrokenPipeError:
+        return 0  # the editor left while we answered
+    except OSError as error:
+        _say(f"claw-acp: cannot talk on stdin and stdout: {error.strerror}; the program that starts it gives it both\n")
+        return 1
     return cast("Callable[[Opening], int]", _load(SERVER))(opening)
 
 
 def open_stdio() -> Opening:
-    """Take the descriptors, read the first frame, answer it when it is a valid `initialize`."""
+    """Take the descriptors, read the first frame, answer it when it is a valid `initialize`.
+
+    Raises:
+        OSError: stdin or stdout is closed, cannot be read or written, or nobody listens any more.
+    """
+    os.fstat(0)
+    os.fstat(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    if null == 2:  # stderr was closed; its number must not go to a descriptor of the protocol
+        null = os.dup(null)
     input_fd, output_fd = os.dup(0), os.dup(1)
     os.set_blocking(input_fd, True)
-    null = os.open(os.devnull, os.O_RDWR)
+    os.set_blocking(output_fd, True)
     os.dup2(null, 0)
     os.dup2(null if _same_pipe(1, 2) else 2, 1)
     if _same_pipe(output_fd, 2):
@@ -59,22 +83,42 @@ def open_stdio() -> Opening:
     frames: list[Frame] = []
     while not frames and (data := os.read(input_fd, READ_SIZE)):
         frames = splitter.feed(data)
-    handshake = _answer(frames, output_fd) if frames else None
-    return Opening(input_fd, output_fd, splitter, frames[1:] if handshake else frames, handshake)
+    answered = _answer(frames[0]) if frames else None
+    rest = b"" if answered is None else answered.answer
+    while rest:
+        rest = rest[os.write(output_fd, rest) :]
+    return Opening(input_fd, output_fd, splitter, frames[1:] if answered else frames, answered)
 
 
-def _answer(frames: list[Frame], output_fd: int) -> Handshake | None:
-    first = decode(frames[0]) if isinstance(frames[0], bytes) else None
-    if not isinstance(first, Request) or first.method != "initialize":
+def _answer(frame: Frame) -> Answered | None:
+    """The handshake, if this is one that succeeds; stage two answers everything else."""
+    if not isinstance(frame, bytes):
         return None
     try:
+        first = decode(frame)
+        if not isinstance(first, Request) or first.method != "initialize":
+            return None
         handshake = initialize(first.params)
-    except RpcError:
-        return None  # stage two answers with the error
-    line = result_line(first.id, handshake.result)
-    while line:
-        line = line[os.write(output_fd, line) :]
-    return handshake
+        return Answered(handshake, frame, result_line(first.id, handshake.result))
+    except Exception:  # noqa: BLE001 - the frame wall: stage two meets the same failure, answers and logs it
+        return None
+
+
+def _keep_pydantic_to_itself() -> None:
+    """No plugins for pydantic: looking for them reads the metadata of every installed package, tens of milliseconds.
+
+    What is set here and was not set before is named in `CLAW_ACP_ADDED`, so that commands do not inherit it.
+    """
+    if "PYDANTIC_DISABLE_PLUGINS" not in os.environ:
+        os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+        os.environ["CLAW_ACP_ADDED"] = "PYDANTIC_DISABLE_PLUGINS"
+
+
+def _say(sentence: str) -> None:
+    try:
+        os.write(2, sentence.encode())
+    except OSError:
+        return  # nobody listens on stderr either
 
 
 def _same_pipe(left: int, right: int) -> bool:

@@ -8,22 +8,23 @@ import threading
 
 import anyio
 
-from claw_acp.acp.boot import Opening
+from claw_acp.acp.boot import Answered, Opening
 from claw_acp.acp.connection import Connection
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.rpc.stdio import StdioTransport, stdio_transport
+from claw_acp.runtime import warm_up
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.lifetimes import EngineHouse
-from claw_acp.runtime.warm_up import warm_up
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
 from claw_acp.workspace.process_groups import kill_all_groups
 
 log = logging.getLogger(__name__)
 
-EXIT_WITHIN = 1.8  # seconds from the editor's end of file to ours; editors kill after two or three
+POLITE = 0.7  # seconds from the end of the input that commands have to end by themselves; what they wrote is still kept
+EXIT_WITHIN = 1.7  # seconds from the end of the input to ours; editors kill after two or three
 
 
 def serve(opening: Opening) -> int:
@@ -46,27 +47,37 @@ def serve(opening: Opening) -> int:
 async def _serve(opening: Opening, trace: FrameTrace | None) -> None:
     async with (
         stdio_transport(
-            opening.input_fd, opening.output_fd, splitter=opening.splitter, early=opening.frames
+            opening.input_fd,
+            opening.output_fd,
+            splitter=opening.splitter,
+            early=opening.frames,
+            on_end=_Deadline().start,
         ) as transport,
         anyio.create_task_group() as tasks,
     ):
+        if trace is not None and opening.answered is not None:
+            _record(opening.answered, trace)
         house = EngineHouse(open_engine)
-        client = None if opening.handshake is None else opening.handshake.client
+        client = None if opening.answered is None else opening.answered.handshake.client
         on_frame = None if trace is None else trace.record
         connection = Connection(transport, house, clock=SYSTEM_CLOCK, client=client, on_frame=on_frame)
         tasks.start_soon(house.keep, name="engine")
         tasks.start_soon(_end_on_signal, transport, name="signals")
         tasks.start_soon(_warm_up, name="warm-up")
         await connection.peer.run()
-        _be_gone_within(EXIT_WITHIN)
         await connection.aclose()
         tasks.cancel_scope.cancel()
 
 
+def _record(answered: Answered, trace: FrameTrace) -> None:
+    """Stage one has no trace: what it heard and said comes late, but first."""
+    trace.record("in", answered.frame)
+    trace.record("out", answered.answer)
+
+
 async def _warm_up() -> None:
-    await warm_up()
+    await warm_up.for_sessions()
     gc.enable()
-    gc.collect()
     gc.freeze()  # what was imported stays; looking through it again and again would only cost time
 
 
@@ -77,13 +88,21 @@ async def _end_on_signal(transport: StdioTransport) -> None:
             transport.end()
 
 
-def _be_gone_within(seconds: float) -> None:
-    """Whatever still hangs then (a file system, a child) must not keep the process alive."""
+class _Deadline:
+    """Whatever still hangs some time after the end (a command, a file system) must not keep the process alive."""
 
-    def go() -> None:
-        kill_all_groups()
-        os._exit(0)
+    def __init__(self) -> None:
+        self._once = threading.Lock()
 
-    timer = threading.Timer(seconds, go)
-    timer.daemon = True
-    timer.start()
+    def start(self) -> None:
+        """The end has come. Callable from any thread; only the first call counts."""
+        if self._once.acquire(blocking=False):
+            for seconds, act in ((POLITE, kill_all_groups), (EXIT_WITHIN, _leave)):
+                timer = threading.Timer(seconds, act)
+                timer.daemon = True
+                timer.start()
+
+
+def _leave() -> None:
+    kill_all_groups()
+    os._exit(0)

@@ -38,6 +38,12 @@ class SessionBusy(ClawError):
     code = -31010
 
 
+class ServerBusy(ClawError):
+    """Too many requests are being handled at once; wait for some of the answers and try again."""
+
+    code = -31011
+
+
 class AuthRequired(ClawError):
     """No usable credentials for the chosen model. ACP code -32000."""
 

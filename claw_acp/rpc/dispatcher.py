@@ -2,12 +2,14 @@
 
 import json
 import logging
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import anyio
 from anyio.abc import TaskGroup
 
+from claw_acp.core.errors import ServerBusy
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.framing import Frame, Oversized
@@ -16,11 +18,13 @@ from claw_acp.rpc.message import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
+    Incoming,
     Malformed,
     Notification,
     Request,
     RequestId,
     Response,
+    broken_answer,
     decode,
     error_line,
     notification_line,
@@ -41,6 +45,9 @@ log = logging.getLogger(__name__)
 
 IN_FLIGHT = 1024  # requests handled at once; one more is refused
 HIGH_WATER = 1024 * 1024  # bytes queued to a slow reader before notifications wait
+DEAF = 8 * HIGH_WATER  # bytes of unread answers before we stop reading too; up to here a slow reader can still cancel
+LAST_ANSWERS = 0.3  # seconds for the requests that were being handled when the input ended
+GIVEN_UP = 256  # ids of requests we cancelled that are remembered, to know their late answers
 CANCEL = "$/cancel_request"
 
 
@@ -50,7 +57,7 @@ class _Pending:
     response: Response | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _InFlight:
     call: IncomingCall
     scope: anyio.CancelScope
@@ -64,7 +71,9 @@ class Dispatcher:
         self._router = router
         self._on_frame = on_frame
         self._pending: dict[RequestId, _Pending] = {}
-        self._in_flight: dict[tuple[type, RequestId], _InFlight] = {}
+        self._given_up: deque[RequestId] = deque(maxlen=GIVEN_UP)
+        self._in_flight: set[_InFlight] = set()
+        self._idle = anyio.Event()
         self._last_id = 0
         self._closed = False
 
@@ -83,6 +92,7 @@ class Dispatcher:
                 await pending.done.wait()
         except BaseException:
             if not pending.done.is_set():
+                self._given_up.append(request_id)
                 self._send(notification_line(CANCEL, {"requestId": request_id}))
             raise
         finally:
@@ -108,26 +118,56 @@ class Dispatcher:
     # ------------------------------------------------------------------ incoming
 
     async def run(self) -> None:
-        """Serve until the other side is gone, then cancel what is still being handled and wake all who wait."""
+        """Serve until the other side is gone, then cancel what is still being handled and wake all who wait.
+
+        Long-running requests are cancelled at once, the others have `LAST_ANSWERS` seconds to finish.
+        """
         async with anyio.create_task_group() as tasks:
             try:
                 while (frame := await self._transport.receive()) is not None:
-                    self.accept(frame, tasks)
+                    self._accept(frame, tasks)
+                    if self._transport.backlog > DEAF:
+                        await self._transport.drained()
+                await self._finish()
             finally:
                 self._closed = True
                 tasks.cancel_scope.cancel()  # first: a handler that waits is to end, not to work around a lost answer
                 for pending in self._pending.values():
                     pending.done.set()
 
-    def accept(self, frame: Frame, tasks: TaskGroup) -> None:
-        """Take one frame: answer what is malformed, start what must be handled, wake who waited for it."""
+    async def _finish(self) -> None:
+        for entry in tuple(self._in_flight):
+            entry.call.connection_over()
+        with anyio.move_on_after(LAST_ANSWERS):
+            while self._in_flight:
+                self._idle = anyio.Event()
+                await self._idle.wait()
+
+    def _accept(self, frame: Frame, tasks: TaskGroup) -> None:
+        message: Incoming | None = None
+        try:
+            message = self._read(frame)
+            self._act_on(message, tasks)
+        except Exception as error:  # noqa: BLE001 - the frame wall: nothing that arrives ends the connection
+            request = message if isinstance(message, Request) else Request(None, "reading a frame", None)
+            wire = self._router.to_wire(error, request.method)
+            if message is None or message is request:
+                self._send(error_line(request.id, wire.code, wire.message, wire.data))
+
+    def _read(self, frame: Frame) -> Incoming:
         if isinstance(frame, Oversized):
             request_id = None if frame.id_json is None else json.loads(frame.id_json)
-            self._send(error_line(request_id, INVALID_REQUEST, f"Invalid request: {frame.size} bytes are too many"))
-            return
+            reason = f"{frame.size} bytes are too many"
+            if frame.is_response:
+                return Response(request_id, None, broken_answer(reason))
+            return Malformed(INVALID_REQUEST, f"Invalid request: {reason}", request_id)
         if self._on_frame is not None:
             self._on_frame("in", frame)
-        match decode(frame):
+        return decode(frame)
+
+    def _act_on(self, message: Incoming, tasks: TaskGroup) -> None:
+        """Answer what is malformed, start what must be handled, wake who waited for it."""
+        match message:
             case Request() as request:
                 self._accept_request(request, tasks)
             case Notification(method, params):
@@ -147,10 +187,11 @@ class Dispatcher:
             self._send(error_line(request.id, INVALID_PARAMS, f"{request.method}: params must be an object"))
             return
         if len(self._in_flight) >= IN_FLIGHT:
-            self._send(error_line(request.id, INVALID_REQUEST, f"{IN_FLIGHT} requests are already being handled"))
+            reason = f"{IN_FLIGHT} requests are already being handled; wait for some of the answers"
+            self._send(error_line(request.id, ServerBusy.code, reason))
             return
         entry = _InFlight(IncomingCall(request.id, request.method), anyio.CancelScope())
-        self._in_flight[type(request.id), request.id] = entry
+        self._in_flight.add(entry)
         tasks.start_soon(self._handle, entry, handler, params, name=request.method)
 
     async def _handle(self, entry: _InFlight, handler: RequestHandler, params: JsonObject) -> None:
@@ -167,14 +208,11 @@ class Dispatcher:
             wire = self._router.to_wire(error, call.method)
             self._send(error_line(call.id, wire.code, wire.message, wire.data))
         finally:
-            self._forget(entry)
+            self._in_flight.remove(entry)
+            if not self._in_flight:
+                self._idle.set()
         if after is not None:
             await self._hear(lambda _: after(), call.method, {})
-
-    def _forget(self, entry: _InFlight) -> None:
-        key = (type(entry.call.id), entry.call.id)
-        if self._in_flight.get(key) is entry:
-            del self._in_flight[key]
 
     def _accept_notification(self, method: str, params: JsonValue, tasks: TaskGroup) -> None:
         if params is None:
@@ -198,20 +236,19 @@ class Dispatcher:
             log.warning("notification failed", extra={"method": method, "reason": reason})
 
     async def _cancel(self, request_id: JsonValue) -> None:
-        if not isinstance(request_id, str | int | float | None):
-            return
-        entry = self._in_flight.get((type(request_id), request_id))
-        if entry is None:
-            return
-        if entry.call.on_cancel is not None:
-            entry.call.on_cancel()
-        else:
-            entry.scope.cancel()
+        for entry in tuple(self._in_flight):
+            if type(entry.call.id) is not type(request_id) or entry.call.id != request_id:  # 1, 1.0 and true differ
+                continue
+            if entry.call.on_cancel is not None:
+                entry.call.on_cancel()
+            else:
+                entry.scope.cancel()
 
     def _accept_response(self, response: Response) -> None:
         pending = self._pending.get(response.id) if isinstance(response.id, int) else None
         if pending is None:
-            log.warning("response ignored: nobody waits for it", extra={"id": response.id})
+            level = logging.DEBUG if response.id in self._given_up else logging.WARNING
+            log.log(level, "response ignored: nobody waits for it", extra={"id": response.id})
             return
         pending.response = response
         pending.done.set()

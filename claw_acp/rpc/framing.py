@@ -11,16 +11,22 @@ FRAME_LIMIT = 64 * 1024 * 1024  # bytes; images travel inside frames
 
 
 class Oversized(NamedTuple):
-    """A frame longer than the limit, dropped while it came; `id_json` is the request's id where it could be read."""
+    """A frame longer than the limit, dropped while it came; the rest is said by its beginning, where that is usual."""
 
     size: int
     id_json: bytes | None
+    """The id as it was written."""
+    is_response: bool = False
+    """Whether it answers a request of ours."""
 
 
 Frame: TypeAlias = bytes | Oversized
 
-_HEAD = 256  # bytes of a dropped frame that are searched for its id
-_LEADING_ID = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,128}")\s*,')
+_HEAD = 256  # bytes of a dropped frame that are looked at
+_BEGINNING = re.compile(
+    rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?'
+    rb'"id"\s*:\s*(-?(?:0|[1-9]\d{0,17})|"[ !#-\[\]-~]{0,128}")\s*,\s*("result"|"error")?'
+)
 
 
 class LineSplitter:
@@ -70,7 +76,7 @@ class LineSplitter:
         self._pieces.clear()
         self._size, self._head = 0, None
         if head is not None:
-            match = _LEADING_ID.match(head)
-            return Oversized(size, match.group(1) if match else None)
+            match = _BEGINNING.match(head)
+            return Oversized(size, match[1], match[2] is not None) if match else Oversized(size, None)
         line = line.removesuffix(b"\r")
         return line if line.strip() else None

@@ -1,7 +1,7 @@
 """JSON-RPC 2.0 messages: one line of bytes in, one typed message out, and back. Standard library only (boot path).
 
 Nothing that arrives can raise: what is not a message becomes a `Malformed` that says which error to answer.
-Nothing that leaves can be invalid: NaN, infinities and lone surrogates are replaced, never written.
+Nothing that leaves can be invalid: NaN, infinities, endless integers and lone surrogates are replaced, never written.
 """
 
 import json
@@ -38,7 +38,7 @@ class Notification(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The answer to a call of ours: `error` is set exactly when it failed."""
+    """The answer to a call of ours: `error` is set exactly when it failed, or when the answer itself is broken."""
 
     id: RequestId
     result: JsonValue
@@ -54,6 +54,9 @@ class Malformed(NamedTuple):
 
 
 Incoming: TypeAlias = Request | Notification | Response | Malformed
+
+
+_LONGEST_INTEGER = 14_284  # bits: 4300 digits, which is where Python refuses to read and write them
 
 
 def _refuse_constant(name: str) -> float:
@@ -80,29 +83,42 @@ def decode(line: bytes) -> Incoming:
 
 def _classify(value: dict[str, JsonValue]) -> Incoming:
     raw_id = value.get("id")
+    request_id = cast("RequestId", raw_id) if _is_id(raw_id) else None
+    if "method" not in value and ("result" in value or "error" in value):
+        return _response(request_id, value)
     if not _is_id(raw_id):
         return Malformed(INVALID_REQUEST, "Invalid request: `id` must be a string, a number or null")
-    request_id = cast("RequestId", raw_id)
     if value.get("jsonrpc") != "2.0":
         return Malformed(INVALID_REQUEST, 'Invalid request: `jsonrpc` must be "2.0"', request_id)
     method = value.get("method")
     if isinstance(method, str):
         params = value.get("params")
         return Request(request_id, method, params) if "id" in value else Notification(method, params)
-    if method is not None:
-        return Malformed(INVALID_REQUEST, "Invalid request: `method` must be a string", request_id)
+    what = "be a string" if "method" in value else "be there"
+    return Malformed(INVALID_REQUEST, f"Invalid request: `method` must {what}", request_id)
+
+
+def _response(request_id: RequestId, value: dict[str, JsonValue]) -> Response:
+    """An answer is never answered, however broken: whoever waits for it gets the error."""
     error = value.get("error")
+    if value.get("jsonrpc") != "2.0":
+        return Response(request_id, None, broken_answer('`jsonrpc` must be "2.0"'))
     if isinstance(error, dict):
         return Response(request_id, None, error)
-    if "result" in value:
-        return Response(request_id, value["result"], None)
-    return Malformed(INVALID_REQUEST, "Invalid request: `method` is missing", request_id)
+    if error is not None or "result" not in value:
+        return Response(request_id, None, broken_answer("`error` must be an object"))
+    return Response(request_id, value["result"], None)
+
+
+def broken_answer(reason: str) -> JsonObject:
+    """The `error` that stands in for an answer which cannot be used."""
+    return {"code": INVALID_REQUEST, "message": f"Invalid response: {reason}"}
 
 
 def _is_id(value: JsonValue) -> bool:
-    if value is None or isinstance(value, str):
-        return True
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
 
 
 def encode(message: JsonObject) -> bytes:
@@ -110,10 +126,10 @@ def encode(message: JsonObject) -> bytes:
     try:
         text = _ENCODER.encode(message)
         line = text.encode("utf-8")
-    except ValueError:  # NaN or infinity, or (as UnicodeEncodeError) a lone surrogate
+    except ValueError:  # NaN, infinity, an endless integer, or (as UnicodeEncodeError) a lone surrogate
         text = _ENCODER.encode(_writable(message))
         line = text.encode("utf-8")
-    if "\u2028" in text or "\u2029" in text or "\x85" in text:
+    if not text.isascii() and ("\u2028" in text or "\u2029" in text or "\x85" in text):
         text = text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
         line = text.encode("utf-8")
     return line + b"\n"
@@ -124,6 +140,8 @@ def _writable(value: JsonValue) -> JsonValue:
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, int):
+        return value if value.bit_length() <= _LONGEST_INTEGER else None
     if isinstance(value, Mapping):
         return {cast("str", _writable(key)): _writable(item) for key, item in value.items()}
     if isinstance(value, Sequence):

@@ -1,5 +1,6 @@
 """Writing to a file descriptor without ever blocking the event loop, in order, with a visible backlog."""
 
+import asyncio
 import errno
 import logging
 import os
@@ -10,48 +11,50 @@ from collections.abc import Callable
 
 import anyio
 
+from claw_acp.rpc.backlog import Backlog
+
 log = logging.getLogger(__name__)
 
-LOW_WATER = 64 * 1024  # bytes left when waiting senders go on
+TOGETHER = 16 * 1024  # bytes that are written at once, without waiting for the end of the tick
 
 
 class Outbox:
     """Owns the sending side of a descriptor.
 
-    What the other side can take at once is written at once; the rest waits in memory for `run`, in order. Regular
+    What is sent in one tick of the event loop is written together at its end: a system call for every line would be
+    the largest cost of a stream. What the other side does not take then waits in memory for `run`, in order. Regular
     files are written directly: they never make the writer wait.
     """
 
     def __init__(self, fd: int, *, on_broken: Callable[[], None]) -> None:
         self._fd = fd
         self._on_broken = on_broken
+        self._gathered: list[bytes] = []
+        self._gathered_size = 0
         self._queue: deque[memoryview] = deque()
         self._work = anyio.Event()
-        self._low = anyio.Event()
-        self.backlog = 0
+        self._empty = anyio.Event()
+        # anyio has no word for the end of a tick; asyncio is the only event loop this program runs on.
+        self._at_end_of_tick = asyncio.get_running_loop().call_soon
+        self._tick_ends = False
+        self.backlog = Backlog()
         self.broken = False
         mode = os.fstat(fd).st_mode
-        self._waits = (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and sys.platform != "win32"
-        if self._waits:
+        if (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and sys.platform != "win32":
             os.set_blocking(fd, False)
 
     def send(self, data: bytes) -> None:
-        """Write or queue; dropped when the other side is gone."""
+        """Write at the end of the tick, or queue; dropped when the other side is gone."""
         if self.broken:
             return
-        view = memoryview(data)
-        if not self._queue:
-            view = self._write(view)
-        if view:
-            self._queue.append(view)
-            self.backlog += len(view)
-            self._work.set()
-
-    async def drained(self) -> None:
-        """Wait until little is queued, or nobody will ever read it."""
-        while self.backlog > LOW_WATER and not self.broken:
-            self._low = anyio.Event()
-            await self._low.wait()
+        self._gathered.append(data)
+        self._gathered_size += len(data)
+        self.backlog.add(len(data))
+        if self._gathered_size >= TOGETHER:
+            self._write_gathered()
+        elif not self._tick_ends:
+            self._tick_ends = True
+            self._at_end_of_tick(self._end_tick)
 
     async def run(self) -> None:
         """Write what had to wait; runs as long as the connection."""
@@ -60,41 +63,64 @@ class Outbox:
             if not self._queue:
                 await self._work.wait()
             await anyio.wait_writable(self._fd)
-            self._flush()
+            self._write_queue()
 
-    def flush_blocking(self) -> None:
-        """Last words on the way out: write what the other side still takes without waiting for it."""
-        self._flush()
+    def flush(self) -> None:
+        """Write all that the other side takes without being waited for."""
+        self._queue_gathered()
+        self._write_queue()
 
-    def _flush(self) -> None:
+    async def written(self) -> None:
+        """Wait until nothing is left to write; needs `run`."""
+        self.flush()
         while self._queue:
+            self._empty = anyio.Event()
+            await self._empty.wait()
+
+    def _end_tick(self) -> None:
+        self._tick_ends = False
+        self._write_gathered()
+
+    def _write_gathered(self) -> None:
+        others_wait = bool(self._queue)
+        self._queue_gathered()
+        if not others_wait:
+            self._write_queue()
+        if self._queue:
+            self._work.set()
+
+    def _queue_gathered(self) -> None:
+        if self._gathered:
+            self._queue.append(memoryview(b"".join(self._gathered)))
+            self._gathered.clear()
+            self._gathered_size = 0
+
+    def _write_queue(self) -> None:
+        while self._queue and not self.broken:
             view = self._queue.popleft()
             rest = self._write(view)
-            if self.broken:
-                return
-            self.backlog -= len(view) - len(rest)
+            self.backlog.take(len(view) - len(rest))
             if rest:
                 self._queue.appendleft(rest)
-                break
-        if self.backlog <= LOW_WATER:
-            self._low.set()
+                return
+        self._empty.set()
 
     def _write(self, view: memoryview) -> memoryview:
-        while view and not self.broken:
+        """What was not taken."""
+        while view:
             try:
                 view = view[os.write(self._fd, view) :]
             except BlockingIOError:
-                break
-            except InterruptedError:
-                continue
+                return view
             except OSError as error:
                 self._break(error)
-        return view[:0] if self.broken else view
+                return view[:0]
+        return view
 
     def _break(self, error: OSError) -> None:
         log.info("the other side stopped reading", extra={"errno": errno.errorcode.get(error.errno or 0, "?")})
         self.broken = True
+        self._gathered.clear()
         self._queue.clear()
-        self.backlog = 0
-        self._low.set()
+        self.backlog.end()
         self._on_broken()

@@ -34,14 +34,37 @@ class Transport(Protocol):
         ...
 
 
-@dataclass(slots=True)
 class IncomingCall:
     """A request being handled."""
 
-    id: RequestId
-    method: str
-    on_cancel: Callable[[], None] | None = None
-    """What `$/cancel_request` does; without it the handler is cancelled and -32800 answered."""
+    __slots__ = ("_on_cancel", "_over", "id", "method")
+
+    def __init__(self, request_id: RequestId, method: str) -> None:
+        self.id = request_id
+        self.method = method
+        self._on_cancel: Callable[[], None] | None = None
+        self._over = False
+
+    @property
+    def on_cancel(self) -> Callable[[], None] | None:
+        """What `$/cancel_request` does; without it the handler is cancelled and -32800 answered.
+
+        A handler that sets it may run long, and is cancelled at once when the connection ends, even if it has ended
+        before this was set.
+        """
+        return self._on_cancel
+
+    @on_cancel.setter
+    def on_cancel(self, act: Callable[[], None]) -> None:
+        self._on_cancel = act
+        if self._over:
+            act()
+
+    def connection_over(self) -> None:
+        """The connection ends: cancelled if it may run long, otherwise left to finish."""
+        self._over = True
+        if self._on_cancel is not None:
+            self._on_cancel()
 
 
 @dataclass(frozen=True, slots=True)

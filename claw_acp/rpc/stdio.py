@@ -6,33 +6,48 @@ process from ending. It hands each piece to the event loop and waits until it wa
 
 import logging
 import os
+import select
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
 from anyio.from_thread import run_sync
 from anyio.lowlevel import EventLoopToken, current_token
 
+from claw_acp.rpc.backlog import LOW_WATER
 from claw_acp.rpc.framing import Frame, LineSplitter
 from claw_acp.rpc.outbox import Outbox
 
 log = logging.getLogger(__name__)
 
 READ_SIZE = 256 * 1024
-FRAMES_WAITING = 4096  # decoded frames not yet received before the reader pauses
+FRAMES_WAITING = 4096  # frames not yet received before the reader pauses
+BYTES_WAITING = 16 * 1024 * 1024  # and bytes of them
+LOOK_AGAIN = 0.25  # seconds between looks whether the other side left, while the reader pauses
+LAST_WORDS = 0.3  # seconds at the very end for a reader that is merely slow
 
 
 class StdioTransport:
     """Frames over two descriptors. Made by `stdio_transport`."""
 
-    def __init__(self, input_fd: int, output_fd: int, *, splitter: LineSplitter, early: list[Frame]) -> None:
+    def __init__(
+        self,
+        input_fd: int,
+        output_fd: int,
+        *,
+        splitter: LineSplitter,
+        early: list[Frame],
+        on_end: Callable[[], None],
+    ) -> None:
         self._input_fd = input_fd
         self._splitter = splitter
         self._frames: deque[Frame] = deque(early)
+        self._bytes = sum(map(len, early))
         self._news = anyio.Event()
         self._ended = False
+        self._on_end = on_end
         self._room = threading.Event()
         self._room.set()
         self._outbox = Outbox(output_fd, on_broken=self.end)
@@ -45,8 +60,8 @@ class StdioTransport:
             self._news = anyio.Event()
             await self._news.wait()
         frame = self._frames.popleft()
-        if len(self._frames) < FRAMES_WAITING:
-            self._room.set()
+        self._bytes -= len(frame)
+        self._pause_or_go_on()
         return frame
 
     def send(self, line: bytes) -> None:
@@ -56,56 +71,98 @@ class StdioTransport:
     @property
     def backlog(self) -> int:
         """See `Transport.backlog`."""
-        return self._outbox.backlog
+        return self._outbox.backlog.size
 
     async def drained(self) -> None:
-        """See `Transport.drained`."""
-        await self._outbox.drained()
+        """See `Transport.drained`. After the end nobody waits."""
+        await self._outbox.backlog.drained()
 
     def end(self) -> None:
-        """No more frames will come: the input ended, the output broke, or the process is to stop."""
+        """Stop: the output broke, or the process is to end. Frames that were not received yet are dropped."""
+        self._frames.clear()
+        self._bytes = 0
+        self._end()
+
+    def _end(self) -> None:
         self._ended = True
+        self._on_end()
+        self._outbox.backlog.end()
+        self._room.set()
         self._news.set()
 
     async def write_waiting(self) -> None:
         """Write what could not be written at once; runs as long as the connection."""
         await self._outbox.run()
 
-    def flush(self) -> None:
-        """Write what the other side takes without waiting."""
-        self._outbox.flush_blocking()
+    async def written(self) -> None:
+        """Wait until everything that was sent is written, or the other side is gone."""
+        await self._outbox.written()
+
+    # ------------------------------------------------------------------ the reader thread
 
     def read_in_thread(self, token: EventLoopToken) -> None:
-        """The reader thread: until the input ends or the loop is gone."""
+        """The reader: until the input ends or the loop is gone."""
         try:
-            while data := self._read():
-                self._room.wait()
+            while (data := self._read()) and self._may_go_on():
                 run_sync(self._arrive, data, token=token)
+            self._on_end()  # at once: the event loop may be what hangs
             run_sync(self._finish, token=token)
         except RuntimeError:  # the event loop has ended; nobody is left to tell
             log.debug("reader ends with the event loop")
 
     def _read(self) -> bytes:
-        try:
-            return os.read(self._input_fd, READ_SIZE)
-        except OSError as error:
-            log.info("input failed", extra={"errno": error.errno})
-            return b""
+        while True:
+            try:
+                return os.read(self._input_fd, READ_SIZE)
+            except BlockingIOError:  # one socket for both directions: making the output non-blocking was heard here too
+                self._poll(select.POLLIN, timeout=None)
+            except OSError as error:
+                log.info("input failed", extra={"errno": error.errno})
+                return b""
+
+    def _may_go_on(self) -> bool:
+        """Wait until there is room. False at the end, also of a client that left without reading its answers."""
+        while not self._room.wait(LOOK_AGAIN):
+            stalled = self._outbox.backlog.size > LOW_WATER
+            if stalled and self._poll(getattr(select, "POLLRDHUP", 0), timeout=0):
+                return False
+        return not self._ended
+
+    def _poll(self, events: int, *, timeout: int | None) -> bool:
+        """Wait for one of `events`; a hang-up counts always."""
+        poll = select.poll()
+        poll.register(self._input_fd, events)
+        return bool(poll.poll(timeout))
 
     def _arrive(self, data: bytes) -> None:
-        self._frames.extend(self._splitter.feed(data))
-        if len(self._frames) >= FRAMES_WAITING:
-            self._room.clear()
+        if self._ended:
+            return
+        frames = self._splitter.feed(data)
+        self._frames.extend(frames)
+        self._bytes += sum(map(len, frames))
+        self._pause_or_go_on()
         self._news.set()
 
+    def _pause_or_go_on(self) -> None:
+        if len(self._frames) < FRAMES_WAITING and self._bytes < BYTES_WAITING:
+            self._room.set()
+        else:
+            self._room.clear()
+
     def _finish(self) -> None:
-        self._frames.extend(self._splitter.finish())
-        self.end()
+        if not self._ended:
+            self._frames.extend(self._splitter.finish())
+        self._end()
 
 
 @asynccontextmanager
 async def stdio_transport(
-    input_fd: int, output_fd: int, *, splitter: LineSplitter | None = None, early: list[Frame] | None = None
+    input_fd: int,
+    output_fd: int,
+    *,
+    splitter: LineSplitter | None = None,
+    early: list[Frame] | None = None,
+    on_end: Callable[[], None] = lambda: None,
 ) -> AsyncGenerator[StdioTransport]:
     """Frames over two descriptors.
 
@@ -114,8 +171,11 @@ async def stdio_transport(
         output_fd: Written without blocking; made non-blocking when it is a pipe or socket.
         splitter: Continues a stream that someone began to read.
         early: Frames that were read before.
+        on_end: Called when the input ends, the output breaks, or `end` is called; from any thread, perhaps repeatedly.
     """
-    transport = StdioTransport(input_fd, output_fd, splitter=splitter or LineSplitter(), early=early or [])
+    transport = StdioTransport(
+        input_fd, output_fd, splitter=splitter or LineSplitter(), early=early or [], on_end=on_end
+    )
     thread = threading.Thread(
         target=transport.read_in_thread, args=(current_token(),), name="claw-acp stdin", daemon=True
     )
@@ -125,5 +185,6 @@ async def stdio_transport(
         try:
             yield transport
         finally:
-            transport.flush()
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await transport.written()
             tasks.cancel_scope.cancel()

@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream
 
+from claw_acp.rpc.backlog import Backlog
 from claw_acp.rpc.framing import Frame, LineSplitter
-
-LOW_WATER = 64 * 1024  # bytes left when waiting senders go on
 
 
 class StreamTransport:
@@ -22,9 +21,8 @@ class StreamTransport:
         self._frames: deque[Frame] = deque()
         self._queue: deque[bytes] = deque()
         self._work = anyio.Event()
-        self._low = anyio.Event()
+        self._backlog = Backlog()
         self._broken = False
-        self.backlog = 0
 
     async def receive(self) -> Frame | None:
         """See `Transport.receive`."""
@@ -42,14 +40,17 @@ class StreamTransport:
         """See `Transport.send`."""
         if not self._broken:
             self._queue.append(line)
-            self.backlog += len(line)
+            self._backlog.add(len(line))
             self._work.set()
+
+    @property
+    def backlog(self) -> int:
+        """See `Transport.backlog`."""
+        return self._backlog.size
 
     async def drained(self) -> None:
         """See `Transport.drained`."""
-        while self.backlog > LOW_WATER and not self._broken:
-            self._low = anyio.Event()
-            await self._low.wait()
+        await self._backlog.drained()
 
     async def write_queued(self) -> None:
         """The writer: everything queued goes out in order, joined when it piled up."""
@@ -63,11 +64,9 @@ class StreamTransport:
                 await self._output.send(data)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._broken = True
-            self.backlog = 0 if self._broken else self.backlog - len(data)
-            if self.backlog <= LOW_WATER:
-                self._low.set()
-            if self._broken:
+                self._backlog.end()
                 return
+            self._backlog.take(len(data))
 
 
 @asynccontextmanager

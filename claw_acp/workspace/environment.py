@@ -20,8 +20,12 @@ SHELL: Final = shutil.which("bash") or "/bin/sh"
 
 _DROPPED: Final = frozenset({"CI"})  # it makes tools skip or fail work that a developer expects
 
+_ADDED: Final = "CLAW_ACP_ADDED"
+"""Names one variable that was set for our own process at its start, by us and not by the user."""
+
 
 def command_environment(base: Mapping[str, str], *, extra: Mapping[str, str]) -> dict[str, str]:
     """What a command sees of `base`; variables in `extra` are given as they are."""
-    kept = {name: value for name, value in base.items() if name not in _DROPPED and not _VENDOR_CREDENTIAL.search(name)}
+    dropped = _DROPPED | {base.get(_ADDED)}
+    kept = {name: value for name, value in base.items() if name not in dropped and not _VENDOR_CREDENTIAL.search(name)}
     return {**kept, **_PLAIN, **extra}
