@@ -4,16 +4,21 @@ Built-in providers and tools stand in the same list as everybody's.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from claw_acp.core.errors import BrokenExtension, ClawError
 from claw_acp.registry.reference import Ref
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
 log = logging.getLogger(__name__)
+
+# Loaded on first use: it brings 2 MB of archive and mail formats, and a server without a session needs none of it.
+ENTRY_POINTS: "Ref[Callable[..., EntryPoints]]" = Ref("importlib.metadata:entry_points")
 
 _T = TypeVar("_T")
 
@@ -26,7 +31,8 @@ def discover(kind: str) -> Mapping[str, Ref[Any]]:
     replaced.
     """
     found: dict[str, Ref[Any]] = {}
-    points = sorted(entry_points(group=f"claw_acp.{kind}"), key=lambda point: (not _built_in(point.value), point.name))
+    offered = ENTRY_POINTS.load()(group=f"claw_acp.{kind}")
+    points = sorted(offered, key=lambda point: (not _built_in(point.value), point.name))
     for point in points:
         try:
             reference = Ref[Any](point.value)
