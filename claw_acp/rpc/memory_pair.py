@@ -8,19 +8,20 @@ from claw_acp.rpc.framing import Frame, LineSplitter
 
 
 class MemoryTransport:
-    """One end of a pair. Sending never blocks; `stalled` on the other end makes it look like a slow reader."""
+    """One end of a pair. Sending never blocks."""
 
     def __init__(self) -> None:
         self._incoming: deque[Frame] = deque()
         self._news = anyio.Event()
         self._splitter = LineSplitter()
         self._closed = False
+        self._ended = False
         self.other: MemoryTransport = self
 
     async def receive(self) -> Frame | None:
         """See `Transport.receive`."""
         while not self._incoming:
-            if self._closed:
+            if self._closed or self._ended:
                 return None
             self._news = anyio.Event()
             await self._news.wait()
@@ -33,7 +34,17 @@ class MemoryTransport:
 
     def arrive(self, data: bytes) -> None:
         """Bytes reach this end."""
-        self._incoming.extend(self._splitter.feed(data))
+        for frame in self._splitter.feed(data):
+            self.insert(frame)
+
+    def insert(self, frame: Frame) -> None:
+        """A frame reaches this end."""
+        self._incoming.append(frame)
+        self._news.set()
+
+    def finish(self) -> None:
+        """No more input reaches this end; what it sends still goes out."""
+        self._ended = True
         self._news.set()
 
     @property

@@ -1,4 +1,5 @@
 import json
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -6,9 +7,11 @@ from typing import Any
 import anyio
 import pytest
 
+from claw_acp.core.errors import ServerBusy
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.rpc.dispatcher import IN_FLIGHT, Dispatcher
+from claw_acp.rpc.dispatcher import DEAF, HIGH_WATER, IN_FLIGHT, Dispatcher
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
+from claw_acp.rpc.framing import Oversized
 from claw_acp.rpc.memory_pair import MemoryTransport, memory_pair
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, Reply, RequestHandler
 
@@ -21,9 +24,13 @@ class Handlers:
         self.notifications: dict[str, NotificationHandler] = {}
 
     def request_handler(self, method: str) -> RequestHandler | None:
+        if method == "cannot be loaded":
+            raise KeyError("lookup")
         return self.requests.get(method)
 
     def notification_handler(self, method: str) -> NotificationHandler | None:
+        if method == "cannot be loaded":
+            raise KeyError("lookup")
         return self.notifications.get(method)
 
     def to_wire(self, error: Exception, method: str) -> RpcError:
@@ -197,7 +204,8 @@ async def test_too_many_requests_at_once_are_refused_not_queued() -> None:
     async with wired() as wire:
         wire.handlers.requests["wait"] = forever
         wire.says(*(call("wait", id=number) for number in range(IN_FLIGHT + 1)))
-        assert (await wire.hears())["id"] == IN_FLIGHT
+        answer = await wire.hears()
+        assert (answer["id"], answer["error"]["code"]) == (IN_FLIGHT, ServerBusy.code)
 
 
 async def test_our_requests_are_matched_by_id_in_any_order() -> None:
@@ -263,3 +271,159 @@ async def test_the_end_of_the_connection_wakes_who_waits_and_cancels_who_works()
     assert sorted(ended) == ["handler", "request"]
     with pytest.raises(ConnectionClosed):
         await wire.dispatcher.request("late", {})
+
+
+async def test_a_handler_that_cannot_be_found_is_one_error_answer_and_the_connection_lives() -> None:
+    async with wired() as wire:
+        wire.handlers.requests["echo"] = echo
+        wire.says(call("cannot be loaded", id=4), {"jsonrpc": "2.0", "method": "cannot be loaded"}, call("echo", id=5))
+        answer = await wire.hears()
+        assert (answer["id"], answer["error"]["code"]) == (4, -32603)
+        assert "lookup" in answer["error"]["message"]
+        assert (await wire.hears())["id"] == 5
+
+
+async def test_a_frame_that_cannot_even_be_recorded_gets_an_answer() -> None:
+    def on_frame(_direction: str, frame: bytes) -> None:
+        if b"poison" in frame and b"error" not in frame:
+            raise ValueError("cannot record poison")
+
+    ours, theirs = memory_pair()
+    handlers = Handlers()
+    handlers.requests["echo"] = echo
+    dispatcher = Dispatcher(ours, handlers, on_frame=on_frame)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(dispatcher.run)
+        wire = Wire(theirs, handlers, dispatcher)
+        wire.says(call("poison", id=4), call("echo", id=5))
+        answer = await wire.hears()
+        assert (answer["id"], answer["error"]["code"]) == (None, -32603)
+        assert (await wire.hears())["id"] == 5
+        theirs.close()
+
+
+@pytest.mark.parametrize(
+    "answer", [{"result": 1}, {"jsonrpc": "2.0", "error": "no"}, {"jsonrpc": "2.0", "error": None}], ids=str
+)
+async def test_a_broken_answer_wakes_who_waits_and_is_not_answered(answer: dict[str, Any]) -> None:
+    async with wired() as wire, anyio.create_task_group() as tasks:
+        wire.handlers.requests["echo"] = echo
+
+        async def ask() -> None:
+            with pytest.raises(RpcError, match="Invalid response"):
+                await wire.dispatcher.request("a", {})
+
+        tasks.start_soon(ask)
+        asked = await wire.hears()
+        wire.says({"id": asked["id"], **answer}, call("echo", id=9))
+        assert (await wire.hears())["id"] == 9
+
+
+async def test_an_answer_that_is_too_long_wakes_who_waits_and_is_not_answered() -> None:
+    async with wired() as wire, anyio.create_task_group() as tasks:
+        wire.handlers.requests["echo"] = echo
+
+        async def ask() -> None:
+            with pytest.raises(RpcError, match="70000000 bytes are too many"):
+                await wire.dispatcher.request("a", {})
+
+        tasks.start_soon(ask)
+        asked = await wire.hears()
+        wire.transport.other.insert(Oversized(70_000_000, str(asked["id"]).encode(), is_response=True))
+        wire.says(call("echo", id=9))
+        assert (await wire.hears())["id"] == 9
+
+
+async def test_a_late_answer_to_what_we_gave_up_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "claw_acp.rpc")
+    async with wired() as wire:
+        wire.handlers.requests["echo"] = echo
+        with pytest.raises(TimeoutError):
+            await wire.dispatcher.request("slow", {}, within=0)
+        asked, _ = await wire.hears(), await wire.hears()
+        wire.says({"jsonrpc": "2.0", "id": asked["id"], "result": 1}, {"jsonrpc": "2.0", "id": 77, "result": 1})
+        wire.says(call("echo"))
+        await wire.hears()
+    levels = [record.levelname for record in caplog.records if "nobody waits" in record.getMessage()]
+    assert levels == ["DEBUG", "WARNING"]
+
+
+async def test_cancelling_reaches_every_request_that_shares_the_id() -> None:
+    async with wired() as wire:
+        wire.handlers.requests["wait"] = forever
+        wire.says(call("wait", id="D"), call("wait", id="D"))
+        wire.says({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "D"}})
+        assert [(await wire.hears())["error"]["code"], (await wire.hears())["error"]["code"]] == [-32800, -32800]
+
+
+async def test_a_request_that_was_being_handled_at_the_end_of_the_input_is_answered() -> None:
+    async def slow(_call: IncomingCall, _params: JsonObject) -> JsonValue:
+        for _ in range(10):
+            await anyio.lowlevel.checkpoint()
+        return "done"
+
+    async with wired() as wire:
+        wire.handlers.requests["slow"] = slow
+        wire.says(call("slow"))
+        wire.transport.other.finish()
+        assert (await wire.hears())["result"] == "done"
+
+
+async def test_a_long_running_request_is_cancelled_at_the_end_of_the_input_even_if_it_has_just_begun() -> None:
+    async def turn(incoming: IncomingCall, _params: JsonObject) -> JsonValue:
+        with anyio.CancelScope() as scope:
+            incoming.on_cancel = scope.cancel
+            await anyio.sleep_forever()
+        return "cancelled"
+
+    async with wired() as wire:
+        wire.handlers.requests["turn"] = turn
+        wire.says(call("turn", id=1))
+        await anyio.wait_all_tasks_blocked()
+        wire.says(call("turn", id=2))
+        wire.transport.other.finish()
+        assert [(await wire.hears())["result"], (await wire.hears())["result"]] == ["cancelled", "cancelled"]
+
+
+class SlowReader(MemoryTransport):
+    """One end whose backlog is set by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unread = 0
+        self.low = anyio.Event()
+
+    @property
+    def backlog(self) -> int:
+        return self.unread
+
+    async def drained(self) -> None:
+        await self.low.wait()
+
+
+async def test_while_too_many_answers_are_unread_nothing_more_is_read() -> None:
+    heard: list[str] = []
+
+    async def hear(params: JsonObject) -> None:
+        heard.append(str(params["x"]))
+
+    ours, theirs = SlowReader(), MemoryTransport()
+    ours.other, theirs.other = theirs, ours
+    handlers = Handlers()
+    handlers.notifications["hear"] = hear
+    wire = Wire(theirs, handlers, dispatcher := Dispatcher(ours, handlers))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(dispatcher.run)
+        ours.unread = HIGH_WATER + 1
+        wire.says(*({"jsonrpc": "2.0", "method": "hear", "params": {"x": number}} for number in range(2)))
+        await anyio.wait_all_tasks_blocked()
+        assert heard == ["0", "1"]
+        ours.unread = DEAF + 1
+        wire.says(*({"jsonrpc": "2.0", "method": "hear", "params": {"x": number}} for number in range(2, 4)))
+        await anyio.wait_all_tasks_blocked()
+        assert heard == ["0", "1", "2"]
+        ours.unread = 0
+        ours.low.set()
+        await anyio.wait_all_tasks_blocked()
+        assert heard == ["0", "1", "2", "3"]
+        theirs.close()

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,17 @@ def test_an_oversized_frame_is_dropped_with_its_id_and_the_next_is_read() -> Non
 
 def test_an_oversized_frame_without_a_leading_id_has_none() -> None:
     assert _split(b'{"params":{"id":7},' + b" " * 2000 + b"}\n") == [Oversized(2020, None)]
+
+
+def test_an_oversized_answer_is_known_as_one() -> None:
+    big = b'{"jsonrpc":"2.0","id":5,"result":"' + b"y" * 2000 + b'"}'
+    assert _split(big) == [Oversized(len(big), b"5", is_response=True)]
+
+
+@pytest.mark.parametrize("written", [b"007", b'"a\tb"', b'"\xff"', b'"\\u12"'])
+def test_an_id_that_is_no_json_is_not_read(written: bytes) -> None:
+    big = b'{"id":' + written + b',"method":"' + b"y" * 2000 + b'"}'
+    assert _split(big) == [Oversized(len(big), None)]
 
 
 def test_what_was_not_yet_framed_can_be_handed_on() -> None:
