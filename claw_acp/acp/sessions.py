@@ -1,6 +1,7 @@
 """`session/new`, `load`, `resume`, `list`, `close`, `delete`."""
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 
 from claw_acp.acp.connection import Connection
@@ -10,6 +11,8 @@ from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall, Reply
+from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.warm_up import for_prompts
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.mcp import McpServerStdio
 from claw_acp.schema.sessions import (
@@ -32,7 +35,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     engine = await connection.engine()
     opened = await engine.create(request.cwd, additional=request.additional_directories)
     view = connection.open(opened)
-    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, partial(view.announce, engine, missing))
+    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, partial(_settle, engine, view, missing))
 
 
 async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -41,7 +44,7 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
     view = await _reopen(connection, request)
     await view.replay()
     await view.announce(await connection.engine(), _left_out(request))
-    return Reply(settings_of(view.opened), partial(_prepare_history, view))
+    return Reply(settings_of(view.opened), partial(_prepare_history, await connection.engine(), view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -49,7 +52,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     request = parse(ResumeSessionRequest, params, method=call.method)
     missing = _left_out(request)
     view = await _reopen(connection, request)
-    return Reply(settings_of(view.opened), partial(view.announce, await connection.engine(), missing))
+    return Reply(settings_of(view.opened), partial(_settle, await connection.engine(), view, missing))
 
 
 async def list_sessions(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -90,9 +93,16 @@ async def _reopen(connection: Connection, request: LoadSessionRequest | ResumeSe
     return connection.open(opened)
 
 
-async def _prepare_history(view: SessionView) -> None:
+async def _settle(engine: Engine, view: SessionView, missing: Sequence[str]) -> None:
+    """What follows a session's opening: what the client should know, and what the first prompt will need."""
+    await view.announce(engine, missing)
+    await for_prompts(engine, view.opened)
+
+
+async def _prepare_history(engine: Engine, view: SessionView) -> None:
     """Fold a long conversation into messages now, so that the first prompt need not wait for it."""
     view.opened.session.history.messages()
+    await for_prompts(engine, view.opened)
 
 
 def _left_out(request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest) -> list[str]:

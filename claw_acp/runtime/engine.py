@@ -66,6 +66,8 @@ class Engine:
         self.locations = locations
         self._environ = environ
         self._processes = processes
+        self.warm = False
+        """Whether what prompts need is being loaded ahead already."""
         self._open: dict[str, OpenSession] = {}
 
     @cached_property

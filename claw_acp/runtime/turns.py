@@ -1,5 +1,6 @@
 """From a prompt to its outcome: waits for the session's turn, runs a command or the loop, names the session."""
 
+import contextlib
 from collections.abc import Sequence
 from functools import partial
 
@@ -14,10 +15,10 @@ from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.command import Asks
 from claw_acp.contracts.provider import Provider
-from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.redaction import Redactor
-from claw_acp.providers.resolve import ModelChoice, resolve
+from claw_acp.providers.resolve import ModelChoice, factory_of, resolve
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
@@ -62,6 +63,14 @@ class Turns:
         turn = self._turn(opened, asked, desk=desk)
         await session.change(title=None if session.record.title else title_of(asked))
         return await turn.run(asked)
+
+    def load_provider(self, opened: OpenSession) -> None:
+        """Import what the session's model is reached by. Blocks: for a worker thread.
+
+        A choice that cannot be made is left for the prompt to explain.
+        """
+        with contextlib.suppress(ClawError):
+            factory_of(resolve(opened.settings, model=opened.session.record.model).setup)
 
     async def aclose(self) -> None:
         """Close the providers."""

@@ -3,24 +3,29 @@
 In two steps, because memory counts as well: an editor that has only connected should not pay for what prompts need.
 """
 
+from functools import partial
 from importlib import import_module
 
 from anyio import to_thread
 
-SESSIONS = ("claw_acp.acp.sessions",)
-PROMPTS = ("claw_acp.acp.prompt", "claw_acp.runtime.turns")
+from claw_acp.runtime.engine import Engine, OpenSession
+
+SESSIONS = "claw_acp.acp.sessions"
+PROMPTS = "claw_acp.acp.prompt"
 
 
 async def for_sessions() -> None:
     """While the editor digests the answer to `initialize`: what opens a session."""
-    await _import(SESSIONS)
+    await to_thread.run_sync(import_module, SESSIONS, abandon_on_cancel=True)
 
 
-async def for_prompts() -> None:
-    """While the user still thinks about the first prompt: what runs it."""
-    await _import(PROMPTS)
+async def for_prompts(engine: Engine, opened: OpenSession) -> None:
+    """While the user still thinks about the first prompt: what runs it, and the provider that will be asked."""
+    if not engine.warm:
+        engine.warm = True
+        await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
+        await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
 
 
-async def _import(modules: tuple[str, ...]) -> None:
-    for module in modules:
-        await to_thread.run_sync(import_module, module)
+def _load_turns(engine: Engine, opened: OpenSession) -> None:
+    engine.turns.load_provider(opened)
