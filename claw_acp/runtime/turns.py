@@ -61,7 +61,11 @@ class Turns:
         if asked is None:
             return Outcome(stop="end_turn", usage=None)
         turn = self._turn(opened, asked, desk=desk)
-        await session.change(title=None if session.record.title else title_of(asked))
+        title = None if session.record.title else title_of(asked)
+        if title is None:
+            session.touch()
+        else:
+            await session.change(title=title)
         return await turn.run(asked)
 
     def load_provider(self, opened: OpenSession) -> None:

@@ -109,6 +109,11 @@ class Journal:
         if not storable(session_id) or await self._commit(session_id, statement) == 0:
             raise SessionNotFound(session_id)
 
+    def touch(self, session_id: str) -> None:
+        """Note that a session is in use now; committed with whatever comes next, or after half a second."""
+        now = self._clock.now()
+        self._writer.put(session_id, Statement(_UPDATE, [(None, None, None, None, now, session_id)]), wait=False)
+
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, limit: int = 50) -> Page:
         """A page of sessions, the last changed first, of one working directory or of all.
 

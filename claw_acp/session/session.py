@@ -143,6 +143,10 @@ class Session:
         if news != SessionChanged():
             await self.show(news)
 
+    def touch(self) -> None:
+        """Note that the session is in use; lists show the last used first."""
+        self._journal.touch(self.id)
+
     async def move(self, roots: Sequence[Path], *, additional: Sequence[str]) -> None:
         """Work in other additional directories from now on."""
         self.roots = tuple(roots)
