@@ -9,7 +9,6 @@ from importlib import import_module
 from anyio import to_thread
 
 from claw_acp.runtime.engine import Engine, OpenSession
-from claw_acp.schema.sessions import NewSessionRequest
 
 SESSIONS = "claw_acp.acp.sessions"
 PROMPTS = "claw_acp.acp.prompt"
@@ -17,7 +16,7 @@ PROMPTS = "claw_acp.acp.prompt"
 
 async def for_sessions() -> None:
     """While the editor digests the answer to `initialize`: what opens a session."""
-    await to_thread.run_sync(_load_sessions, abandon_on_cancel=True)
+    await to_thread.run_sync(import_module, SESSIONS, abandon_on_cancel=True)
 
 
 async def for_prompts(engine: Engine, opened: OpenSession) -> None:
@@ -26,11 +25,6 @@ async def for_prompts(engine: Engine, opened: OpenSession) -> None:
         engine.warm = True
         await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
         await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
-
-
-def _load_sessions() -> None:
-    import_module(SESSIONS)
-    NewSessionRequest.model_validate({"cwd": "/", "mcpServers": []})  # pydantic builds a model when it is first used
 
 
 def _load_turns(engine: Engine, opened: OpenSession) -> None:
