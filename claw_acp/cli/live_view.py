@@ -70,7 +70,7 @@ class LiveView:
                 self._draw_plan(tuple((entry.content, entry.status) for entry in entries))
             case Notice(title=title, description=description):
                 self.section("notice")
-                self.line(f"{title}. {description or ''}".strip(), colour="yellow")
+                self.line(f"{title}: {description}" if description else title, colour="yellow")
             case _:
                 pass
 
