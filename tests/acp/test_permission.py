@@ -1,0 +1,78 @@
+"""Questions to the person at the editor, when things change or break while they are open."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tests.support.editor_fixtures import Spawn
+from tests.support.exchange import shown_text
+from tests.support.script_files import Script, call, say, turn
+
+TOUCH = turn(call("shell", command="touch made"))
+KEY = "sk-ant-api03-" + "a1B2" * 22 + "AA"
+
+
+async def test_an_answer_that_cannot_be_remembered_counts_once_and_the_person_is_told(
+    opened: Spawn, project: Path, home: Path
+) -> None:
+    script = Script(TOUCH, turn(say("done")), loop=True)
+    (home / "claw" / "permissions.toml.lock").mkdir(parents=True)
+    async with opened(script=script, capabilities={"session": {"notices": {}}}) as editor:
+        editor.will_answer("allow_always")
+        outcome = await editor.prompt("go")
+        assert (outcome.calls[0]["status"], outcome.text) == ("completed", "done")
+        assert (project / "made").exists()
+        [notice] = [update for update in outcome.updates if update["sessionUpdate"] == "notice"]
+        assert (notice["severity"], "permissions.toml" in notice["description"]) == ("warning", True)
+        editor.will_answer("reject_once")
+        assert (await editor.prompt("again")).calls[0]["status"] == "failed"
+        assert len(editor.received("session/request_permission")) == 2
+
+
+async def test_an_editor_that_leaves_instead_of_answering_cancels_the_turn(
+    opened: Spawn, spawn: Spawn, project: Path, home: Path
+) -> None:
+    script = Script(TOUCH, turn(say("never")))
+    async with opened(script=script) as editor:
+        editor.will_answer(None)
+        await editor.start_prompt("go")
+        await editor.wait_for_question()
+        await editor.leave()
+    assert "ERROR" not in editor.process.stderr()
+    with closing(sqlite3.connect(home / "claw" / "claw.db")) as database:
+        kept = [json.loads(body) for (body,) in database.execute("SELECT body FROM event ORDER BY seq")]
+    assert kept[-1]["stop"] == "cancelled"
+    async with spawn(script=script) as editor:
+        await editor.initialize()
+        listed = (await editor.request("session/list", {}))["sessions"]
+        _, replayed = await editor.load(listed[0]["sessionId"])
+        [ended] = [update for update in replayed if update.get("status") == "failed"]
+        assert "interrupted" in shown_text(ended)
+    assert not (project / "made").exists()
+
+
+async def test_a_call_that_was_allowed_too_late_for_plan_mode_is_not_run(opened: Spawn, project: Path) -> None:
+    async with opened(script=Script(TOUCH, turn(say("planned")))) as editor:
+        editor.will_answer(None)
+        prompt = await editor.start_prompt("go")
+        question = await editor.wait_for_question()
+        await editor.request("session/set_mode", {"sessionId": editor.session, "modeId": "plan"})
+        await editor.answer(question, "allow_once")
+        outcome = await prompt.outcome()
+        assert (outcome.calls[0]["status"], outcome.text) == ("failed", "planned")
+        assert "plan" in shown_text(outcome.calls[0]).lower()
+    assert not (project / "made").exists()
+
+
+async def test_a_key_in_a_command_is_not_shown_and_the_command_runs_with_it(opened: Spawn, project: Path) -> None:
+    script = Script(turn(call("shell", command=f"export KEY={KEY}; printf %s $KEY > key.txt")), turn(say("done")))
+    async with opened(script=script) as editor:
+        editor.will_answer("allow_once")
+        outcome = await editor.prompt("go")
+        assert outcome.calls[0]["status"] == "completed"
+        [question] = editor.received("session/request_permission")
+        assert "export KEY=" in question["params"]["toolCall"]["title"]
+        for frame in editor.received():
+            assert KEY not in json.dumps(frame)
+    assert (project / "key.txt").read_text() == KEY

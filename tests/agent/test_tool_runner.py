@@ -1,0 +1,221 @@
+"""Calls of one answer: in order, and those that only read together."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from claw_acp.agent.desk import Desk
+from claw_acp.agent.gate import Gate
+from claw_acp.agent.tool_runner import PARALLEL, ToolRunner
+from claw_acp.agent.toolbox import Toolbox
+from claw_acp.contracts.asking import Choice, PermissionQuestion
+from claw_acp.contracts.provider import ToolSpec
+from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.errors import ToolError
+from claw_acp.core.events import Event, MessageStarted, ToolCallChanged
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import TextPart, ToolCall
+from claw_acp.core.redaction import Redactor
+from claw_acp.security.permission_store import Answer
+from claw_acp.security.policy import Policy, PolicyContext
+from claw_acp.session.journal import Journal
+from claw_acp.session.record import SessionRecord
+from claw_acp.session.session import Session
+from claw_acp.workspace.local import LocalWorkspace
+
+PATIENCE = 10.0  # seconds; only tools that wait for each other in vain take that long
+
+Deed = Callable[[], Awaitable[str]]
+
+
+class _Does(Invocation):
+    def __init__(self, deed: Deed) -> None:
+        self.view = CallView(title="Do it", kind="other")
+        self._deed = deed
+
+    async def run(self) -> ToolResult:
+        return ToolResult(parts=(TextPart(text=await self._deed()),))
+
+
+@dataclass
+class _Tool:
+    """A tool that does what a test says, and touches nothing."""
+
+    name: str
+    deed: Deed
+    parallel: bool = False
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(name=self.name, description="", parameters={"type": "object"})
+
+    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:  # noqa: ARG002 - the contract's
+        return _Does(self.deed)
+
+
+class _Nobody:
+    async def permission(self, question: PermissionQuestion) -> Choice | None:
+        raise AssertionError(f"nobody expected a question: {question}")
+
+
+def _forget(_rules: Sequence[str], _answer: Answer) -> None:
+    """Nobody answers here, so there is nothing to remember."""
+
+
+@dataclass
+class _Bench:
+    session: Session
+    runner: ToolRunner
+    seen: list[Event]
+
+    async def run(self, *names: str) -> None:
+        """Run calls of these tools, as one answer."""
+        await self.session.publish(MessageStarted(item="msg", role="assistant"))
+        calls = [ToolCall(id=f"{number}-{name}", name=name, arguments="") for number, name in enumerate(names)]
+        with anyio.fail_after(PATIENCE):
+            await self.runner.run_all("msg", calls)
+
+    def results(self) -> list[str]:
+        """What the model is told of each call, in the order of the conversation."""
+        return [message.text for message in self.session.history.messages() if message.role == "tool"]
+
+    def steps(self) -> list[tuple[str, str]]:
+        """Statuses as they were published."""
+        changes = [event for event in self.seen if isinstance(event, ToolCallChanged)]
+        return [(event.item, event.status) for event in changes if event.status]
+
+
+@asynccontextmanager
+async def _bench(folder: Path, tools: Sequence[_Tool]) -> AsyncGenerator[_Bench]:
+    record = SessionRecord(
+        id="ses_1", cwd=str(folder), mode="ask", model="m", created_at=0.0, updated_at=0.0, additional_directories=()
+    )
+    async with Journal.opened(folder / "claw.db") as journal:
+        await journal.create(record)
+        session = Session(record, journal=journal, clock=SYSTEM_CLOCK, roots=[folder])
+        seen: list[Event] = []
+
+        async def watch(event: Event) -> None:
+            seen.append(event)
+
+        session.watchers.append(watch)
+        toolbox = Toolbox()
+        for tool in tools:
+            assert toolbox.register(tool)
+        context = PolicyContext(roots=(folder,), home=folder, protected=())
+        desk = Desk(workspace=LocalWorkspace([folder]), asker=_Nobody())
+        gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=desk.asker, context=context)
+        redactor = Redactor()
+        runner = ToolRunner(session, toolbox=toolbox, gate=gate, desk=desk, clock=SYSTEM_CLOCK, redactor=redactor)
+        yield _Bench(session, runner, seen)
+
+
+async def _meet(mine: anyio.Event, other: anyio.Event, word: str) -> str:
+    mine.set()
+    await other.wait()
+    return word
+
+
+async def _say(word: str) -> str:
+    return word
+
+
+async def _hang() -> str:
+    await anyio.sleep_forever()
+    raise AssertionError
+
+
+async def _refuse() -> str:
+    raise ToolError("it did not work")
+
+
+async def _stumble() -> str:
+    raise RuntimeError("a slip")
+
+
+async def test_calls_that_only_read_run_together(tmp_path: Path) -> None:
+    left, right = anyio.Event(), anyio.Event()
+    tools = [
+        _Tool("left", partial(_meet, left, right, "l"), parallel=True),
+        _Tool("right", partial(_meet, right, left, "r"), parallel=True),
+    ]
+    async with _bench(tmp_path, tools) as bench:
+        await bench.run("left", "right")
+        assert bench.results() == ["l", "r"]
+
+
+async def test_results_are_in_the_order_of_the_calls_whichever_ends_first(tmp_path: Path) -> None:
+    done = anyio.Event()
+
+    async def last() -> str:
+        await done.wait()
+        return "slow"
+
+    async def first() -> str:
+        done.set()
+        return "quick"
+
+    tools = [_Tool("slow", last, parallel=True), _Tool("quick", first, parallel=True)]
+    async with _bench(tmp_path, tools) as bench:
+        await bench.run("slow", "quick")
+        assert bench.steps()[-2:] == [("1-quick", "completed"), ("0-slow", "completed")]
+        assert bench.results() == ["slow", "quick"]
+
+
+async def test_a_call_that_acts_runs_alone_after_all_before_it_and_before_all_behind_it(tmp_path: Path) -> None:
+    tools = [_Tool("read", partial(_say, "r"), parallel=True), _Tool("act", partial(_say, "a"))]
+    async with _bench(tmp_path, tools) as bench:
+        await bench.run("read", "act", "act", "read")
+        running = [step for step in bench.steps() if step[1] != "pending"]
+        assert running == [
+            (item, status) for item in ("0-read", "1-act", "2-act", "3-read") for status in ("in_progress", "completed")
+        ]
+
+
+async def test_only_so_many_calls_run_together(tmp_path: Path) -> None:
+    now = most = 0
+    full = anyio.Event()
+
+    async def count() -> str:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        if now == PARALLEL:
+            full.set()
+        await full.wait()
+        await anyio.wait_all_tasks_blocked()  # one call too many would come now
+        now -= 1
+        return ""
+
+    async with _bench(tmp_path, [_Tool("read", count, parallel=True)]) as bench:
+        await bench.run(*["read"] * (PARALLEL + 3))
+        assert most == PARALLEL
+        assert len(bench.results()) == PARALLEL + 3
+
+
+@pytest.mark.parametrize(("deed", "told"), [(_refuse, "it did not work"), (_stumble, "inc_")])
+async def test_one_call_that_fails_leaves_the_others_alone(tmp_path: Path, deed: Deed, told: str) -> None:
+    tools = [_Tool("bad", deed, parallel=True), _Tool("good", partial(_say, "fine"), parallel=True)]
+    async with _bench(tmp_path, tools) as bench:
+        await bench.run("bad", "good", "missing")
+        bad, good, missing = bench.results()
+        assert told in bad
+        assert good == "fine"
+        assert "no tool named missing" in missing
+
+
+async def test_when_cancelled_every_call_still_gets_a_result(tmp_path: Path) -> None:
+    async with _bench(tmp_path, [_Tool("hang", _hang), _Tool("late", partial(_say, "x"))]) as bench:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(bench.run, "hang", "late")
+            while ("0-hang", "in_progress") not in bench.steps():
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        assert bench.steps()[-2:] == [("0-hang", "failed"), ("1-late", "failed")]
+        assert all("interrupted" in result for result in bench.results())

@@ -1,0 +1,70 @@
+"""The registry of tools."""
+
+from dataclasses import dataclass
+
+from claw_acp.agent.toolbox import Toolbox
+from claw_acp.contracts.provider import ToolSpec
+from claw_acp.contracts.tool import Invocation, ToolContext
+from claw_acp.core.json_value import JsonObject
+
+
+@dataclass(frozen=True)
+class _Named:
+    spec: ToolSpec
+    parallel: bool = False
+
+    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
+        raise NotImplementedError
+
+
+def _tool(name: str, description: str = "") -> _Named:
+    return _Named(ToolSpec(name=name, description=description, parameters={"type": "object"}))
+
+
+def test_a_tool_is_found_by_its_name() -> None:
+    toolbox, tool = Toolbox(), _tool("look")
+    assert toolbox.register(tool) is True
+    assert toolbox.get_tool("look") is tool
+    assert toolbox.get_tool("Look") is None
+
+
+def test_a_second_tool_of_the_same_name_is_refused_and_changes_nothing() -> None:
+    toolbox, first = Toolbox(), _tool("look")
+    toolbox.register(first)
+    specs = toolbox.tool_specs()
+    assert toolbox.register(_tool("look", "another")) is False
+    assert toolbox.get_tool("look") is first
+    assert toolbox.tool_specs() is specs
+
+
+def test_a_tool_is_replaced_on_purpose_and_keeps_its_place() -> None:
+    toolbox, other = Toolbox(), _tool("look", "another")
+    for name in ("look", "write"):
+        toolbox.register(_tool(name))
+    toolbox.register_or_replace(other)
+    assert toolbox.get_tool("look") is other
+    assert [spec.description for spec in toolbox.tool_specs()] == ["another", ""]
+    toolbox.register_or_replace(_tool("new"))
+    assert toolbox.tool_names() == ("look", "write", "new")
+
+
+def test_an_unregistered_tool_is_gone_and_can_come_back() -> None:
+    toolbox = Toolbox()
+    toolbox.register(_tool("look"))
+    assert toolbox.unregister("look") is True
+    assert (toolbox.get_tool("look"), len(toolbox), toolbox.tool_specs()) == (None, 0, ())
+    assert toolbox.unregister("look") is False
+    assert toolbox.register(_tool("look")) is True
+
+
+def test_what_models_are_told_is_the_same_object_until_something_changes() -> None:
+    toolbox = Toolbox()
+    for name in ("b", "a"):
+        toolbox.register(_tool(name))
+    before = toolbox.tool_specs()
+    assert [spec.name for spec in before] == ["b", "a"]
+    assert toolbox.tool_specs() is before
+    toolbox.unregister("b")
+    assert [spec.name for spec in toolbox.tool_specs()] == ["a"]
+    assert [tool.spec.name for tool in toolbox] == ["a"]
+    assert len(toolbox) == 1

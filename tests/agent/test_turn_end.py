@@ -1,0 +1,60 @@
+"""How turns end, and what goes wrong in them without ending them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor_fixtures import Spawn
+from tests.support.exchange import shown_text
+from tests.support.model_replies import Call, Say
+from tests.support.model_server import ModelServer
+from tests.support.script_files import Script, call, expect, raw_call, say, stop, turn
+
+READ = turn(call("read_file", path="a.txt"))
+LIMIT = "[limits]\nmax_turn_requests = 2\n"
+
+
+async def test_at_the_limit_of_requests_the_model_may_say_how_far_it_got(opened: Spawn) -> None:
+    script = Script(READ, READ, turn(expect("used all model requests"), say("half done")), turn(say("next")))
+    async with opened(script=script, config=LIMIT) as editor:
+        outcome = await editor.prompt("go")
+        assert (outcome.stop_reason, outcome.text) == ("max_turn_requests", "half done")
+        assert [tool["status"] for tool in outcome.calls] == ["completed", "completed"]
+        assert (await editor.prompt("on")).text == "next"
+
+
+async def test_the_last_words_at_the_limit_are_asked_for_without_tools(opened: Spawn) -> None:
+    async with ModelServer() as server:
+        server.always(Say(calls=(Call(name="read_file", arguments={"path": "a.txt"}),)))
+        env = {"OPENAI_API_KEY": "sk-test-0123456789", "OPENAI_BASE_URL": server.openai_url}
+        async with opened(config=f'model = "openai/test-model"\n{LIMIT}', env=env) as editor:
+            outcome = await editor.prompt("go")
+            assert (outcome.stop_reason, len(outcome.calls)) == ("max_turn_requests", 2)
+        assert [request.json.get("tool_choice", "auto") for request in server.requests] == ["auto", "auto", "none"]
+
+
+async def test_a_call_made_instead_of_last_words_is_not_run(opened: Spawn, project: Path) -> None:
+    script = Script(READ, READ, turn(say("just one more"), call("shell", command="touch x")), turn(say("next")))
+    async with opened(script=script, config=f'mode = "auto"\n{LIMIT}') as editor:
+        assert (await editor.prompt("go")).stop_reason == "max_turn_requests"
+        assert (await editor.prompt("on")).text == "next"
+    assert not (project / "x").exists()
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
+async def test_the_models_own_reason_to_stop_is_the_turns(opened: Spawn, reason: str) -> None:
+    async with opened(script=Script(turn(say("as far as"), stop(reason)), turn(say("next")))) as editor:
+        outcome = await editor.prompt("go")
+        assert (outcome.stop_reason, outcome.text) == (reason, "as far as")
+        assert (await editor.prompt("on")).stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize("levels", [65, 900])
+async def test_arguments_nested_too_deeply_are_an_answer_to_the_model(opened: Spawn, levels: int) -> None:
+    arguments = '{"path":' + "[" * levels + "]" * levels + "}"
+    script = Script(turn(raw_call("read_file", arguments)), turn(expect("arguments of read_file"), say("a pity")))
+    async with opened(script=script) as editor:
+        outcome = await editor.prompt("go")
+        assert (outcome.stop_reason, outcome.text) == ("end_turn", "a pity")
+        assert outcome.calls[0]["status"] == "failed"
+        assert "arguments of read_file" in shown_text(outcome.calls[0])
