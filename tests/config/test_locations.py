@@ -1,6 +1,5 @@
 """Directories."""
 
-import os
 import stat
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from claw_acp.config.locations import find_locations, private_directory
 from claw_acp.core.errors import ConfigError
+from tests.support.ordinary_user import ordinary_user
 
 
 def test_one_variable_replaces_all_four_directories(tmp_path: Path) -> None:
@@ -48,8 +48,7 @@ def test_a_directory_that_cannot_be_made_says_why_and_what_to_do(tmp_path: Path)
             private_directory(path)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
 def test_a_directory_nobody_may_write_to_says_so(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(ConfigError, match="Permission denied"):
+    with ordinary_user(tmp_path), pytest.raises(ConfigError, match="Permission denied"):
         private_directory(tmp_path / "x")

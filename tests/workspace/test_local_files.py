@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from claw_acp.core.errors import ToolError
 from claw_acp.workspace import files
 from claw_acp.workspace.local import MAX_TEXT, LocalWorkspace
+from tests.support.ordinary_user import ordinary_user
 
 
 @pytest.fixture
@@ -136,11 +137,10 @@ async def test_a_new_file_gets_the_permissions_the_user_wants(workspace: LocalWo
     assert stat.S_IMODE((root / "file").stat().st_mode) == 0o640
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
 async def test_a_read_only_file_is_left_as_it_is(workspace: LocalWorkspace, root: Path) -> None:
     (root / "file").write_text("kept")
     (root / "file").chmod(0o444)
-    with pytest.raises(ToolError, match="read-only"):
+    with ordinary_user(root), pytest.raises(ToolError, match="read-only"):
         await workspace.write_text(root / "file", "lost")
     assert (root / "file").read_text() == "kept"
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.workspace import paths
+from tests.support.ordinary_user import ordinary_user
 
 
 @pytest.fixture
@@ -92,12 +93,11 @@ def test_a_text_that_cannot_be_a_path_is_refused_with_the_reason(tree: Path, tex
         paths.locate(text, cwd=tree / "root")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
 def test_a_directory_that_may_not_be_looked_into_is_not_guessed_about(tree: Path) -> None:
     locked = tree / "root" / "sub"
     locked.chmod(0)
     try:
-        with pytest.raises(ToolError, match="cannot be resolved at"):
+        with ordinary_user(tree), pytest.raises(ToolError, match="cannot be resolved at"):
             paths.locate("sub/hop", cwd=tree / "root")
     finally:
         locked.chmod(0o700)
