@@ -128,23 +128,30 @@ async def test_a_past_call_shows_its_output_and_not_a_terminal_that_is_gone(spaw
         assert "from the terminal" in shown_text(past)
 
 
-async def test_directories_left_out_of_a_load_are_no_longer_part_of_the_session(opened: Spawn, tmp_path: Path) -> None:
+async def test_a_load_says_anew_which_directories_belong_to_the_session(opened: Spawn, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "secret.txt").write_text("there")
     script = Script(turn(call("read_file", path=str(other / "secret.txt"))), turn(say("ok")), loop=True)
     async with opened(script=script) as editor:
+        await editor.new_session(additionalDirectories=[str(other)])
+        assert await _reads_freely(editor, listed=[str(other)])
+        await editor.load(editor.session)  # left out: none
+        assert not await _reads_freely(editor, listed=None)
         await editor.load(editor.session, additionalDirectories=[str(other)])
-        [listed] = (await editor.request("session/list", {}))["sessions"]
-        assert listed["additionalDirectories"] == [str(other)]
-        assert (await editor.prompt("read")).calls[0]["status"] == "completed"
-        assert editor.received("session/request_permission") == []
-        await editor.load(editor.session)
-        [listed] = (await editor.request("session/list", {}))["sessions"]
-        assert "additionalDirectories" not in listed
-        editor.will_answer("reject_once")
-        assert (await editor.prompt("read")).calls[0]["status"] == "failed"
-        assert len(editor.received("session/request_permission")) == 1
+        assert await _reads_freely(editor, listed=[str(other)])
+
+
+async def _reads_freely(editor: Editor, *, listed: list[str] | None) -> bool:
+    sessions = (await editor.request("session/list", {}))["sessions"]
+    [session] = [session for session in sessions if session["sessionId"] == editor.session]
+    assert session.get("additionalDirectories") == listed
+    asked = len(editor.received("session/request_permission"))
+    editor.will_answer("reject_once")
+    status = (await editor.prompt("read")).calls[0]["status"]
+    free = len(editor.received("session/request_permission")) == asked
+    assert status == ("completed" if free else "failed")
+    return free
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
