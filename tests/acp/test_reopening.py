@@ -40,6 +40,20 @@ async def test_two_loads_at_once_open_one_conversation(spawn: Spawn, opened: Spa
         assert heard == [("user", "one"), ("assistant", "first answer"), ("user", "two")]
 
 
+async def test_a_session_that_was_loaded_twice_at_once_is_closed_by_one_close(spawn: Spawn, opened: Spawn) -> None:
+    script = Script(turn(say("working"), hold("never")))
+    async with opened(script=script) as editor:
+        session = editor.session
+    async with spawn(script=script) as editor:
+        await editor.initialize()
+        for load in [await _start_load(editor, session) for _ in range(2)]:
+            await load.result()
+        prompt = await editor.start_prompt("go", session=session)
+        await editor.wait_for_text("working")
+        assert await editor.request("session/close", {"sessionId": session}) == {}
+        assert (await prompt.outcome()).stop_reason == "cancelled"
+
+
 async def test_a_call_that_runs_while_its_session_is_loaded_is_shown_running_and_then_done(
     opened: Spawn, project: Path
 ) -> None:

@@ -46,6 +46,7 @@ def test_a_tool_is_replaced_on_purpose_and_keeps_its_place() -> None:
     assert [spec.description for spec in toolbox.tool_specs()] == ["another", ""]
     toolbox.register_or_replace(_tool("new"))
     assert toolbox.tool_names() == ("look", "write", "new")
+    assert [spec.name for spec in toolbox.tool_specs()] == ["look", "write", "new"]
 
 
 def test_an_unregistered_tool_is_gone_and_can_come_back() -> None:
