@@ -55,17 +55,21 @@ def _told(updates: list[Json], kind: str) -> list[Json]:
 
 
 async def test_a_mode_that_could_not_be_kept_is_not_in_force(opened: Spawn, home: Path, project: Path) -> None:
-    script = Script(turn(call("write_file", path="new.txt", content="x")), turn(say("a pity")))
+    write = call("write_file", path="new.txt", content="x")
+    script = Script(turn(say("a"), hold("gate"), write), turn(say("a pity")))
     async with opened(script=script) as editor:
+        prompt = await editor.start_prompt("go")
+        await editor.wait_for_text("a")
         with _database(home) as database:
             database.execute("CREATE TRIGGER no BEFORE UPDATE ON session BEGIN SELECT RAISE(ABORT, 'no'); END")
             failure = await editor.failing("session/set_mode", {"sessionId": editor.session, "modeId": "auto"})
             database.execute("DROP TRIGGER no")
         assert (failure.code < -31000, "store" in failure.message) == (True, True)
-        assert editor.updates("current_mode_update") == []
         editor.will_answer("reject_once")
-        assert (await editor.prompt("go")).calls[0]["status"] == "failed"
+        editor.script.let_go("gate")
+        assert (await prompt.outcome()).calls[0]["status"] == "failed"
         assert len(editor.received("session/request_permission")) == 1
+        assert editor.updates("current_mode_update") == []
         result, _ = await editor.load(editor.session)
         assert result["modes"]["currentModeId"] == "ask"
     assert not (project / "new.txt").exists()
