@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from claw_acp.config.load import load_settings
+from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
@@ -64,7 +64,7 @@ class Engine:
         self.clock = clock
         self.locks = SessionLock(locations.lock_dir)
         self.locations = locations
-        self._environ = environ
+        self._settings = CurrentSettings(locations=locations, environ=environ)
         self._processes = processes
         self.warm = False
         """Whether what prompts need is being loaded ahead already."""
@@ -143,7 +143,7 @@ class Engine:
 
     def settings(self, cwd: Path | None) -> Settings:
         """The configuration that applies in a folder, as it is now."""
-        return load_settings(locations=self.locations, environ=self._environ, cwd=cwd)
+        return self._settings.for_folder(cwd)
 
     def _assemble(
         self, record: SessionRecord, *, roots: Sequence[Path], settings: Settings, notices: Sequence[str] = ()

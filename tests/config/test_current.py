@@ -1,0 +1,36 @@
+import os
+from pathlib import Path
+
+from claw_acp.config.current import CurrentSettings
+from claw_acp.config.locations import find_locations
+
+
+def _source(home: Path) -> CurrentSettings:
+    environ = {"CLAW_ACP_HOME": str(home)}
+    return CurrentSettings(locations=find_locations(environ), environ=environ)
+
+
+def test_settings_are_made_once_while_no_file_changes(tmp_path: Path) -> None:
+    source = _source(tmp_path)
+    assert source.for_folder(tmp_path) is source.for_folder(tmp_path)
+
+
+def test_a_changed_file_counts_at_once_also_when_its_size_stays(tmp_path: Path) -> None:
+    source = _source(tmp_path)
+    config = tmp_path / "config.toml"
+    assert source.for_folder(None).mode == "ask"
+    config.write_text('mode = "edit"\n')
+    assert source.for_folder(None).mode == "edit"
+    config.write_text('mode = "plan"\n')
+    os.utime(config, ns=(1, 1))
+    assert source.for_folder(None).mode == "plan"
+    config.unlink()
+    assert source.for_folder(None).mode == "ask"
+
+
+def test_folders_have_their_own_settings(tmp_path: Path) -> None:
+    source = _source(tmp_path / "home")
+    (tmp_path / "strict" / ".claw").mkdir(parents=True)
+    (tmp_path / "strict" / ".claw" / "config.toml").write_text('mode = "plan"\n')
+    assert source.for_folder(tmp_path / "strict").mode == "plan"
+    assert source.for_folder(tmp_path).mode == "ask"
