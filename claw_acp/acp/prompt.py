@@ -25,6 +25,7 @@ from claw_acp.schema.content import (
 )
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.prompt import CancelNotification, PromptRequest
+from claw_acp.telemetry.context import log_context
 
 
 async def prompt(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -35,7 +36,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view.can_ask = True
     desk = Desk(workspace=EditorWorkspace(view), asker=EditorAsker(view))
     outcome = Outcome(stop="cancelled", usage=None)
-    with anyio.CancelScope() as scope:
+    with log_context(session=request.session_id), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
         engine = await connection.engine()
         outcome = await engine.turns.run(view.opened, parts, desk=desk)

@@ -47,11 +47,6 @@ class Locations(Value):
         """One lock file a session that is being run."""
         return self.state_dir / "locks"
 
-    @property
-    def run_dir(self) -> Path:
-        """Sockets."""
-        return self.state_dir / "run"
-
 
 def find_locations(environ: Mapping[str, str]) -> Locations:
     """`CLAW_ACP_HOME` as one directory for everything, else where the platform wants such files.

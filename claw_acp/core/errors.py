@@ -92,12 +92,6 @@ class InvalidArguments(ToolError):
     code = -31031
 
 
-class OutsideWorkspace(ToolError):
-    """A path that is not inside any root of the session."""
-
-    code = -31032
-
-
 class FileConflict(ToolError):
     """The file changed since it was last read."""
 

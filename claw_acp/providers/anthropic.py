@@ -2,20 +2,20 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
+from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.net.http import DEFAULT_TIMEOUTS, HttpService, Timeouts
 from claw_acp.providers.anthropic_request import messages_request
 from claw_acp.providers.anthropic_stream import AnthropicStream
-from claw_acp.providers.model_facts import known_capabilities
-from claw_acp.providers.streaming import collected, stream_answer
-from claw_acp.providers.wire import items_at, text_at
+from claw_acp.providers.http_provider import HttpProvider
+from claw_acp.providers.streaming import stream_answer
+from claw_acp.providers.wire import text_at
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
 
 
-class AnthropicProvider(Provider):
+class AnthropicProvider(HttpProvider):
     """A service at `base_url` (without `/v1`), authorized by API key."""
 
     def __init__(
@@ -28,11 +28,10 @@ class AnthropicProvider(Provider):
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self.name = name
         key = (api_key or "").strip()
         self._secrets = (key,) if key else ()
         authorization = {"x-api-key": key} if key else {}
-        self._service = HttpService(
+        service = HttpService(
             provider=name,
             base_url=base_url,
             headers={"anthropic-version": API_VERSION, **authorization, **(headers or {})},
@@ -40,6 +39,7 @@ class AnthropicProvider(Provider):
             timeouts=timeouts,
             clock=clock,
         )
+        super().__init__(service, name=name)
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece."""
@@ -50,28 +50,11 @@ class AnthropicProvider(Provider):
             parser=AnthropicStream(provider=self.name, model=request.model, secrets=self._secrets),
         )
 
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
-
-    def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do, by its name."""
-        return known_capabilities(model)
-
     async def models(self) -> Sequence[ModelInfo]:
         """The models the service lists, newest first.
 
         Raises:
             ProviderError: It cannot be asked.
         """
-        listed = await self._service.get_json("/v1/models?limit=100")
-        rows = items_at(listed, "data") if isinstance(listed, Mapping) else ()
-        return [
-            ModelInfo(id=text_at(row, "id"), name=text_at(row, "display_name") or None)
-            for row in rows
-            if isinstance(row, dict) and text_at(row, "id")
-        ]
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._service.aclose()
+        rows = await self._listed("/v1/models?limit=100")
+        return [ModelInfo(id=text_at(row, "id"), name=text_at(row, "display_name") or None) for row in rows]

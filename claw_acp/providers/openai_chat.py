@@ -3,19 +3,19 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
+from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.net.http import DEFAULT_TIMEOUTS, HttpService, Timeouts
-from claw_acp.providers.model_facts import known_capabilities
+from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.openai_request import Dialect, chat_completion, dialect_of
 from claw_acp.providers.openai_stream import OpenAIStream
-from claw_acp.providers.streaming import collected, stream_answer
-from claw_acp.providers.wire import items_at, text_at
+from claw_acp.providers.streaming import stream_answer
+from claw_acp.providers.wire import text_at
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 
-class OpenAIChatProvider(Provider):
+class OpenAIChatProvider(HttpProvider):
     """A service at `base_url` (with `/v1`). Without `api_key` no authorization is sent, as local servers like it.
 
     `dialect` says where the service differs; by default it is known by its host name.
@@ -32,13 +32,12 @@ class OpenAIChatProvider(Provider):
         dialect: Dialect | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self.name = name
         self._clock = clock
         self._dialect = dialect or dialect_of(_host(base_url))
         key = (api_key or "").strip()
         self._secrets = (key,) if key else ()
         authorization = {"authorization": f"Bearer {key}"} if key else {}
-        self._service = HttpService(
+        service = HttpService(
             provider=name,
             base_url=base_url,
             headers={**authorization, **(headers or {})},
@@ -46,6 +45,7 @@ class OpenAIChatProvider(Provider):
             timeouts=timeouts,
             clock=clock,
         )
+        super().__init__(service, name=name)
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece."""
@@ -56,27 +56,13 @@ class OpenAIChatProvider(Provider):
             parser=OpenAIStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),
         )
 
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
-
-    def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do, by its name."""
-        return known_capabilities(model)
-
     async def models(self) -> Sequence[ModelInfo]:
         """The models the service lists.
 
         Raises:
             ProviderError: It cannot be asked.
         """
-        listed = await self._service.get_json("/models")
-        rows = items_at(listed, "data") if isinstance(listed, Mapping) else ()
-        return [ModelInfo(id=text_at(row, "id")) for row in rows if isinstance(row, dict) and text_at(row, "id")]
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._service.aclose()
+        return [ModelInfo(id=text_at(row, "id")) for row in await self._listed("/models")]
 
 
 def _host(base_url: str) -> str:

@@ -55,10 +55,6 @@ class LineSplitter:
         frame = self._take()
         return [] if frame is None else [frame]
 
-    def remainder(self) -> bytes:
-        """The bytes of the unfinished frame, for handing the stream to another reader."""
-        return b"".join(self._pieces)
-
     def _grow(self, piece: bytes) -> None:
         if not piece:
             return

@@ -10,7 +10,7 @@ of one tool.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -135,15 +135,6 @@ def parse_rule(text: str, *, verdict: RuleVerdict, source: str = "") -> Rule:
     except ValueError as error:
         raise ConfigError(f"the permission rule `{text}` cannot be used: {error}; {_EXAMPLES}") from error
     return Rule(text=text.strip(), tool=tool, pattern=pattern, verdict=verdict, source=source)
-
-
-def parse_rules(texts: Iterable[str], *, verdict: RuleVerdict, source: str = "") -> tuple[Rule, ...]:
-    """Read a list of rules.
-
-    Raises:
-        ConfigError: One of them is not a rule.
-    """
-    return tuple(parse_rule(text, verdict=verdict, source=source) for text in texts)
 
 
 def _parse_pattern(tool: str, body: str) -> Pattern:

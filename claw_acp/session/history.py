@@ -11,7 +11,6 @@ from claw_acp.core.events import (
     MessageStarted,
     Notice,
     PlanChanged,
-    PlanEntry,
     SessionChanged,
     StateChanged,
     TextDelta,
@@ -106,12 +105,6 @@ class History:
     """The conversation of one session, kept up to date event by event. Applying is cheap; so is asking again."""
 
     def __init__(self) -> None:
-        self.title_source: str | None = None
-        """What the person said first, if it had words."""
-        self.plan: tuple[PlanEntry, ...] = ()
-        self.last_usage: UsageChanged | None = None
-        self.last_state: StateChanged | None = None
-        """The last turn's beginning or end; a `running` one in a session nobody runs was interrupted."""
         self._entries: list[_Entry] = []
         self._orders: dict[str, int] = {}  # message id -> position of its entry
         self._calls: dict[str, _Call] = {}  # item -> its latest call
@@ -144,16 +137,12 @@ class History:
                 self._start(event)
             case ToolCallChanged():
                 self._change_call(event)
-            case PlanChanged(entries=entries):
-                self.plan = entries
             case UsageChanged():
-                self.last_usage = event
                 self._finish_last()
             case StateChanged(stop=stop):
-                self.last_state = event
                 if stop not in {None, "cancelled"}:
                     self._finish_last()
-            case Notice() | SessionChanged():
+            case PlanChanged() | Notice() | SessionChanged():
                 pass
             case _:
                 assert_never(event)
@@ -173,9 +162,6 @@ class History:
         elif isinstance(entry := self._entries[order], _User):
             entry.parts, entry.aside = event.parts, event.aside
             self._stale(order)
-        if self.title_source is None and not event.aside:
-            words = "".join(part.text for part in event.parts if isinstance(part, TextPart))
-            self.title_source = words if words.strip() else None
 
     def _assistant(self, item: str) -> _Assistant | None:
         """The assistant message `item`, made if it is new, about to change; None if that is a person's message."""

@@ -31,7 +31,6 @@ _UPDATE: Final = (
 )
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
 _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND seq > ? ORDER BY seq"
-_LAST: Final = "SELECT max(seq) FROM event WHERE session_id = ?"
 
 
 class Journal:
@@ -161,11 +160,6 @@ class Journal:
         rows = await self._read(_READ, (session_id, after))
         events = (decode(kind, body, session=session_id, seq=seq, item=item) for kind, body, seq, item in rows)
         return [event for event in events if event is not None]
-
-    async def last_seq(self, session_id: str) -> int:
-        """The highest `seq` of the session's events, 0 without any."""
-        rows = await self._read(_LAST, (session_id,)) if storable(session_id) else []
-        return rows[0][0] or 0 if rows else 0
 
     async def flush(self) -> None:
         """Commit everything appended so far.

@@ -5,9 +5,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 
-from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.core.ids import new_id
-
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _current: ContextVar[Mapping[str, str]] = ContextVar("claw_acp_log_context", default=_NOTHING)
 
@@ -26,8 +23,3 @@ def log_context(*, request: str | None = None, session: str | None = None) -> Ge
 def bound_ids() -> Mapping[str, str]:
     """The ids bound here."""
     return _current.get()
-
-
-def new_incident(*, clock: Clock = SYSTEM_CLOCK) -> str:
-    """An id that stands both in an error a person sees and in the log line that has the details: `inc_01jd...`."""
-    return new_id("inc", clock=clock)

@@ -15,7 +15,7 @@ def test_one_variable_replaces_all_four_directories(tmp_path: Path) -> None:
     places = find_locations({"CLAW_ACP_HOME": str(home)})
     assert (places.config_file, places.database) == (home / "config.toml", home / "claw.db")
     assert (places.permissions_file, places.log_dir) == (home / "permissions.toml", home / "log")
-    assert (places.cache_dir, places.lock_dir, places.run_dir) == (home / "cache", home / "locks", home / "run")
+    assert (places.cache_dir, places.lock_dir) == (home / "cache", home / "locks")
     assert not home.exists()
 
 

@@ -14,7 +14,7 @@ from claw_acp.config import environment, locations
 from claw_acp.config.load import load_settings
 from claw_acp.config.model import MODES, ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection
 from claw_acp.providers.known import SERVICES
-from claw_acp.security.rules import RuleVerdict, parse_rule, parse_rules
+from claw_acp.security.rules import RuleVerdict, parse_rule
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of
 
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/claw-acp demo\n"
@@ -65,7 +65,8 @@ def test_every_example_of_settings_loads_without_a_finding(example: Block, tmp_p
     assert settings.findings == ()
     verdicts: tuple[RuleVerdict, ...] = ("allow", "ask", "deny")
     for verdict in verdicts:
-        parse_rules(getattr(settings.permissions, verdict), verdict=verdict)  # raises for one that is none
+        for text in getattr(settings.permissions, verdict):
+            parse_rule(text, verdict=verdict)  # raises for one that is none
 
 
 def test_every_key_of_the_settings_is_explained() -> None:

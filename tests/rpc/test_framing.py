@@ -43,12 +43,6 @@ def test_an_id_that_is_no_json_is_not_read(written: bytes) -> None:
     assert _split(big) == [Oversized(len(big), None)]
 
 
-def test_what_was_not_yet_framed_can_be_handed_on() -> None:
-    splitter = LineSplitter()
-    assert splitter.feed(b"one\ntw") == [b"one"]
-    assert splitter.remainder() == b"tw"
-
-
 @given(
     st.lists(st.binary(max_size=30).filter(lambda line: b"\n" not in line), max_size=8), st.lists(st.integers(0, 300))
 )

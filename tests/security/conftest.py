@@ -8,15 +8,15 @@ import pytest
 
 from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, WritesPath
 from claw_acp.security.policy import Decision, Mode, Policy, PolicyContext
-from claw_acp.security.rules import Rule, parse_rules
+from claw_acp.security.rules import Rule, parse_rule
 
 
 def rules(*, allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()) -> tuple[Rule, ...]:
     """Rules of all verdicts."""
     return (
-        *parse_rules(allow, verdict="allow", source="config.toml"),
-        *parse_rules(ask, verdict="ask", source="config.toml"),
-        *parse_rules(deny, verdict="deny", source="config.toml"),
+        *(parse_rule(text, verdict="allow", source="config.toml") for text in allow),
+        *(parse_rule(text, verdict="ask", source="config.toml") for text in ask),
+        *(parse_rule(text, verdict="deny", source="config.toml") for text in deny),
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from claw_acp.contracts.tool import RunsCommand
 from claw_acp.core.errors import ConfigError
 from claw_acp.security.policy import Mode, Policy, PolicyContext
-from claw_acp.security.rules import parse_rule, parse_rules
+from claw_acp.security.rules import parse_rule
 from claw_acp.security.shell_syntax import parse
 from tests.security.conftest import House, rules
 
@@ -416,4 +416,3 @@ def test_what_is_not_understood_is_never_allowed_whatever_the_rules(house: House
 def test_a_rule_that_cannot_be_read_says_what_is_wrong() -> None:
     with pytest.raises(ConfigError, match="for example"):
         parse_rule("shell(", verdict="allow")
-    assert parse_rules(["read", "write(a)"], verdict="deny")[1].tool == "write"

@@ -16,7 +16,7 @@ from claw_acp.session.lock import SessionLock
 
 async def write(path: Path, session: str) -> None:
     async with Journal.opened(path) as journal:
-        seq = await journal.last_seq(session)
+        seq = max((event.seq for event in await journal.read(session)), default=0)
         print("ready", flush=True)
         sys.stdin.readline()
         for _ in range(2000):

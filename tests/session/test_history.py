@@ -11,7 +11,6 @@ from claw_acp.core.events import (
     MessageStarted,
     Notice,
     PlanChanged,
-    PlanEntry,
     SessionChanged,
     StateChanged,
     TextDelta,
@@ -150,7 +149,6 @@ def test_an_aside_is_kept_from_models() -> None:
         user("hello", item="u2"),
     )
     assert history.messages() == [Message.user("hello")]
-    assert history.title_source == "hello"
 
 
 def test_each_signature_closes_a_block_of_thinking() -> None:
@@ -184,16 +182,6 @@ def test_a_prompt_of_an_image_alone_counts() -> None:
     image = ImagePart(data="aGk=", mime_type="image/png")
     history = fold(MessageStarted(item="u1", role="user", parts=(TextPart(text=""), image)))
     assert history.messages() == [Message.user(image)]
-    assert history.title_source is None
-
-
-def test_facts_for_a_replay_are_the_latest() -> None:
-    entries = (PlanEntry(content="step"),)
-    history = fold(user("first"), user("second", item="u2"), PlanChanged(entries=()), PlanChanged(entries=entries))
-    history.apply(usage())
-    history.apply(StateChanged(state="running", item="t1"))
-    assert (history.title_source, history.plan, history.last_usage) == ("first", entries, usage())
-    assert history.last_state == StateChanged(state="running", item="t1")
 
 
 def test_the_list_of_messages_belongs_to_the_caller() -> None:

@@ -79,7 +79,6 @@ async def test_an_unknown_session_is_not_found(tmp_path: Path, unknown: str) -> 
             await journal.update(unknown, title="x")
         await journal.delete(unknown)
         assert await journal.read(unknown) == []
-        assert await journal.last_seq(unknown) == 0
 
 
 async def test_an_update_changes_what_is_given_and_the_time_never_goes_back(tmp_path: Path) -> None:
@@ -156,7 +155,6 @@ async def test_adjacent_pieces_of_one_item_become_one_row_with_the_last_position
             text(9, "g"),
         ]
         assert await journal.read("s", after=7) == [prompt(8), text(9, "g")]
-        assert await journal.last_seq("s") == 9
 
 
 async def test_thoughts_and_text_are_not_mixed_and_a_closed_block_stands_alone(tmp_path: Path) -> None:
@@ -302,7 +300,6 @@ async def test_an_event_of_a_later_version_does_not_stop_a_reader(tmp_path: Path
         await journal.database.transact([Statement("INSERT INTO event VALUES ('s', 2, 'telepathy', 'x', '{}')")])
         await append_all(journal, [StateChanged(session="s", seq=3, state="idle")], wait=True)
         assert [event.seq for event in await journal.read("s")] == [1, 3]
-        assert await journal.last_seq("s") == 3
 
 
 # ------------------------------------------------------------------ listing

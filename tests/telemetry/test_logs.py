@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from claw_acp.telemetry import logs
-from claw_acp.telemetry.context import bound_ids, log_context, new_incident
+from claw_acp.telemetry.context import bound_ids, log_context
 from claw_acp.telemetry.logs import LOG_FILE, LogFile, logging_to
 
 log = logging.getLogger("claw_acp.testing")
@@ -130,8 +130,3 @@ async def test_ids_stay_with_the_task_they_were_bound_in() -> None:
         assert dict(bound_ids()) == {"request": "1"}
     assert seen == {"a": "a", "b": "b"}
     assert dict(bound_ids()) == {}
-
-
-def test_incidents_have_ids_of_their_own() -> None:
-    assert new_incident().startswith("inc_")
-    assert new_incident() != new_incident()

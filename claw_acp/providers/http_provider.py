@@ -1,0 +1,40 @@
+"""What the providers that speak HTTP share; a wire family adds its request, its stream and its list of models."""
+
+from collections.abc import Mapping, Sequence
+
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
+from claw_acp.core.json_value import JsonObject
+from claw_acp.net.http import HttpService
+from claw_acp.providers.model_facts import known_capabilities
+from claw_acp.providers.streaming import collected
+from claw_acp.providers.wire import items_at, text_at
+
+
+class HttpProvider(Provider):
+    """A service reached by HTTP. Subclasses write `stream` and `models`."""
+
+    def __init__(self, service: HttpService, *, name: str) -> None:
+        self.name = name
+        self._service = service
+
+    async def chat(self, request: ChatRequest) -> ChatResponse:
+        """Answer in one piece."""
+        return await collected(self.stream(request))
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What `model` can do, by its name."""
+        return known_capabilities(model)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._service.aclose()
+
+    async def _listed(self, path: str) -> Sequence[JsonObject]:
+        """The rows with an `id` of a `{"data": [...]}` list.
+
+        Raises:
+            ProviderError: The service cannot be asked.
+        """
+        listed = await self._service.get_json(path)
+        rows = items_at(listed, "data") if isinstance(listed, Mapping) else ()
+        return [row for row in rows if isinstance(row, Mapping) and text_at(row, "id")]
