@@ -18,7 +18,7 @@ IMAGE: Final[Object] = {"type": "image", "data": "aGk=", "mimeType": "image/png"
 AUDIO: Final[Object] = {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}
 LINK: Final[Object] = {
     "type": "resource_link",
-    "uri": "file:///work/a.py",
+    "uri": "file:///project/a.py",
     "name": "a.py",
     "title": "A",
     "description": "the first",
@@ -69,10 +69,10 @@ TOOL: Final[Object] = {
     "status": "in_progress",
     "content": [
         {"type": "content", "content": TEXT},
-        {"type": "diff", "path": "/work/a.py", "oldText": "a", "newText": "b"},
+        {"type": "diff", "path": "/project/a.py", "oldText": "a", "newText": "b"},
         {"type": "terminal", "terminalId": "term_1"},
     ],
-    "locations": [{"path": "/work/a.py", "line": 3}],
+    "locations": [{"path": "/project/a.py", "line": 3}],
     "rawInput": {"path": "a.py", "inner": {"null": None}},
     "rawOutput": [1, "two", None],
 }
@@ -253,9 +253,9 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
         {"outcome": {"outcome": "cancelled"}},
         {"outcome": {"outcome": "selected", "optionId": "allow_once"}},
     ],
-    "ReadTextFileRequest": [{"sessionId": "ses_1", "path": "/work/a.py", "line": 1, "limit": 10}],
+    "ReadTextFileRequest": [{"sessionId": "ses_1", "path": "/project/a.py", "line": 1, "limit": 10}],
     "ReadTextFileResponse": [{"content": "text"}],
-    "WriteTextFileRequest": [{"sessionId": "ses_1", "path": "/work/a.py", "content": "text"}],
+    "WriteTextFileRequest": [{"sessionId": "ses_1", "path": "/project/a.py", "content": "text"}],
     "WriteTextFileResponse": [{}],
     "CreateTerminalRequest": [
         {

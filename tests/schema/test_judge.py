@@ -66,7 +66,7 @@ def test_a_whole_conversation_passes() -> None:
     talk.update(sessionUpdate="tool_call", **TOOL)
     talk.call("session/request_permission", sessionId="s", toolCall={"toolCallId": "call_1"}, options=[OPTION])
     talk.judge.client_sent({"jsonrpc": "2.0", "id": "a1", "result": {"outcome": {"outcome": "cancelled"}}})
-    talk.call("fs/read_text_file", sessionId="s", path="/work/a.py")
+    talk.call("fs/read_text_file", sessionId="s", path="/project/a.py")
     talk.update(sessionUpdate="tool_call_update", toolCallId="call_1", status="completed")
     talk.update(sessionUpdate="notice", severity="info", title="Done")
     assert talk.judge.unanswered == ["session/prompt"]
