@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 
 import anyio
 
-from claw_acp.core.errors import ClawError
+from claw_acp.core.errors import ClawError, StoreError
 from claw_acp.runtime.engine import Engine
 
 log = logging.getLogger(__name__)
@@ -45,9 +45,10 @@ class EngineHouse:
                 async with self._open_engine() as self._engine:
                     self._attempted.set()
                     await anyio.sleep_forever()
-            except ClawError as failure:
-                log.error("engine did not start", extra={"reason": failure.message})  # noqa: TRY400 - no traceback needed
-                self._failure = failure
+            except (ClawError, OSError) as trouble:
+                log.error("engine did not start", extra={"reason": str(trouble)})  # noqa: TRY400 - no traceback needed
+                self._engine = None
+                self._failure = trouble if isinstance(trouble, ClawError) else StoreError(f"cannot start: {trouble}")
                 self._again = anyio.Event()
                 self._attempted.set()
                 await self._again.wait()
