@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.net.http import DEFAULT_TIMEOUTS, HttpService, Timeouts
+from claw_acp.net.http import DEFAULT_TIMEOUTS, Timeouts
 from claw_acp.providers.anthropic_request import messages_request
 from claw_acp.providers.anthropic_stream import AnthropicStream
 from claw_acp.providers.http_provider import HttpProvider
@@ -28,18 +28,15 @@ class AnthropicProvider(HttpProvider):
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        key = (api_key or "").strip()
-        self._secrets = (key,) if key else ()
-        authorization = {"x-api-key": key} if key else {}
-        service = HttpService(
-            provider=name,
+        super().__init__(
+            name=name,
+            api_key=api_key,
+            authorization=("x-api-key", ""),
             base_url=base_url,
-            headers={"anthropic-version": API_VERSION, **authorization, **(headers or {})},
-            secrets=self._secrets,
+            headers={"anthropic-version": API_VERSION, **(headers or {})},
             timeouts=timeouts,
             clock=clock,
         )
-        super().__init__(service, name=name)
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece."""

@@ -3,19 +3,50 @@
 from collections.abc import Mapping, Sequence
 
 from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
+from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonObject
-from claw_acp.net.http import HttpService
+from claw_acp.net.http import HttpService, Timeouts
 from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.streaming import collected
 from claw_acp.providers.wire import items_at, text_at
 
 
 class HttpProvider(Provider):
-    """A service reached by HTTP. Subclasses write `stream` and `models`."""
+    """A service reached by HTTP. Subclasses write `stream` and `models`.
 
-    def __init__(self, service: HttpService, *, name: str) -> None:
+    Args:
+        name: The name it is configured under; errors carry it.
+        api_key: The key; without one no authorization is sent, as local servers like it.
+        authorization: The header that carries the key, and what stands before the key in it.
+        base_url: Where the service is.
+        headers: Sent with each request; they win over the authorization.
+        timeouts: How long to wait for what.
+        clock: Time for waits and dates.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        api_key: str | None,
+        authorization: tuple[str, str],
+        base_url: str,
+        headers: Mapping[str, str],
+        timeouts: Timeouts,
+        clock: Clock,
+    ) -> None:
         self.name = name
-        self._service = service
+        key = (api_key or "").strip()
+        header, before = authorization
+        self._secrets = (key,) if key else ()
+        self._service = HttpService(
+            provider=name,
+            base_url=base_url,
+            headers={**({header: before + key} if key else {}), **headers},
+            secrets=self._secrets,
+            timeouts=timeouts,
+            clock=clock,
+        )
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
         """Answer in one piece."""

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.net.http import DEFAULT_TIMEOUTS, HttpService, Timeouts
+from claw_acp.net.http import DEFAULT_TIMEOUTS, Timeouts
 from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.openai_request import Dialect, chat_completion, dialect_of
 from claw_acp.providers.openai_stream import OpenAIStream
@@ -34,18 +34,15 @@ class OpenAIChatProvider(HttpProvider):
     ) -> None:
         self._clock = clock
         self._dialect = dialect or dialect_of(_host(base_url))
-        key = (api_key or "").strip()
-        self._secrets = (key,) if key else ()
-        authorization = {"authorization": f"Bearer {key}"} if key else {}
-        service = HttpService(
-            provider=name,
+        super().__init__(
+            name=name,
+            api_key=api_key,
+            authorization=("authorization", "Bearer "),
             base_url=base_url,
-            headers={**authorization, **(headers or {})},
-            secrets=self._secrets,
+            headers=headers or {},
             timeouts=timeouts,
             clock=clock,
         )
-        super().__init__(service, name=name)
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece."""
