@@ -9,11 +9,11 @@ that cannot be used end the process with one sentence on stderr.
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from claw_acp.acp.handshake import Handshake, initialize
+from claw_acp.acp.handshake import PROTOCOL_VERSION, Handshake, initialize, requested_version
 from claw_acp.rpc.framing import Frame, LineSplitter
 from claw_acp.rpc.message import Request, decode, result_line
 
@@ -98,6 +98,8 @@ def _answer(frame: Frame) -> Answered | None:
         first = decode(frame)
         if not isinstance(first, Request) or first.method != "initialize":
             return None
+        if not isinstance(first.params, Mapping) or requested_version(first.params) != PROTOCOL_VERSION:
+            return None  # whether a newer one is spoken is for the configuration to say
         handshake = initialize(first.params)
         return Answered(handshake, frame, result_line(first.id, handshake.result))
     except Exception:  # noqa: BLE001 - the frame wall: stage two meets the same failure, answers and logs it

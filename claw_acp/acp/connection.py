@@ -1,13 +1,22 @@
 """One editor: what it can do, which sessions it has open, and the way to its handlers."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.acp.dialect import DIALECTS
 from claw_acp.acp.errors import to_wire
-from claw_acp.acp.handshake import ClientCapabilities, initialize
-from claw_acp.acp.methods import NOTIFICATIONS, REQUESTS
+from claw_acp.acp.handshake import (
+    PROTOCOL_VERSION,
+    ClientCapabilities,
+    Handshake,
+    agreed_version,
+    requested_version,
+)
 from claw_acp.acp.view import SessionView
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import SessionNotFound
@@ -27,7 +36,16 @@ Listener: TypeAlias = Callable[["Connection", JsonObject], Awaitable[None]]
 
 
 class Connection:
-    """The agent's side of one ACP connection (protocol 1)."""
+    """The agent's side of one ACP connection. `run` it; which protocol is spoken is settled by `initialize`.
+
+    Args:
+        transport: Carries the frames.
+        house: Where the engine lives.
+        clock: Time.
+        spoken: The protocol versions on offer.
+        answered: The handshake, when it was done before.
+        on_frame: Hears every frame.
+    """
 
     def __init__(
         self,
@@ -35,19 +53,31 @@ class Connection:
         house: EngineHouse,
         *,
         clock: Clock,
-        client: ClientCapabilities | None = None,
+        spoken: Sequence[int] = (PROTOCOL_VERSION,),
+        answered: Handshake | None = None,
         on_frame: OnFrame | None = None,
     ) -> None:
         self.peer = Dispatcher(transport, self, on_frame=on_frame)
         self.clock = clock
-        self._client = client
+        self.client = ClientCapabilities() if answered is None else answered.client
+        self._dialect = None if answered is None else DIALECTS[PROTOCOL_VERSION].load()
+        self._spoken = spoken
         self._house = house
+        self._tasks: TaskGroup | None = None
         self._views: dict[str, SessionView] = {}
 
+    async def run(self) -> None:
+        """Serve until the other side is gone, then let go of everything that was opened here."""
+        async with anyio.create_task_group() as self._tasks:
+            await self.peer.run()
+            self._tasks.cancel_scope.cancel()
+        await self.aclose()
+
     @property
-    def client(self) -> ClientCapabilities:
-        """What the client offers; nothing before `initialize`."""
-        return self._client or ClientCapabilities()
+    def tasks(self) -> TaskGroup:
+        """For work that outlasts its request; cancelled when the connection ends."""
+        assert self._tasks is not None, "the connection is not running"
+        return self._tasks
 
     async def engine(self) -> Engine:
         """The engine, once it is up.
@@ -63,27 +93,28 @@ class Connection:
         """See `Router`. Before `initialize` every other request is refused with -32600."""
         if method == "initialize":
             return self._initialize
-        if self._client is None:
+        if self._dialect is None:
             return _refuse_early
-        if method not in REQUESTS:
-            return None
-        return partial(Ref[Handler](REQUESTS[method]).load(), self)
+        handler = self._dialect.requests.get(method)
+        return None if handler is None else partial(Ref[Handler](handler).load(), self)
 
     def notification_handler(self, method: str) -> NotificationHandler | None:
         """See `Router`. Notifications before `initialize` are ignored."""
-        if method not in NOTIFICATIONS or self._client is None:
-            return None
-        return partial(Ref[Listener](NOTIFICATIONS[method]).load(), self)
+        listener = None if self._dialect is None else self._dialect.notifications.get(method)
+        return None if listener is None else partial(Ref[Listener](listener).load(), self)
 
     def to_wire(self, error: Exception, method: str) -> RpcError:
         """See `Router`."""
         return to_wire(error, method, clock=self.clock)
 
     async def _initialize(self, _call: IncomingCall, params: JsonObject) -> JsonValue:
-        if self._client is not None:
+        if self._dialect is not None:
             raise RpcError(INVALID_REQUEST, "initialize: this connection is already initialized")
-        handshake = initialize(params)
-        self._client = handshake.client
+        requested = requested_version(params)
+        version = agreed_version(requested, spoken=self._spoken)
+        dialect = DIALECTS[version].load()
+        handshake = dialect.handshake(params, requested == version)
+        self.client, self._dialect = handshake.client, dialect
         return handshake.result
 
     # ------------------------------------------------------------------ sessions
@@ -91,9 +122,12 @@ class Connection:
     def open(self, opened: OpenSession) -> SessionView:
         """Make a session active here; its updates go to the client from now on."""
         session_id = opened.session.id
-        if session_id not in self._views:
-            self._views[session_id] = SessionView(self.peer, opened, client=self.client)
-        return self._views[session_id]
+        view = self._views.get(session_id)
+        if view is None or view.opened is not opened:
+            self.forget(session_id)
+            assert self._dialect is not None
+            view = self._views[session_id] = self._dialect.make_view(self.peer, opened, self.client)
+        return view
 
     def view(self, session_id: str) -> SessionView:
         """An active session.
@@ -117,9 +151,11 @@ class Connection:
         return True
 
     async def aclose(self) -> None:
-        """The editor is gone: stop watching. Its sessions end with the engine."""
-        for session_id in tuple(self._views):
+        """The client is gone: stop watching, and close the sessions that nobody else watches."""
+        for session_id, view in tuple(self._views.items()):
             self.forget(session_id)
+            if not view.opened.session.watchers:
+                await (await self.engine()).close(session_id)
 
 
 async def _refuse_early(call: IncomingCall, _params: JsonObject) -> JsonValue:

@@ -4,7 +4,7 @@ Every transport uses it; on stdio it runs before anything heavy is imported. Wha
 the schema asks (`x-deserialize-default-on-error`): a malformed capability counts as absent; the version is strict.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -13,6 +13,7 @@ from claw_acp.rpc.errors import RpcError
 from claw_acp.rpc.message import INVALID_PARAMS
 
 PROTOCOL_VERSION = 1
+UNSUPPORTED_VERSION = -32022  # ACP: no common version
 KEY_METHOD = "api-key"
 
 AGENT_CAPABILITIES: JsonObject = {
@@ -38,6 +39,13 @@ class ClientCapabilities(NamedTuple):
     write_file: bool = False
     terminal: bool = False
     notices: bool = False
+    compaction: bool = False
+    boolean_options: bool = False
+    forms: bool = False
+    urls: bool = False
+    terminal_login: bool = False
+    plans: bool = False
+    subagents: bool = False
 
 
 class Handshake(NamedTuple):
@@ -47,8 +55,8 @@ class Handshake(NamedTuple):
     client: ClientCapabilities
 
 
-def initialize(params: JsonValue) -> Handshake:
-    """Negotiate. Any version number is answered with 1, the only version spoken here.
+def requested_version(params: JsonValue) -> int:
+    """The version the client asks for.
 
     Raises:
         RpcError: -32602, when `protocolVersion` is not an integer from 0 to 65535 (ACP: uint16).
@@ -58,6 +66,26 @@ def initialize(params: JsonValue) -> Handshake:
     version = params.get("protocolVersion")
     if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version <= 65535:
         raise RpcError(INVALID_PARAMS, "initialize: `protocolVersion` must be an integer from 0 to 65535")
+    return version
+
+
+def agreed_version(requested: int, *, spoken: Sequence[int]) -> int:
+    """The version to speak: the highest that both know. Where only 1 is spoken, every request is answered with it.
+
+    Raises:
+        RpcError: -32022, when several versions are spoken and none is as old as the one asked for.
+    """
+    if tuple(spoken) == (PROTOCOL_VERSION,):
+        return PROTOCOL_VERSION
+    older = [version for version in spoken if version <= requested]
+    if not older:
+        known: JsonObject = {"requested": requested, "supported": list(spoken)}
+        raise RpcError(UNSUPPORTED_VERSION, f"initialize: protocol version {requested} is not supported", known)
+    return max(older)
+
+
+def initialize(params: JsonObject, _exact: bool = True) -> Handshake:  # noqa: FBT001, FBT002 - see Dialect.handshake
+    """Answer for protocol 1. Nothing in its capabilities can be wrong, so a newer client's are read alike."""
     result: JsonObject = {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": AGENT_CAPABILITIES,
@@ -70,11 +98,20 @@ def initialize(params: JsonValue) -> Handshake:
 def _client_capabilities(value: JsonValue) -> ClientCapabilities:
     capabilities = _object(value)
     files = _object(capabilities.get("fs"))
+    session = _object(capabilities.get("session"))
+    elicitation = _object(capabilities.get("elicitation"))
     return ClientCapabilities(
         read_file=files.get("readTextFile") is True,
         write_file=files.get("writeTextFile") is True,
         terminal=capabilities.get("terminal") is True,
-        notices=isinstance(_object(capabilities.get("session")).get("notices"), Mapping),
+        notices=isinstance(session.get("notices"), Mapping),
+        compaction=isinstance(session.get("compaction"), Mapping),
+        boolean_options=isinstance(_object(session.get("configOptions")).get("boolean"), Mapping),
+        forms=isinstance(elicitation.get("form"), Mapping),
+        urls=isinstance(elicitation.get("url"), Mapping),
+        terminal_login=_object(capabilities.get("auth")).get("terminal") is True,
+        plans=isinstance(capabilities.get("plan"), Mapping),
+        subagents=isinstance(capabilities.get("subagents"), Mapping),
     )
 
 

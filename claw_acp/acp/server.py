@@ -58,14 +58,17 @@ async def _serve(opening: Opening, trace: FrameTrace | None) -> None:
         if trace is not None and opening.answered is not None:
             _record(opening.answered, trace)
         house = EngineHouse(open_engine)
-        client = None if opening.answered is None else opening.answered.handshake.client
-        on_frame = None if trace is None else trace.record
-        connection = Connection(transport, house, clock=SYSTEM_CLOCK, client=client, on_frame=on_frame)
+        connection = Connection(
+            transport,
+            house,
+            clock=SYSTEM_CLOCK,
+            answered=None if opening.answered is None else opening.answered.handshake,
+            on_frame=None if trace is None else trace.record,
+        )
         tasks.start_soon(house.keep, name="engine")
         tasks.start_soon(_end_on_signal, transport, name="signals")
         tasks.start_soon(_warm_up, name="warm-up")
-        await connection.peer.run()
-        await connection.aclose()
+        await connection.run()
         tasks.cancel_scope.cancel()
 
 

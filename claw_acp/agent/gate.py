@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from claw_acp.contracts.asking import Asker, PermissionQuestion
+from claw_acp.contracts.asking import AskedCommand, Asker, PermissionQuestion
 from claw_acp.contracts.tool import Invocation
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.events import Notice, ToolContent
@@ -69,7 +69,15 @@ class Gate:
         policy = self._policy()
         return lambda path: policy.hides(path, tool=tool, context=self._context) is None
 
-    async def ask(self, call_id: str, decision: Decision, *, title: str, content: tuple[ToolContent, ...]) -> Admission:
+    async def ask(
+        self,
+        call_id: str,
+        decision: Decision,
+        *,
+        title: str,
+        content: tuple[ToolContent, ...],
+        command: AskedCommand | None = None,
+    ) -> Admission:
         """Let a person decide. Anything but a clear yes is a no."""
         question = PermissionQuestion(
             session=self._session.id,
@@ -78,6 +86,7 @@ class Gate:
             reason=decision.reason,
             content=content,
             choices=choices_for(decision),
+            command=command,
         )
         choice = await self._asker.permission(question)
         if choice is None:

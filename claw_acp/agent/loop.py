@@ -1,7 +1,7 @@
 """The one loop: ask the model, run the tools it wants, until it is done, stopped, or at its limit."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import anyio
 
@@ -36,7 +36,7 @@ class Turn:
 
     def __init__(
         self, session: Session, *, requester: ModelRequester, runner: ToolRunner, system: str, limit: int, clock: Clock,
-        tools: Sequence[ToolSpec],
+        tools: Callable[[], Sequence[ToolSpec]],
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
@@ -77,7 +77,7 @@ class Turn:
 
     async def _ask(self, *extra: Message, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
         messages = [self._system, *self._session.history.messages(), *extra]
-        message_id, response = await self._requester.ask(messages, tools=self._tools, tool_choice=tool_choice)
+        message_id, response = await self._requester.ask(messages, tools=self._tools(), tool_choice=tool_choice)
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage
         return message_id, response

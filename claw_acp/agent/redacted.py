@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from claw_acp.core.events import PartContent, ToolContent
+from claw_acp.core.events import CommandContent, PartContent, ToolContent
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
@@ -16,10 +16,17 @@ def redacted_parts(parts: Sequence[ContentPart], *, redactor: Redactor) -> tuple
 
 def redacted_content(content: Sequence[ToolContent], *, redactor: Redactor) -> tuple[ToolContent, ...]:
     """What a tool call shows, cleaned. A diff stays as it is: the person must see exactly what will be written."""
-    return tuple(
-        PartContent(part=redacted_parts((item.part,), redactor=redactor)[0]) if isinstance(item, PartContent) else item
-        for item in content
-    )
+    return tuple(_redacted(item, redactor=redactor) for item in content)
+
+
+def _redacted(item: ToolContent, *, redactor: Redactor) -> ToolContent:
+    match item:
+        case PartContent(part=part):
+            return PartContent(part=redacted_parts((part,), redactor=redactor)[0])
+        case CommandContent(line=line, text=text):
+            return replace(item, line=redactor(line), text=redactor(text))
+        case _:
+            return item
 
 
 def redacted_json(value: JsonValue, *, redactor: Redactor) -> JsonValue:

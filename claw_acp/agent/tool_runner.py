@@ -14,7 +14,8 @@ from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.redacted import redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.contracts.tool import Invocation, Progress, Tool, ToolContext, ToolResult
+from claw_acp.contracts.asking import AskedCommand, Form, FormAnswer
+from claw_acp.contracts.tool import Invocation, Progress, RunsCommand, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, ToolError
 from claw_acp.core.events import PartContent, PlanChanged, PlanEntry, ToolCallChanged
@@ -122,6 +123,9 @@ class ToolRunner:
         async def publish_plan(entries: Sequence[PlanEntry]) -> None:
             await self._session.publish(PlanChanged(item=self._session.id, entries=tuple(entries)))
 
+        async def ask(form: Form) -> FormAnswer | None:
+            return await self._desk.asker.form(replace(form, session=self._session.id, call_id=call.id))
+
         return ToolContext(
             session=self._session.id,
             call_id=call.id,
@@ -131,6 +135,7 @@ class ToolRunner:
             progress=progress,
             publish_plan=publish_plan,
             may_read=self._gate.reader(call.name),
+            ask=ask,
             allowed_hosts=self._gate.allowed_hosts,
         )
 
@@ -160,7 +165,9 @@ class ToolRunner:
             if preview:
                 await self._session.publish(ToolCallChanged(item=entry.call.id, content=preview))
             title = self._redactor(invocation.view.title)
-            admission = await self._gate.ask(entry.call.id, decision, title=title, content=preview)
+            admission = await self._gate.ask(
+                entry.call.id, decision, title=title, content=preview, command=self._command(invocation)
+            )
             if not admission.allowed:
                 await self._fail(entry, admission.reason)
                 return False
@@ -169,6 +176,12 @@ class ToolRunner:
             await self._fail(entry, f"Not allowed: {decision.reason}")
             return False
         return True
+
+    def _command(self, invocation: Invocation) -> AskedCommand | None:
+        for access in invocation.accesses:
+            if isinstance(access, RunsCommand):
+                return AskedCommand(line=self._redactor(access.line), cwd=str(access.cwd))
+        return None
 
     def _unexpected(self, entry: _Entry, error: Exception) -> str:
         incident = new_id("inc", clock=self._clock)

@@ -1,6 +1,6 @@
 """The registry of tools that a turn may use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import Tool
@@ -9,7 +9,8 @@ from claw_acp.contracts.tool import Tool
 class Toolbox:
     """Tools by name, in the order they were registered."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, lent: Callable[[], Sequence[Tool]] = tuple) -> None:
+        self._lent = lent
         self._tools: dict[str, Tool] = {}
         self._specs: tuple[ToolSpec, ...] | None = None
 
@@ -30,22 +31,33 @@ class Toolbox:
         self._specs = None
         return self._tools.pop(name, None) is not None
 
+    def with_lent(self, lent: Callable[[], Sequence[Tool]]) -> "Toolbox":
+        """These tools and those that somebody lends at the moment; a lent tool never takes the place of one of ours."""
+        joined = Toolbox(lent=lent)
+        joined._tools = self._tools
+        return joined
+
     def get_tool(self, name: str) -> Tool | None:
         """The tool of that name."""
-        return self._tools.get(name)
+        return self._tools.get(name) or next((tool for tool in self._others() if tool.spec.name == name), None)
 
     def tool_names(self) -> Sequence[str]:
         """All names."""
-        return tuple(self._tools)
+        return tuple(tool.spec.name for tool in self)
 
     def tool_specs(self) -> Sequence[ToolSpec]:
         """What models are told; the same tuple until something changes, so that prompts stay byte-stable."""
         if self._specs is None:
             self._specs = tuple(tool.spec for tool in self._tools.values())
-        return self._specs
+        others = tuple(tool.spec for tool in self._others())
+        return (*self._specs, *others) if others else self._specs
+
+    def _others(self) -> Sequence[Tool]:
+        return [tool for tool in self._lent() if tool.spec.name not in self._tools]
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self._tools) + len(self._others())
 
     def __iter__(self) -> Iterator[Tool]:
-        return iter(self._tools.values())
+        yield from self._tools.values()
+        yield from self._others()

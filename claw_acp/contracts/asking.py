@@ -1,6 +1,7 @@
-"""The port through which a turn asks a person for permission."""
+"""The port through which a turn asks a person: for permission, or to fill in a form."""
 
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from typing import Literal, Protocol, TypeAlias
 
 from claw_acp.core.events import ToolContent
 from claw_acp.core.value import Value
@@ -16,10 +17,18 @@ class Choice(Value):
     kind: ChoiceKind
 
 
+class AskedCommand(Value):
+    """The command line that a question is about, and where it would run."""
+
+    line: str
+    cwd: str
+
+
 class PermissionQuestion(Value):
     """May the announced tool call `call_id` run?
 
-    `title` and `content` (the diff, say) are what was published of the call; `reason` is why it is asked.
+    `title` and `content` (the diff, say) are what was published of the call; `reason` is why it is asked; `command` is
+    there when the call would run one.
     """
 
     session: str
@@ -28,6 +37,85 @@ class PermissionQuestion(Value):
     reason: str
     content: tuple[ToolContent, ...]
     choices: tuple[Choice, ...]
+    command: AskedCommand | None = None
+
+
+# ------------------------------------------------------------------ forms
+
+
+class TextField(Value):
+    """A line of text; `pattern` is a regular expression it must match. Never used for secrets (ACP)."""
+
+    key: str
+    title: str
+    description: str | None = None
+    required: bool = True
+    default: str | None = None
+    pattern: str | None = None
+    format: Literal["email", "uri", "date", "date-time"] | None = None
+
+
+class NumberField(Value):
+    """A number, whole if `whole`; both bounds included."""
+
+    key: str
+    title: str
+    description: str | None = None
+    required: bool = True
+    whole: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+class YesNoField(Value):
+    """A switch."""
+
+    key: str
+    title: str
+    description: str | None = None
+    required: bool = True
+    default: bool | None = None
+
+
+class FieldOption(Value):
+    """One value a choice can take; `label` is what the person reads."""
+
+    value: str
+    label: str
+    description: str | None = None
+
+
+class ChoiceField(Value):
+    """One of several values, or any number of them if `many`."""
+
+    key: str
+    title: str
+    options: tuple[FieldOption, ...]
+    description: str | None = None
+    required: bool = True
+    many: bool = False
+    default: str | None = None
+
+
+FormField: TypeAlias = TextField | NumberField | YesNoField | ChoiceField
+FieldValue: TypeAlias = str | int | float | bool | tuple[str, ...]
+
+
+class Form(Value):
+    """A question with fields to fill in; `call_id` names the tool call that asks."""
+
+    session: str
+    message: str
+    inputs: tuple[FormField, ...]
+    title: str | None = None
+    call_id: str | None = None
+
+
+class FormAnswer(Value):
+    """What the person did. `values` holds, by key, only fields that exist and only values that fit them."""
+
+    action: Literal["accept", "decline", "cancel"]
+    values: Mapping[str, FieldValue] = {}
 
 
 class Asker(Protocol):
@@ -35,4 +123,8 @@ class Asker(Protocol):
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """The chosen answer; None for anything that is not a clear choice (dismissed, unknown, nobody there)."""
+        ...
+
+    async def form(self, form: Form) -> FormAnswer | None:
+        """The filled-in form; None when nobody there can be shown one, or the answer was no answer."""
         ...

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
+from claw_acp.contracts.asking import Form, FormAnswer
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
@@ -41,7 +42,15 @@ class FetchesUrl(Value):
     url: str
 
 
-Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl
+class UsesServer(Value):
+    """The call goes to a tool of an MCP server; `reads_only` is what the server says of it (a claim, not a fact)."""
+
+    server: str
+    tool: str
+    reads_only: bool = False
+
+
+Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer
 """What a call touches. The policy decides on these; a call that lists none touches nothing outside the session."""
 
 
@@ -89,6 +98,10 @@ class SessionShelf:
         return self.items[key]
 
 
+async def _nobody_to_ask(form: Form) -> FormAnswer | None:  # noqa: ARG001 - nobody is there whatever is asked
+    return None
+
+
 def _any_path(path: Path) -> bool:  # noqa: ARG001 - the answer is the same for all
     return True
 
@@ -97,7 +110,8 @@ class ToolContext(Value):
     """All a tool may use. It never sees the editor, the session or the model.
 
     `may_read` tells for a resolved path below one that the call was allowed to read whether a rule still forbids it: a
-    search of a directory leaves such files out. It is called from worker threads too.
+    search of a directory leaves such files out. It is called from worker threads too. `ask` lets the person fill in a
+    form (session and call id are set for the tool); None when nobody can be shown one.
     """
 
     session: str
@@ -108,6 +122,7 @@ class ToolContext(Value):
     progress: Callable[[Progress], Awaitable[None]]
     publish_plan: Callable[[Sequence[PlanEntry]], Awaitable[None]]
     may_read: Callable[[Path], bool] = _any_path
+    ask: Callable[[Form], Awaitable[FormAnswer | None]] = _nobody_to_ask
     allowed_hosts: Sequence[str] = ()
 
 

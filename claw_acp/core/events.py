@@ -12,7 +12,9 @@ from claw_acp.core.messages import ContentPart, Usage
 from claw_acp.core.value import Value
 
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
-ToolStatus = Literal["pending", "in_progress", "completed", "failed"]
+ToolStatus = Literal["pending", "in_progress", "completed", "failed", "cancelled"]
+FINAL: frozenset[ToolStatus] = frozenset({"completed", "failed", "cancelled"})
+CompactionStatus = Literal["in_progress", "completed", "failed", "cancelled"]
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 Severity = Literal["info", "warning", "error"]
 PlanPriority = Literal["high", "medium", "low"]
@@ -46,7 +48,23 @@ class TerminalContent(Value):
     terminal_id: str
 
 
-ToolContent: TypeAlias = PartContent | DiffContent | TerminalContent
+class CommandContent(Value):
+    """A program that we run ourselves, as a terminal: what was printed so far (`text`), and how it ended.
+
+    `terminal_id` names the same program in every picture of it. `running` is false once it has ended; then `code` or
+    `signal` says how, unless nobody knows.
+    """
+
+    terminal_id: str
+    line: str
+    cwd: str
+    text: str = ""
+    running: bool = True
+    code: int | None = None
+    signal: str | None = None
+
+
+ToolContent: TypeAlias = PartContent | DiffContent | TerminalContent | CommandContent
 
 
 class PlanEntry(Value):
@@ -130,6 +148,18 @@ class Notice(_Event):
     description: str | None = None
 
 
+class CompactionChanged(_Event):
+    """The conversation up to here is being replaced by a summary for the model; people still see all of it.
+
+    `summary` is whole (None: unchanged); it grows by `delta` while in progress.
+    """
+
+    status: CompactionStatus
+    summary: str | None = None
+    delta: str | None = None
+    error: str | None = None
+
+
 class StateChanged(_Event):
     """A turn (`item`) began or ended. `stop` is None while running and after an error."""
 
@@ -146,6 +176,10 @@ class SessionChanged(_Event):
     model: str | None = None
 
 
+class CommandsChanged(_Event):
+    """The session's slash commands are not what they were. Shown, never kept."""
+
+
 Event: TypeAlias = (
     MessageStarted
     | TextDelta
@@ -154,6 +188,8 @@ Event: TypeAlias = (
     | PlanChanged
     | UsageChanged
     | Notice
+    | CompactionChanged
     | StateChanged
     | SessionChanged
+    | CommandsChanged
 )

@@ -26,10 +26,17 @@ async def open_engine(
     """
     locations = find_locations(environ)
     private_directory(locations.data_dir)
-    async with Journal.opened(locations.database, clock=clock) as journal, ProcessHost() as processes:
-        engine = Engine(journal=journal, processes=processes, locations=locations, environ=environ, clock=clock)
+    async with (
+        Journal.opened(locations.database, clock=clock) as journal,
+        ProcessHost() as processes,
+        anyio.create_task_group() as tasks,
+    ):
+        engine = Engine(
+            journal=journal, processes=processes, locations=locations, environ=environ, clock=clock, tasks=tasks
+        )
         try:
             yield engine
         finally:
             with anyio.move_on_after(LAST_WORDS, shield=True):
                 await engine.aclose()
+            tasks.cancel_scope.cancel()

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio.abc import TaskGroup
 
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
+from claw_acp.contracts.attachment import Attachment
 from claw_acp.contracts.command import Command
+from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
@@ -40,8 +43,13 @@ class OpenSession:
     session: Session
     settings: Settings
     workspace: LocalWorkspace
+    setup: SessionSetup
     notices: Sequence[str] = ()
     """What a person should know about the set-up: no model, mistakes in the configuration."""
+    commands: Callable[[], Sequence[Command]]
+    """The slash commands that can be typed now."""
+    attachment: Attachment | None = None
+    """The session's MCP servers, if it has any."""
     system: str | None = None
     """The instructions above the conversation, once a turn has made them."""
     closed: anyio.Event | None = None
@@ -59,8 +67,10 @@ class Engine:
         locations: Locations,
         environ: Mapping[str, str],
         clock: Clock,
+        tasks: TaskGroup,
     ) -> None:
         self.journal = journal
+        self.tasks = tasks
         self.clock = clock
         self.locks = SessionLock(locations.lock_dir)
         self.locations = locations
@@ -80,33 +90,40 @@ class Engine:
         """The slash commands; looked up on first use, after the first session was answered."""
         return MAKE_COMMANDS.load()()
 
+    def commands_of(self, opened: OpenSession) -> Sequence[Command]:
+        """What can be typed in a session: our own commands, then those of its MCP servers."""
+        own = self.commands
+        taken = {command.name for command in own}
+        lent = () if opened.attachment is None else opened.attachment.commands()
+        return (*own, *(command for command in lent if command.name not in taken))
+
     # ------------------------------------------------------------------ opening
 
-    async def create(self, cwd: str, *, additional: Sequence[str] = ()) -> OpenSession:
+    async def create(self, setup: SessionSetup) -> OpenSession:
         """A new session, kept from this moment on.
 
         Raises:
             InvalidRequest: A directory does not exist.
             AuthRequired: The configured model cannot be used without a key.
         """
-        roots = [session_root(path) for path in (cwd, *additional)]
+        roots = _roots(setup)
         settings = self.settings(roots[0])
         choice = resolve(settings, model=None)
         notices = [choice.notice] if choice.notice else []
         now = self.clock.now()
         record = SessionRecord(
             id=new_id("ses", clock=self.clock),
-            cwd=cwd,
-            additional_directories=tuple(additional),
+            cwd=setup.cwd,
+            additional_directories=setup.additional,
             mode=settings.mode,
             model=choice.name,
             created_at=now,
             updated_at=now,
         )
         await self.journal.create(record)
-        return self._assemble(record, roots=roots, settings=settings, notices=notices)
+        return self._assemble(record, setup, roots=roots, settings=settings, notices=notices)
 
-    async def open(self, session_id: str, cwd: str, *, additional: Sequence[str] = ()) -> OpenSession:
+    async def open(self, session_id: str, setup: SessionSetup) -> OpenSession:
         """A session made earlier, by this process or another; the one in use when there is one.
 
         Its additional directories are those given now (ACP: left out means none), unless a turn is running.
@@ -115,18 +132,18 @@ class Engine:
             SessionNotFound: There is none with this id.
             InvalidRequest: A directory does not exist, or the session works in another `cwd`.
         """
-        roots = [session_root(path) for path in (cwd, *additional)]
+        roots = _roots(setup)
         opened = await self._in_use(session_id)
         if opened is None:
             record = await self.journal.get(session_id)
             _check_cwd(record, roots[0])
             opened = await self._in_use(session_id)  # somebody may have been quicker
             if opened is None:
-                opened = self._assemble(record, roots=roots, settings=self.settings(roots[0]))
+                opened = self._assemble(record, setup, roots=roots, settings=self.settings(roots[0]))
         else:
             _check_cwd(opened.session.record, roots[0])
         if not opened.session.busy:
-            await self._move(opened, roots, additional=additional)
+            await self._move(opened, roots, additional=setup.additional)
         return opened
 
     async def _in_use(self, session_id: str) -> OpenSession | None:
@@ -146,7 +163,13 @@ class Engine:
         return self._settings.for_folder(cwd)
 
     def _assemble(
-        self, record: SessionRecord, *, roots: Sequence[Path], settings: Settings, notices: Sequence[str] = ()
+        self,
+        record: SessionRecord,
+        setup: SessionSetup,
+        *,
+        roots: Sequence[Path],
+        settings: Settings,
+        notices: Sequence[str] = (),
     ) -> OpenSession:
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
         session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots)
@@ -154,6 +177,8 @@ class Engine:
             session=session,
             settings=settings,
             workspace=workspace,
+            setup=setup,
+            commands=lambda: self.commands_of(opened),
             notices=(*notices, *(finding.text() for finding in settings.findings)),
         )
         self._open[record.id] = opened
@@ -176,6 +201,8 @@ class Engine:
         opened.closed = anyio.Event()
         try:
             await opened.session.aclose()
+            if opened.attachment is not None:
+                await opened.attachment.aclose()
         finally:
             del self._open[session_id]
             opened.closed.set()
@@ -192,6 +219,10 @@ class Engine:
                 tasks.start_soon(self.close, session_id)
         if "turns" in vars(self):
             await self.turns.aclose()
+
+
+def _roots(setup: SessionSetup) -> list[Path]:
+    return [session_root(path) for path in (setup.cwd, *setup.additional)]
 
 
 def _check_cwd(record: SessionRecord, root: Path) -> None:

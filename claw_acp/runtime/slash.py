@@ -66,7 +66,7 @@ def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str]
         model=record.model,
         modes=MODES,
         models=models(opened),
-        commands=engine.commands,
+        commands=opened.commands(),
         rules=rules,
         events=session.read,
         markdown=markdown,

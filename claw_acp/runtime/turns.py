@@ -83,7 +83,7 @@ class Turns:
     async def _run_command(self, opened: OpenSession, prompt: Sequence[ContentPart]) -> Sequence[ContentPart] | None:
         """The prompt to run, after a command that stands for another one; None when a command has answered."""
         text = prompt[0].text if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
-        command, argument = find_command(self._engine.commands, text)
+        command, argument = find_command(opened.commands(), text)
         if command is None:
             return prompt
         rules, project = configured_rules(opened.settings), opened.session.roots[0]
@@ -104,9 +104,10 @@ class Turns:
         choice = resolve(opened.settings, model=session.record.model)
         provider = self._providers.get(choice)
         _check_attachments(provider, choice, prompt)
+        toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
         runner = ToolRunner(
             session,
-            toolbox=self._toolbox,
+            toolbox=toolbox,
             gate=self._gate(opened, desk),
             desk=desk,
             clock=clock,
@@ -118,7 +119,7 @@ class Turns:
             requester=requester,
             runner=runner,
             system=opened.system or "",
-            tools=self._toolbox.tool_specs(),
+            tools=toolbox.tool_specs,
             limit=opened.settings.limits.max_turn_requests,
             clock=clock,
         )

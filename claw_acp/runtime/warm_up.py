@@ -10,8 +10,8 @@ from anyio import to_thread
 
 from claw_acp.runtime.engine import Engine, OpenSession
 
-SESSIONS = "claw_acp.acp.sessions"
-PROMPTS = "claw_acp.acp.prompt"
+SESSIONS = "claw_acp.acp.v1.sessions"
+PROMPTS = "claw_acp.acp.v1.prompt"
 
 
 async def for_sessions() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
 
-from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, WritesPath
+from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_policy import judge_line
 from claw_acp.security.forbidden import forbidden
@@ -44,6 +44,8 @@ class Policy:
                     findings += judge_line(access, tool=tool, rules=self._rules, mode=mode, context=context)
                 case FetchesUrl():
                     findings.append(self._judge_url(access, tool=tool, mode=mode))
+                case UsesServer():
+                    findings.append(self._judge_server(access, tool=tool, mode=mode))
                 case _:
                     assert_never(access)
         return strictest(findings)
@@ -71,6 +73,21 @@ class Policy:
             rule for rule in self._rules if rule.pattern is None and rule.concerns(tool) and rule.verdict != "allow"
         ]
         return [by_rule(rule, f"the tool {tool}") for rule in named]
+
+    def _judge_server(self, access: UsesServer, *, tool: str, mode: Mode) -> Finding:
+        """A server's own word that a tool only reads is worth a question in plan mode, never a free pass."""
+        what = f"{access.tool} of the MCP server {access.server}"
+        allowing = (rule for rule in self._rules if rule.verdict == "allow" and rule.concerns(tool))
+        rule = next((rule for rule in allowing if rule.pattern is None), None)
+        if mode == "plan":
+            if access.reads_only:
+                return Finding(verdict="ask", reason=f"{what} says that it only reads, which cannot be checked")
+            return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} may do more")
+        if rule is not None:
+            return by_rule(rule, f"calling {what}")
+        if mode == "auto":
+            return Finding(verdict="allow", reason=f"auto mode calls {what} by itself")
+        return Finding(verdict="ask", reason=f"{what} works outside this program", remember=usable([tool]))
 
     def _judge_url(self, access: FetchesUrl, *, tool: str, mode: Mode) -> Finding:
         host = host_of(access.url)

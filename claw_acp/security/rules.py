@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from pathspec import GitIgnoreSpec
 
-from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, WritesPath
+from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.security.shell_pattern import ShellPattern
@@ -83,6 +83,8 @@ class Rule(Value):
                 return self.tool == "shell"
             case FetchesUrl():
                 return self.tool == "fetch"
+            case UsesServer():
+                return False
 
     def _fits(self, access: Access) -> bool:
         match self.pattern:

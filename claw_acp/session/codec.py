@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from claw_acp.core.events import (
+    CommandContent,
+    CommandsChanged,
+    CompactionChanged,
+    CompactionStatus,
     DiffContent,
     Event,
     Location,
@@ -151,6 +155,16 @@ _CONTENT: Final = _union(
     part=_Shape(PartContent, part=_PART),
     diff=_Shape(DiffContent, path=_TEXT, old_text=_TEXT_OR_NONE, new_text=_TEXT),
     terminal=_Shape(TerminalContent, terminal_id=_TEXT),
+    command=_Shape(
+        CommandContent,
+        terminal_id=_TEXT,
+        line=_TEXT,
+        cwd=_TEXT,
+        text=_TEXT,
+        running=_FLAG,
+        code=_COUNT,
+        signal=_TEXT,
+    ),
 )
 _PLAN_ENTRY: Final = _Shape(PlanEntry, content=_TEXT, priority=_choice(PlanPriority), status=_choice(PlanStatus))
 _USAGE: Final = _Shape(
@@ -183,8 +197,10 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
     "plan": _Shape(PlanChanged, entries=_many(_object(_PLAN_ENTRY))),
     "usage": _Shape(UsageChanged, used=_COUNT, size=_COUNT, request=_object(_USAGE, empty=Usage())),
     "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),
+    "compaction": _Shape(CompactionChanged, status=_choice(CompactionStatus), summary=_TEXT, delta=_TEXT, error=_TEXT),
     "state": _Shape(StateChanged, state=_choice(Literal["running", "idle"]), stop=_choice(StopReason), error=_TEXT),
     "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT),
+    "commands": _Shape(CommandsChanged),
 }
 _KINDS: Final[Mapping[object, str]] = {shape.make: kind for kind, shape in _EVENTS.items()}
 

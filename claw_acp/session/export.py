@@ -11,6 +11,7 @@ from typing import Final, TypeAlias, assert_never, cast
 
 from claw_acp.core.clock import iso_time
 from claw_acp.core.events import (
+    CommandContent,
     DiffContent,
     Event,
     MessageStarted,
@@ -32,7 +33,7 @@ from claw_acp.session.record import SessionRecord
 from claw_acp.store.database import storable
 
 _DIFF_LIMIT: Final = 4000  # lines of both sides; comparing more takes seconds
-_MARKS: Final = {"completed": "✓", "failed": "✗", "in_progress": "…", "pending": "…"}
+_MARKS: Final = {"completed": "✓", "failed": "✗", "cancelled": "✗", "in_progress": "…", "pending": "…"}
 _STEP_MARKS: Final = {"completed": "[x]", "in_progress": "[ ] *(now)*", "pending": "[ ]"}
 
 
@@ -191,6 +192,8 @@ def _tool_content(content: ToolContent) -> str:
             return _part(part)
         case DiffContent():
             return f"`{content.path}`\n\n{_fence(_diff(content), language='diff')}"
+        case CommandContent(text=text):
+            return _fence(text)
         case TerminalContent():
             return "*(shown in the editor's terminal)*"
         case _:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
 from claw_acp.core.events import (
+    FINAL,
+    CommandsChanged,
+    CompactionChanged,
     Event,
     MessageStarted,
     Notice,
@@ -39,9 +42,9 @@ class _Call:
     def change(self, event: ToolCallChanged) -> None:
         self.name = event.name or self.name
         self.arguments = self.arguments if event.arguments is None else event.arguments
-        if event.status in {"completed", "failed"}:
+        if event.status in FINAL:
             self.final = True
-            self.failed = event.status == "failed"
+            self.failed = event.status != "completed"
             self.output = self.output if event.output is None else event.output
 
     def result(self, call: ToolCall) -> Message:
@@ -142,7 +145,7 @@ class History:
             case StateChanged(stop=stop):
                 if stop not in {None, "cancelled"}:
                     self._finish_last()
-            case PlanChanged() | Notice() | SessionChanged():
+            case PlanChanged() | Notice() | SessionChanged() | CompactionChanged() | CommandsChanged():
                 pass
             case _:
                 assert_never(event)

@@ -14,6 +14,7 @@ from claw_acp.contracts.tool import SessionShelf
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import SessionBusy, StoreError
 from claw_acp.core.events import (
+    FINAL,
     Event,
     MessageStarted,
     SessionChanged,
@@ -214,7 +215,7 @@ def _must_be_kept(event: Event) -> bool:
         case MessageStarted(role=role):
             return role == "user"
         case ToolCallChanged(status=status):
-            return status in {"in_progress", "completed", "failed"}
+            return status == "in_progress" or status in FINAL
         case StateChanged(state=state):
             return state == "idle"
         case TextDelta() | ThoughtDelta() | _:

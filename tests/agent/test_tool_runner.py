@@ -13,7 +13,7 @@ from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import PARALLEL, ToolRunner
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.contracts.asking import Choice, PermissionQuestion
+from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -62,6 +62,9 @@ class _Tool:
 class _Nobody:
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         raise AssertionError(f"nobody expected a question: {question}")
+
+    async def form(self, form: Form) -> FormAnswer | None:
+        raise AssertionError(f"nobody expected a form: {form}")
 
 
 def _forget(_rules: Sequence[str], _answer: Answer) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import claw_acp
 from claw_acp.acp.boot import COMMAND_LINE, GUIDE, SERVER
-from claw_acp.acp.methods import NOTIFICATIONS, REQUESTS
+from claw_acp.acp.v1.methods import NOTIFICATIONS, REQUESTS
 from claw_acp.registry.reference import Ref
 
 PACKAGE = Path(claw_acp.__file__).parent

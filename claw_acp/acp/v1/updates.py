@@ -3,10 +3,16 @@
 Every frame of every test is validated against the official schema, so a slip here fails the suite.
 """
 
+from collections.abc import Sequence
 from typing import assert_never
 
+from claw_acp.acp.content import content_block
 from claw_acp.acp.handshake import ClientCapabilities
+from claw_acp.contracts.command import Command
 from claw_acp.core.events import (
+    CommandContent,
+    CommandsChanged,
+    CompactionChanged,
     DiffContent,
     Event,
     Location,
@@ -24,7 +30,6 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
 
 
 def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObject | None:
@@ -36,14 +41,15 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
             return _chunk("agent_thought_chunk", item, {"type": "text", "text": text}) if text else None
         case ToolCallChanged():
             return _tool_call(event, replay=replay)
-        case PlanChanged(entries=entries):
-            steps = [{"content": step.content, "priority": step.priority, "status": step.status} for step in entries]
-            return {"sessionUpdate": "plan", "entries": steps}
+        case PlanChanged():
+            return _plan(event, client)
         case UsageChanged(used=used, size=size):
             return {"sessionUpdate": "usage_update", "used": used, "size": size} if size else None
         case Notice():
             return None if replay else _notice(event, client)
-        case MessageStarted() | StateChanged() | SessionChanged():
+        case CompactionChanged():
+            return _compaction(event) if client.compaction else None
+        case MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged():
             return None
         case _:
             assert_never(event)
@@ -52,6 +58,16 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
 def user_message(event: MessageStarted) -> list[JsonObject]:
     """A prompt, one chunk for each of its parts; live clients know what they sent, replay needs it."""
     return [_chunk("user_message_chunk", event.item, content_block(part)) for part in event.parts]
+
+
+def commands_update(commands: Sequence[Command]) -> JsonObject:
+    """The slash commands, all of them."""
+    listed = [
+        {"name": command.name, "description": command.description}
+        | ({"input": {"hint": command.hint}} if command.hint else {})
+        for command in commands
+    ]
+    return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
 
 
 def _chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
@@ -72,6 +88,29 @@ def _notice(event: Notice, client: ClientCapabilities) -> JsonObject | None:
     return _chunk("agent_thought_chunk", event.item, {"type": "text", "text": f"{text}\n\n"})  # many join the thoughts
 
 
+def _plan(event: PlanChanged, client: ClientCapabilities) -> JsonObject:
+    steps = [{"content": step.content, "priority": step.priority, "status": step.status} for step in event.entries]
+    if not client.plans:
+        return {"sessionUpdate": "plan", "entries": steps}
+    if not steps:
+        return {"sessionUpdate": "plan_removed", "planId": event.item}
+    return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": event.item, "entries": steps}}
+
+
+def _compaction(event: CompactionChanged) -> JsonObject:
+    if event.delta is not None:
+        content: JsonObject = {"type": "text", "text": event.delta}
+        return {"sessionUpdate": "compaction_summary_chunk", "compactionId": event.item, "content": content}
+    update: dict[str, JsonValue] = {
+        "sessionUpdate": "compaction_update",
+        "compactionId": event.item,
+        "status": event.status,
+    }
+    if event.summary is not None:
+        update["summary"] = [{"type": "text", "text": event.summary}]
+    return update | ({"error": event.error} if event.error else {})
+
+
 def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject:
     content = _without_terminals(event) if replay else event.content
     update: dict[str, JsonValue] = {
@@ -82,7 +121,7 @@ def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject:
         "name": event.name,
         "title": event.title,
         "kind": event.kind,
-        "status": event.status,
+        "status": "failed" if event.status == "cancelled" else event.status,  # protocol 1 has no word for it
         "locations": None if event.locations is None else [_location(location) for location in event.locations],
         "content": None if content is None else [tool_content(item) for item in content],
         "rawInput": event.raw_input,
@@ -113,34 +152,15 @@ def tool_content(item: ToolContent) -> JsonObject:
             return {"type": "diff", "path": path, "newText": new} | ({} if old is None else {"oldText": old})
         case TerminalContent(terminal_id=terminal_id):
             return {"type": "terminal", "terminalId": terminal_id}
+        case CommandContent(text=text):
+            return {"type": "content", "content": {"type": "text", "text": _fenced(text)}}
         case _:
             assert_never(item)
 
 
-def content_block(part: ContentPart) -> JsonObject:
-    """A content part as a ContentBlock."""
-    match part:
-        case TextPart(text=text):
-            return {"type": "text", "text": text}
-        case ImagePart(data=data, mime_type=mime_type, uri=uri):
-            return {"type": "image", "data": data, "mimeType": mime_type} | _given(uri=uri)
-        case AudioPart(data=data, mime_type=mime_type):
-            return {"type": "audio", "data": data, "mimeType": mime_type}
-        case ResourcePart():
-            resource = _given(uri=part.uri, mimeType=part.mime_type, text=part.text, blob=part.blob)
-            return {"type": "resource", "resource": resource}
-        case LinkPart():
-            return {"type": "resource_link"} | _given(
-                uri=part.uri,
-                name=part.name,
-                mimeType=part.mime_type,
-                title=part.title,
-                description=part.description,
-                size=part.size,
-            )
-        case _:
-            assert_never(part)
-
-
-def _given(**fields: JsonValue) -> dict[str, JsonValue]:
-    return {name: value for name, value in fields.items() if value is not None}
+def _fenced(text: str) -> str:
+    """Text as a Markdown code block that keeps its shape in a panel."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"

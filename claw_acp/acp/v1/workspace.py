@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from claw_acp.acp.terminal import EditorTerminal
+from claw_acp.acp.v1.terminal import EditorTerminal
 from claw_acp.acp.view import SessionView
 from claw_acp.contracts.workspace import Command, RunningProcess
 from claw_acp.core.errors import InvalidRequest, ToolError

@@ -1,28 +1,16 @@
 """`session/prompt` and `session/cancel`."""
 
-from collections.abc import Sequence
-from typing import assert_never
-
 import anyio
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.permission import EditorAsker
-from claw_acp.acp.workspace import EditorWorkspace
+from claw_acp.acp.content import prompt_parts
+from claw_acp.acp.v1.permission import EditorAsker
+from claw_acp.acp.v1.workspace import EditorWorkspace
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.loop import Outcome
-from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import ContentPart, ImagePart, LinkPart, ResourcePart, TextPart, Usage
+from claw_acp.core.messages import Usage
 from claw_acp.rpc.peer import IncomingCall
-from claw_acp.schema.content import (
-    AudioContent,
-    ContentBlock,
-    EmbeddedResource,
-    ImageContent,
-    ResourceLink,
-    TextContent,
-    TextResourceContents,
-)
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.prompt import CancelNotification, PromptRequest
 from claw_acp.telemetry.context import log_context
@@ -32,7 +20,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     """Run a turn. However it is cancelled, the answer is one result with `cancelled`."""
     request = parse(PromptRequest, params, method=call.method)
     view = connection.view(request.session_id)
-    parts = _parts(request.prompt)
+    parts = prompt_parts(request.prompt)
     view.can_ask = True
     desk = Desk(workspace=EditorWorkspace(view), asker=EditorAsker(view))
     outcome = Outcome(stop="cancelled", usage=None)
@@ -62,34 +50,3 @@ def _usage(usage: Usage) -> JsonObject:
         "cachedWriteTokens": usage.cached_write_tokens,
     }
     return counts | {name: count for name, count in optional.items() if count}
-
-
-def _parts(blocks: Sequence[ContentBlock]) -> list[ContentPart]:
-    if not blocks:
-        raise InvalidRequest("session/prompt: `prompt` is empty")
-    return [_part(block) for block in blocks]
-
-
-def _part(block: ContentBlock) -> ContentPart:
-    match block:
-        case TextContent(text=text):
-            return TextPart(text=text)
-        case ImageContent(data=data, mime_type=mime_type, uri=uri):
-            return ImagePart(data=data, mime_type=mime_type, uri=uri)
-        case AudioContent():
-            raise InvalidRequest("session/prompt: audio is not supported (see `promptCapabilities`)")
-        case ResourceLink():
-            return LinkPart(
-                uri=block.uri,
-                name=block.name,
-                mime_type=block.mime_type,
-                title=block.title,
-                description=block.description,
-                size=block.size,
-            )
-        case EmbeddedResource(resource=resource):
-            text = resource.text if isinstance(resource, TextResourceContents) else None
-            blob = None if isinstance(resource, TextResourceContents) else resource.blob
-            return ResourcePart(uri=resource.uri, mime_type=resource.mime_type, text=text, blob=blob)
-        case _:
-            assert_never(block)

@@ -1,7 +1,7 @@
 """`session/set_mode` and `session/set_config_option`: answered at once, also while a turn runs."""
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.settings import settings_of
+from claw_acp.acp.v1.settings import settings_of
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.settings import settings_of
+from claw_acp.acp.v1.settings import settings_of
 from claw_acp.acp.view import SessionView
+from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -33,7 +34,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     request = parse(NewSessionRequest, params, method=call.method)
     missing = _left_out(request)
     engine = await connection.engine()
-    opened = await engine.create(request.cwd, additional=request.additional_directories)
+    opened = await engine.create(_setup(request))
     view = connection.open(opened)
     return Reply({"sessionId": opened.session.id, **settings_of(opened)}, partial(_settle, engine, view, missing))
 
@@ -43,7 +44,7 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
     request = parse(LoadSessionRequest, params, method=call.method)
     view = await _reopen(connection, request)
     await view.replay()
-    await view.announce(await connection.engine(), _left_out(request))
+    await view.announce(_left_out(request))
     return Reply(settings_of(view.opened), partial(_prepare_history, await connection.engine(), view))
 
 
@@ -87,15 +88,19 @@ def _finish_anyway() -> None:
     """What cancelling means for a request that frees things: nothing; half freed helps nobody."""
 
 
+def _setup(request: NewSessionRequest | LoadSessionRequest | ResumeSessionRequest) -> SessionSetup:
+    return SessionSetup(cwd=request.cwd, additional=request.additional_directories)
+
+
 async def _reopen(connection: Connection, request: LoadSessionRequest | ResumeSessionRequest) -> SessionView:
     engine = await connection.engine()
-    opened = await engine.open(request.session_id, request.cwd, additional=request.additional_directories)
+    opened = await engine.open(request.session_id, _setup(request))
     return connection.open(opened)
 
 
 async def _settle(engine: Engine, view: SessionView, missing: Sequence[str]) -> None:
     """What follows a session's opening: what the client should know, and what the first prompt will need."""
-    await view.announce(engine, missing)
+    await view.announce(missing)
     await for_prompts(engine, view.opened)
 
 

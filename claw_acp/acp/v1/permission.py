@@ -2,9 +2,9 @@
 
 import logging
 
-from claw_acp.acp.updates import tool_content
+from claw_acp.acp.v1.updates import tool_content
 from claw_acp.acp.view import SessionView
-from claw_acp.contracts.asking import Choice, PermissionQuestion
+from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.errors import RpcError
@@ -25,6 +25,10 @@ class EditorAsker:
 
     def __init__(self, view: SessionView) -> None:
         self._view = view
+
+    async def form(self, form: Form) -> FormAnswer | None:  # noqa: ARG002 - no client is shown one yet
+        """See `Asker`."""
+        return None
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """See `Asker`."""

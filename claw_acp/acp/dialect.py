@@ -1,0 +1,38 @@
+"""What tells the versions of the protocol apart: their methods, their handshake, and how a session looks in them."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from claw_acp.acp.handshake import ClientCapabilities, Handshake
+from claw_acp.acp.view import SessionView
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.value import Value
+from claw_acp.registry.reference import Ref
+from claw_acp.rpc.peer import Peer
+from claw_acp.runtime.engine import OpenSession
+
+MakeView: TypeAlias = "Callable[[Peer, OpenSession, ClientCapabilities], SessionView]"
+
+
+class Dialect(Value):
+    """One version of the protocol.
+
+    Attributes:
+        version: Its number on the wire.
+        requests: The handler of each request after `initialize`, as "module:function".
+        notifications: The handler of each notification.
+        handshake: Answers `initialize`: the params, and whether they were written for exactly this version.
+        make_view: How a session looks.
+    """
+
+    version: int
+    requests: Mapping[str, str]
+    notifications: Mapping[str, str]
+    handshake: Callable[[JsonObject, bool], Handshake]
+    make_view: MakeView
+
+
+DIALECTS: Mapping[int, Ref[Dialect]] = {
+    1: Ref("claw_acp.acp.v1.methods:DIALECT"),
+}
+"""By version; a connection loads the one that was agreed on."""

@@ -1,0 +1,1 @@
+"""Protocol 1: what it calls things, and how events look in it."""

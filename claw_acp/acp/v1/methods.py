@@ -1,0 +1,33 @@
+"""Which code handles which method. The handlers are named by string, so that a session pays only for what it uses."""
+
+from collections.abc import Mapping
+
+from claw_acp.acp.dialect import Dialect
+from claw_acp.acp.handshake import PROTOCOL_VERSION, initialize
+from claw_acp.acp.v1.view import SessionViewV1
+
+REQUESTS: Mapping[str, str] = {
+    "authenticate": "claw_acp.acp.v1.authenticate:authenticate",
+    "session/new": "claw_acp.acp.v1.sessions:new",
+    "session/load": "claw_acp.acp.v1.sessions:load",
+    "session/resume": "claw_acp.acp.v1.sessions:resume",
+    "session/list": "claw_acp.acp.v1.sessions:list_sessions",
+    "session/close": "claw_acp.acp.v1.sessions:close",
+    "session/delete": "claw_acp.acp.v1.sessions:delete",
+    "session/set_mode": "claw_acp.acp.v1.options:set_mode",
+    "session/set_config_option": "claw_acp.acp.v1.options:set_config_option",
+    "session/prompt": "claw_acp.acp.v1.prompt:prompt",
+}
+"""Requests after `initialize`, which the connection answers itself."""
+
+NOTIFICATIONS: Mapping[str, str] = {
+    "session/cancel": "claw_acp.acp.v1.prompt:cancel",
+}
+
+DIALECT = Dialect(
+    version=PROTOCOL_VERSION,
+    requests=REQUESTS,
+    notifications=NOTIFICATIONS,
+    handshake=initialize,
+    make_view=SessionViewV1,
+)

@@ -1,0 +1,60 @@
+"""A session as a client of protocol 1 sees it."""
+
+from collections.abc import Sequence
+
+from claw_acp.acp.v1.settings import settings_of
+from claw_acp.acp.v1.updates import commands_update, render, user_message
+from claw_acp.acp.view import SessionView
+from claw_acp.core.events import CommandsChanged, Event, MessageStarted, Notice, SessionChanged, UsageChanged
+
+
+class SessionViewV1(SessionView):
+    """Renders events as protocol 1 has them; what a client did not ask for is left out or told in other words."""
+
+    async def show(self, event: Event) -> None:
+        """See `SessionView`."""
+        match event:
+            case SessionChanged():
+                await self._show_settings(event)
+            case CommandsChanged():
+                await self._show_commands()
+            case _:
+                await self.update(render(event, client=self.client, replay=False))
+
+    async def announce(self, more: Sequence[str] = ()) -> None:
+        """See `SessionView`."""
+        if self.client.notices:
+            for text in (*self.opened.notices, *more):
+                await self.update(render(Notice(severity="warning", title=text), client=self.client, replay=False))
+        await self._show_commands()
+
+    async def show_past(self, events: Sequence[Event]) -> None:
+        """See `SessionView`."""
+        usage = None
+        for event in events:
+            if isinstance(event, UsageChanged):
+                usage = render(event, client=self.client, replay=True)  # only the last word counts
+            elif isinstance(event, MessageStarted) and event.role == "user":
+                for update in user_message(event):
+                    await self.update(update)
+            else:
+                await self.update(render(event, client=self.client, replay=True))
+        session = self.opened.session
+        if not session.busy:
+            for call_id in session.history.unfinished_calls:
+                await self.update({"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "failed"})
+        await self.update(usage)
+        if session.record.title:
+            await self.update({"sessionUpdate": "session_info_update", "title": session.record.title})
+
+    async def _show_commands(self) -> None:
+        await self.update(commands_update(self.opened.commands()))
+
+    async def _show_settings(self, event: SessionChanged) -> None:
+        if event.title is not None:
+            await self.update({"sessionUpdate": "session_info_update", "title": event.title})
+        if event.mode is not None:
+            await self.update({"sessionUpdate": "current_mode_update", "currentModeId": event.mode})
+        if event.mode is not None or event.model is not None:
+            options = settings_of(self.opened)["configOptions"]
+            await self.update({"sessionUpdate": "config_option_update", "configOptions": options})
