@@ -1,11 +1,5 @@
 """Tests of the program as a process."""
 
-import pytest
-
 from tests.support.editor_fixtures import home, opened, project, spawn
 
 __all__ = ["home", "opened", "project", "spawn"]
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "case(*numbers): conformance cases of the protocol that the test proves")
