@@ -11,6 +11,8 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
 
+PATIENCE = 3600.0  # seconds for an answer of a person: they go to lunch, but a turn must not wait for ever
+
 
 class SessionView(ABC):
     """Watches one session for one client. A protocol says how events look: `show`, `show_past`, `announce`."""

@@ -2,8 +2,9 @@
 
 import logging
 
+from claw_acp.acp.elicitation import Forms
 from claw_acp.acp.v1.updates import tool_content
-from claw_acp.acp.view import SessionView
+from claw_acp.acp.view import PATIENCE, SessionView
 from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject
@@ -14,7 +15,6 @@ from claw_acp.schema.permission import RequestPermissionResponse, SelectedPermis
 log = logging.getLogger(__name__)
 
 METHOD = "session/request_permission"
-PATIENCE = 3600.0  # seconds; people go to lunch, but a turn must not wait for ever
 
 
 class EditorAsker:
@@ -25,10 +25,11 @@ class EditorAsker:
 
     def __init__(self, view: SessionView) -> None:
         self._view = view
+        self._forms = Forms(view.peer, view.client)
 
-    async def form(self, form: Form) -> FormAnswer | None:  # noqa: ARG002 - no client is shown one yet
+    async def form(self, form: Form) -> FormAnswer | None:
         """See `Asker`."""
-        return None
+        return await self._forms.ask(form)
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """See `Asker`."""
