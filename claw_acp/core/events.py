@@ -5,6 +5,7 @@ it is published) and the id of the item it creates or changes.
 An item is created by its first event and patched by later ones: in a `*Changed` event `None` means "unchanged".
 """
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from claw_acp.core.json_value import JsonValue
@@ -169,11 +170,12 @@ class StateChanged(_Event):
 
 
 class SessionChanged(_Event):
-    """Facts about the session changed; each may be None for "unchanged"."""
+    """Facts about the session changed; each may be None for "unchanged". `options` holds only those that changed."""
 
     title: str | None = None
     mode: str | None = None
     model: str | None = None
+    options: Mapping[str, str | bool] | None = None
 
 
 class CommandsChanged(_Event):

@@ -6,29 +6,35 @@ committed with whatever comes next, or after half a second.
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio
 
+from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
 from claw_acp.core.events import Event, TextDelta, ThoughtDelta
 from claw_acp.session.codec import decode
-from claw_acp.session.pages import COLUMNS, Listing, Page
+from claw_acp.session.pages import Listing, Page
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
 from claw_acp.session.writer import Writer, as_row
 from claw_acp.store.database import Database, Row, SqlValue, Statement, storable
 
-_CREATE: Final = f"INSERT INTO session ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+_CREATE: Final = f"INSERT INTO session ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 _GET: Final = f"SELECT {COLUMNS} FROM session WHERE id = ?"  # noqa: S608 - constants
 _UPDATE: Final = (
-    "UPDATE session SET title = coalesce(?, title), mode = coalesce(?, mode), model = coalesce(?, model), "
-    "additional_directories = coalesce(?, additional_directories), "
+    "UPDATE session SET title = CASE WHEN title_given AND NOT ? THEN title ELSE coalesce(?, title) END, "
+    "title_given = max(title_given, ?), mode = coalesce(?, mode), model = coalesce(?, model), "
+    "additional_directories = coalesce(?, additional_directories), options = json_patch(options, ?), "
+    "instructions = coalesce(?, instructions), "
     "updated_at = max(?, updated_at) WHERE id = ?"  # never back, or pages would show a session twice
 )
+_TOUCH: Final = "UPDATE session SET updated_at = max(?, updated_at) WHERE id = ?"
+_ARCHIVE: Final = "UPDATE session SET archived = ? WHERE id = ?"
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
 _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND seq > ? ORDER BY seq"
 
@@ -64,17 +70,7 @@ class Journal:
         for path in (record.cwd, *record.additional_directories):
             if not storable(path):
                 raise InvalidRequest(f"the path {path!r} is not valid Unicode; use another directory")
-        row = (
-            record.id,
-            record.cwd,
-            json.dumps(record.additional_directories),
-            _clean(record.title),
-            record.mode,
-            record.model,
-            record.created_at,
-            record.updated_at,
-        )
-        await self._commit(record.id, Statement(_CREATE, [row]))
+        await self._commit(record.id, Statement(_CREATE, [as_columns(record)]))
 
     async def get(self, session_id: str) -> SessionRecord:
         """The session with this id.
@@ -85,33 +81,56 @@ class Journal:
         rows = await self._read(_GET, (session_id,)) if storable(session_id) else []
         if not rows:
             raise SessionNotFound(session_id)
-        return _record(rows[0])
+        return as_record(rows[0])
 
     async def update(
         self,
         session_id: str,
         *,
         title: str | None = None,
+        title_given: bool = False,
         mode: str | None = None,
         model: str | None = None,
         additional_directories: Sequence[str] | None = None,
+        options: Mapping[str, str | bool] | None = None,
+        instructions: Instructions | None = None,
         updated_at: float | None = None,
     ) -> None:
         """Change facts about a session; None leaves a thing as it is, but `updated_at`, which then becomes now.
+
+        A title that a person gave (`title_given`) is changed only by another such title. `options` are added to those
+        that are kept.
 
         Raises:
             SessionNotFound: There is none with this id.
         """
         now = self._clock.now() if updated_at is None else updated_at
-        additional = None if additional_directories is None else json.dumps(list(additional_directories))
-        statement = Statement(_UPDATE, [(_clean(title), mode, model, additional, now, session_id)])
-        if not storable(session_id) or await self._commit(session_id, statement) == 0:
-            raise SessionNotFound(session_id)
+        row = (
+            title_given,
+            None if title is None else clean(title),
+            title_given,
+            mode,
+            model,
+            None if additional_directories is None else json.dumps(list(additional_directories)),
+            options_text(options or {}),
+            None if instructions is None else instructions_text(instructions),
+            now,
+            session_id,
+        )
+        await self._change(session_id, Statement(_UPDATE, [row]))
+
+    async def archive(self, session_id: str, *, archived: bool) -> None:
+        """Put a session aside, or fetch it back. That is no use of it: `updated_at` stays.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self._change(session_id, Statement(_ARCHIVE, [(archived, session_id)]))
 
     def touch(self, session_id: str) -> None:
         """Note that a session is in use now; committed with whatever comes next, or after half a second."""
         now = self._clock.now()
-        self._writer.put(session_id, Statement(_UPDATE, [(None, None, None, None, now, session_id)]), wait=False)
+        self._writer.put(session_id, Statement(_TOUCH, [(now, session_id)]), wait=False)
 
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, limit: int = 50) -> Page:
         """A page of sessions, the last changed first, of one working directory or of all.
@@ -123,7 +142,7 @@ class Journal:
         if listing.cwd is not None and not storable(listing.cwd):
             return Page(records=())
         sql, params = listing.query()
-        return listing.page([_record(row) for row in await self._read(sql, params)])
+        return listing.page([as_record(row) for row in await self._read(sql, params)])
 
     async def delete(self, session_id: str) -> None:
         """Remove a session and all its events; one that is not there is fine."""
@@ -180,6 +199,10 @@ class Journal:
             await self.flush()
         return await self.database.read(sql, params)
 
+    async def _change(self, session_id: str, statement: Statement) -> None:
+        if not storable(session_id) or await self._commit(session_id, statement) == 0:
+            raise SessionNotFound(session_id)
+
     async def _commit(self, session_id: str, statement: Statement) -> int:
         ticket = self._writer.put(session_id, statement, wait=True)
         return 0 if ticket is None else await ticket.wait()
@@ -199,23 +222,3 @@ async def _working(writer: Writer) -> AsyncGenerator[Writer]:
         if len(group.exceptions) == 1:
             raise group.exceptions[0] from group.exceptions[0].__cause__
         raise
-
-
-def _clean(text: str | None) -> str | None:
-    """A title is for people: what cannot be stored is replaced."""
-    return None if text is None else text.encode(errors="replace").decode()
-
-
-def _record(row: Row) -> SessionRecord:
-    session, cwd, additional, title, mode, model, created_at, updated_at = row
-    directories: list[Any] = json.loads(additional)
-    return SessionRecord(
-        id=session,
-        cwd=cwd,
-        additional_directories=tuple(directories),
-        title=title,
-        mode=mode,
-        model=model,
-        created_at=created_at,
-        updated_at=updated_at,
-    )

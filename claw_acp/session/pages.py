@@ -13,9 +13,9 @@ from typing import Any, Final
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.value import Value
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.rows import COLUMNS
 from claw_acp.store.database import SqlValue, storable
 
-COLUMNS: Final = "id, cwd, additional_directories, title, mode, model, created_at, updated_at"
 MAX_PAGE: Final = 500  # records; a larger limit is cut down to it
 
 

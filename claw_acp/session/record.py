@@ -1,10 +1,21 @@
 """What is known of a session besides its events."""
 
-from claw_acp.core.value import Value
+from collections.abc import Mapping
+
+from claw_acp.contracts.session_setup import Instructions
+from claw_acp.core.value import Value, made_by
 
 
 class SessionRecord(Value):
-    """One session as the store keeps it; times are seconds since the epoch, `model` is `provider/model`."""
+    """One session as the store keeps it; times are seconds since the epoch, `model` is `provider/model`.
+
+    Attributes:
+        title_given: The title was set by a person; we never change such a one.
+        archived: Put aside: ordinary lists leave it out.
+        options: Further settings of the session, by id.
+        instructions: What the client asked for as system prompt.
+        parent: The session this one was copied from; it may be gone by now.
+    """
 
     id: str
     cwd: str
@@ -14,3 +25,8 @@ class SessionRecord(Value):
     model: str
     created_at: float
     updated_at: float
+    archived: bool = False
+    title_given: bool = False
+    options: Mapping[str, str | bool] = made_by(default_factory=dict[str, str | bool])
+    instructions: Instructions | None = None
+    parent: str | None = None

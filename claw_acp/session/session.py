@@ -1,7 +1,7 @@
 """A live session: the one place where its events are numbered, kept, folded into history and shown to watchers."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeVar
@@ -89,6 +89,7 @@ class Session:
             title=None if fresh.title == old.title else fresh.title,
             mode=None if fresh.mode == old.mode else fresh.mode,
             model=None if fresh.model == old.model else fresh.model,
+            options={key: value for key, value in fresh.options.items() if old.options.get(key) != value} or None,
         )
         if news != SessionChanged():
             await self.show(news)
@@ -132,15 +133,36 @@ class Session:
         """Let the watchers see something passing that is not worth keeping (progress of a running call)."""
         await self._show(replace(event, session=self.id, seq=self._seq))
 
-    async def change(self, *, title: str | None = None, mode: str | None = None, model: str | None = None) -> None:
-        """Change facts about the session, in the store first, and tell the watchers; None leaves a thing as it is."""
+    async def change(
+        self,
+        *,
+        title: str | None = None,
+        title_given: bool = False,
+        mode: str | None = None,
+        model: str | None = None,
+        options: Mapping[str, str | bool] | None = None,
+    ) -> None:
+        """Change facts about the session, in the store first, and tell the watchers; None leaves a thing as it is.
+
+        A title that a person gave (`title_given`) stays unless a person changes it. `options` are added to the others.
+        """
         now = self._clock.now()
-        await self._journal.update(self.id, updated_at=now, title=title, mode=mode, model=model)
-        record = self.record
-        self.record = replace(
-            record, updated_at=now, title=title or record.title, mode=mode or record.mode, model=model or record.model
+        await self._journal.update(
+            self.id, updated_at=now, title=title, title_given=title_given, mode=mode, model=model, options=options
         )
-        news = SessionChanged(title=title, mode=mode, model=model)
+        record = self.record
+        if record.title_given and not title_given:
+            title = None
+        self.record = replace(
+            record,
+            updated_at=now,
+            title=title or record.title,
+            title_given=record.title_given or title_given,
+            mode=mode or record.mode,
+            model=model or record.model,
+            options={**record.options, **(options or {})},
+        )
+        news = SessionChanged(title=title, mode=mode, model=model, options=options)
         if news != SessionChanged():
             await self.show(news)
 

@@ -37,7 +37,15 @@ _SESSIONS_AND_EVENTS: Final = (
     """,
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_SESSIONS_AND_EVENTS,)
+_WHAT_A_CLIENT_DECIDES: Final = (
+    "ALTER TABLE session ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session ADD COLUMN title_given INTEGER NOT NULL DEFAULT 0",  # by a person: we never change it
+    "ALTER TABLE session ADD COLUMN options TEXT NOT NULL DEFAULT '{}'",  # JSON object: further settings
+    "ALTER TABLE session ADD COLUMN instructions TEXT",  # JSON object: mode, text
+    "ALTER TABLE session ADD COLUMN parent TEXT",  # the session it was copied from, which may be gone
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_SESSIONS_AND_EVENTS, _WHAT_A_CLIENT_DECIDES)
 """The statements of each step; a step is one transaction."""
 
 VERSION: Final = len(MIGRATIONS)

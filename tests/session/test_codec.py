@@ -91,7 +91,13 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         stop=st.none() | st.sampled_from(["end_turn", "cancelled"]),
         error=optional_texts,
     ),
-    st.builds(SessionChanged, title=optional_texts, mode=optional_texts, model=optional_texts),
+    st.builds(
+        SessionChanged,
+        title=optional_texts,
+        mode=optional_texts,
+        model=optional_texts,
+        options=st.none() | st.dictionaries(texts, texts | st.booleans()),
+    ),
 )
 
 

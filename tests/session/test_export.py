@@ -183,6 +183,11 @@ bug\
                 "model": "p/m",
                 "created_at": 0.0,
                 "updated_at": 60.0,
+                "archived": False,
+                "title_given": False,
+                "options": {},
+                "instructions": None,
+                "parent": None,
             },
             "events": [
                 {"seq": 1, "type": "text", "item": "m", "text": "grün"},

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.clock import SystemClock
 from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
 from claw_acp.core.events import Event, MessageStarted, StateChanged, TextDelta, ThoughtDelta, ToolCallChanged
@@ -60,6 +61,11 @@ async def test_a_session_is_kept_with_all_that_is_known_of_it(tmp_path: Path) ->
         model="p/m",
         created_at=1.5,
         updated_at=2.5,
+        archived=True,
+        title_given=True,
+        options={"thought": "high", "quick": False},
+        instructions=Instructions(mode="override", text="Be \ud800 brief."),
+        parent="ses_0",
     )
     async with Journal.opened(tmp_path / "claw.db") as journal:
         await journal.create(whole)
@@ -91,6 +97,39 @@ async def test_an_update_changes_what_is_given_and_the_time_never_goes_back(tmp_
         await journal.update("s", model="p/n")
         found = await journal.get("s")
     assert (found.title, found.mode, found.model, found.updated_at) == ("a?b", "plan", "p/n", 500.0)
+
+
+async def test_a_title_given_by_a_person_is_changed_only_by_another_such_title(tmp_path: Path) -> None:
+    async with Journal.opened(tmp_path / "claw.db") as journal:
+        await journal.create(record("s"))
+        await journal.update("s", title="automatic")
+        await journal.update("s", title="given", title_given=True)
+        await journal.update("s", title="automatic again")
+        assert (await journal.get("s")).title == "given"
+        await journal.update("s", title="given anew", title_given=True)
+        await journal.update("s", mode="plan")
+        assert (await journal.get("s")).title == "given anew"
+
+
+async def test_options_are_added_to_those_that_are_kept_whoever_writes(tmp_path: Path) -> None:
+    async with Journal.opened(tmp_path / "claw.db") as one, Journal.opened(tmp_path / "claw.db") as other:
+        await one.create(record("s"))
+        await one.update("s", options={"thought": "high", "quick": True})
+        await other.update("s", options={"thought": "low"})
+        assert (await one.get("s")).options == {"thought": "low", "quick": True}
+
+
+async def test_archiving_is_no_use_of_a_session_and_needs_one(tmp_path: Path) -> None:
+    async with Journal.opened(tmp_path / "claw.db") as journal:
+        await journal.create(record("s"))
+        for archived in (True, True, False):
+            await journal.archive("s", archived=archived)
+            found = await journal.get("s")
+            assert (found.archived, found.updated_at) == (archived, 1.0)
+        with pytest.raises(SessionNotFound):
+            await journal.archive("\ud800", archived=True)
+        with pytest.raises(SessionNotFound):
+            await journal.archive("gone", archived=False)
 
 
 async def test_a_directory_that_is_not_unicode_is_refused(tmp_path: Path) -> None:

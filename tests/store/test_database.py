@@ -17,7 +17,10 @@ from claw_acp.store.database import Database, Statement, storable
 from claw_acp.store.failures import StoreRefused
 from claw_acp.store.migrations import APPLICATION_ID, VERSION
 
-INSERT = "INSERT INTO session VALUES (?, '/', '[]', NULL, 'ask', 'm', 1.0, 1.0)"
+INSERT = (
+    "INSERT INTO session (id, cwd, additional_directories, title, mode, model, created_at, updated_at) "
+    "VALUES (?, '/', '[]', NULL, 'ask', 'm', 1.0, 1.0)"
+)
 
 
 def insert(*ids: str) -> Statement:

@@ -1,0 +1,78 @@
+"""Stores that older versions wrote are brought to today's shape, with everything in them."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from claw_acp.contracts.session_setup import Instructions
+from claw_acp.core.events import MessageStarted, TextDelta
+from claw_acp.session.journal import Journal
+from claw_acp.session.record import SessionRecord
+from claw_acp.store.database import Database, Statement
+from claw_acp.store.migrations import VERSION
+
+FIRST = "ses_01k5first"
+OLD_INSERT = (
+    "INSERT INTO session (id, cwd, additional_directories, title, mode, model, created_at, updated_at) "
+    "VALUES ('late', '/', '[]', NULL, 'ask', 'm', 1.0, 1.0)"
+)
+
+
+@pytest.fixture
+def old_store(tmp_path: Path) -> Path:
+    path = tmp_path / "claw.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((Path(__file__).parent / "version_1.sql").read_text())
+    connection.close()
+    return path
+
+
+async def test_sessions_of_version_1_are_as_they_were_and_not_archived(old_store: Path) -> None:
+    async with Journal.opened(old_store) as journal:
+        record = await journal.get(FIRST)
+        events = await journal.read(FIRST)
+        listed = await journal.list()
+        health = await journal.database.check_health()
+    assert record == SessionRecord(
+        id=FIRST,
+        cwd="/home/ada/engine",
+        additional_directories=("/home/ada/notes",),
+        title="Explain the mill",
+        mode="edit",
+        model="offline/assistant",
+        created_at=1760000000.0,
+        updated_at=1760000000.0,
+    )
+    assert [type(event) for event in events if isinstance(event, MessageStarted | TextDelta)] == [
+        MessageStarted,
+        MessageStarted,
+        TextDelta,
+    ]
+    assert [each.id for each in listed.records] == ["ses_01k5second", FIRST]
+    assert (health.version, health.problems) == (VERSION, ())
+
+
+async def test_what_came_with_version_2_can_be_kept_in_an_old_session(old_store: Path) -> None:
+    async with Journal.opened(old_store) as journal:
+        await journal.archive(FIRST, archived=True)
+        await journal.update(
+            FIRST,
+            title="Mine",
+            title_given=True,
+            options={"thought": "high"},
+            instructions=Instructions(mode="append", text="Be brief."),
+        )
+    async with Journal.opened(old_store) as journal:
+        record = await journal.get(FIRST)
+    assert (record.archived, record.title, record.title_given) == (True, "Mine", True)
+    assert record.options == {"thought": "high"}
+    assert record.instructions == Instructions(mode="append", text="Be brief.")
+
+
+async def test_a_process_of_version_1_that_still_runs_can_go_on_writing(old_store: Path) -> None:
+    async with Database.opened(old_store) as database:
+        await database.transact([Statement(OLD_INSERT)])
+    async with Journal.opened(old_store) as journal:
+        record = await journal.get("late")
+    assert (record.archived, record.options, record.parent) == (False, {}, None)
