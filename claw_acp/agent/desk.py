@@ -6,7 +6,8 @@ from claw_acp.core.value import Value
 
 
 class Desk(Value):
-    """The ports of one front end for one session."""
+    """The ports of one front end for one session. `forms`: whether its asker can have forms filled in."""
 
     workspace: Workspace
     asker: Asker
+    forms: bool = False

@@ -1,6 +1,6 @@
 """The registry of tools that a turn may use."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import Tool
@@ -9,8 +9,11 @@ from claw_acp.contracts.tool import Tool
 class Toolbox:
     """Tools by name, in the order they were registered."""
 
-    def __init__(self, *, lent: Callable[[], Sequence[Tool]] = tuple) -> None:
+    def __init__(
+        self, *, lent: Callable[[], Sequence[Tool]] = tuple, hidden: Callable[[], Collection[str]] = tuple
+    ) -> None:
         self._lent = lent
+        self._hidden = hidden
         self._tools: dict[str, Tool] = {}
         self._specs: tuple[ToolSpec, ...] | None = None
 
@@ -33,12 +36,20 @@ class Toolbox:
 
     def with_lent(self, lent: Callable[[], Sequence[Tool]]) -> "Toolbox":
         """These tools and those that somebody lends at the moment; a lent tool never takes the place of one of ours."""
-        joined = Toolbox(lent=lent)
+        joined = Toolbox(lent=lent, hidden=self._hidden)
         joined._tools = self._tools
         return joined
 
+    def without(self, hidden: Callable[[], Collection[str]]) -> "Toolbox":
+        """These tools but for those hidden at the moment: models are not told of them and cannot call them."""
+        rest = Toolbox(lent=self._lent, hidden=hidden)
+        rest._tools = self._tools
+        return rest
+
     def get_tool(self, name: str) -> Tool | None:
         """The tool of that name."""
+        if name in self._hidden():
+            return None
         return self._tools.get(name) or next((tool for tool in self._others() if tool.spec.name == name), None)
 
     def tool_names(self) -> Sequence[str]:
@@ -49,15 +60,17 @@ class Toolbox:
         """What models are told; the same tuple until something changes, so that prompts stay byte-stable."""
         if self._specs is None:
             self._specs = tuple(tool.spec for tool in self._tools.values())
-        others = tuple(tool.spec for tool in self._others())
-        return (*self._specs, *others) if others else self._specs
+        hidden, others = self._hidden(), tuple(tool.spec for tool in self._others())
+        if not (hidden or others):
+            return self._specs
+        return tuple(spec for spec in (*self._specs, *others) if spec.name not in hidden)
 
     def _others(self) -> Sequence[Tool]:
         return [tool for tool in self._lent() if tool.spec.name not in self._tools]
 
     def __len__(self) -> int:
-        return len(self._tools) + len(self._others())
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Tool]:
-        yield from self._tools.values()
-        yield from self._others()
+        hidden = self._hidden()
+        yield from (tool for tool in (*self._tools.values(), *self._others()) if tool.spec.name not in hidden)

@@ -1,0 +1,202 @@
+"""Questions to the person, answered in a form while the turn waits."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias, assert_never
+
+from pydantic import Field, model_validator
+
+from claw_acp.contracts.asking import (
+    ChoiceField,
+    FieldOption,
+    FieldValue,
+    Form,
+    FormAnswer,
+    FormField,
+    TextField,
+    YesNoField,
+)
+from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult
+from claw_acp.core.errors import ToolError
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import TextPart
+from claw_acp.tools.display import amount
+from claw_acp.tools.parameters import Parameters, TypedTool
+
+Kind: TypeAlias = Literal["text", "choice", "choices", "yes_no"]
+
+REMARK: Final = "remark"  # the key of the field for what no choice says
+NO_FORM: Final = (
+    "The user cannot be shown a form here. Ask in plain text in your answer, with the choices as a list, "
+    "and end your turn: the user replies with the next message."
+)
+DECLINED: Final = (
+    "The user declined to answer. Do not ask this again; go on without it as carefully as possible, "
+    "or end your turn and say what you need it for."
+)
+DISMISSED: Final = (
+    "The user closed the questions without answering. Do not show them again; ask in plain text what they want, "
+    "and end your turn."
+)
+NO_SECRETS: Final = (
+    "Never ask for passwords, keys or other secrets: the answers are kept and sent to the model. Tell the user which "
+    "environment variable or file to put it in instead. If this asks for no secret, put it in other words."
+)
+
+_CONFIDENTIAL: Final = (
+    r"(?:passwords?|passphrases?|pass ?codes?|api[ _-]?keys?|private keys?|secrets?|pin|"
+    r"(?:access|auth\w*|bearer) tokens?)"
+)
+_ASKS_FOR_SECRET: Final = re.compile(
+    r"\b(?:enter|give|provide|paste|type|tell|share|send|what is|what's|your)\b[^.?!]{0,60}\b" + _CONFIDENTIAL + r"\b",
+    re.IGNORECASE,
+)
+
+
+class Option(Parameters):
+    """One choice."""
+
+    label: str = Field(min_length=1, max_length=200, description="The choice in a few words; unique in its question.")
+    description: str | None = Field(default=None, max_length=1_000, description="What it means or brings with it.")
+
+
+class Question(Parameters):
+    """One question."""
+
+    question: str = Field(min_length=1, max_length=1_000, description="The whole question.")
+    kind: Kind = Field(
+        default="text",
+        description="How it is answered: text; choice (one of `options`); choices (any number of them); yes_no.",
+    )
+    options: list[Option] = Field(
+        default_factory=list[Option], max_length=20, description="For choice and choices: 2 to 20, the best one first."
+    )
+    optional: bool = Field(default=False, description="Whether it may be left open.")
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> "Question":
+        labels = [option.label for option in self.options]
+        if self.kind in {"choice", "choices"}:
+            if len(labels) < 2:
+                raise ValueError(f'kind "{self.kind}" needs at least two `options`')
+            if len(set(labels)) < len(labels):
+                raise ValueError("the labels of `options` must differ")
+        elif labels:
+            raise ValueError(f'kind "{self.kind}" has no `options`; use "choice" or "choices"')
+        return self
+
+
+class AskUserParameters(Parameters):
+    """A form."""
+
+    questions: list[Question] = Field(min_length=1, max_length=4, description="What to ask, all in one form.")
+    reason: str | None = Field(
+        default=None, max_length=1_000, description="Why you ask, in a sentence; shown above the questions."
+    )
+
+
+class AskUser(TypedTool[AskUserParameters]):
+    """Lets the model ask instead of guessing, without ending its turn."""
+
+    name = "ask_user"
+    description = (
+        "Ask the user up to four questions in one form and wait for the answers. Use it when you cannot go on well "
+        "without a decision or a fact that only the user has and that you cannot find out yourself; offer choices "
+        "where you can. Do not use it to ask whether you may go on or whether a plan is fine, and never for secrets."
+    )
+    parameters = AskUserParameters
+
+    def bind(self, parameters: AskUserParameters, context: ToolContext) -> Invocation:
+        """One form."""
+        return _Asking(parameters, context=context)
+
+
+class _Asking(Invocation):
+    def __init__(self, parameters: AskUserParameters, *, context: ToolContext) -> None:
+        self._questions = parameters.questions
+        self._reason = parameters.reason
+        self._context = context
+        self.view = CallView(title=f"Ask: {self._questions[0].question}{self._more()}", kind="other")
+
+    async def run(self) -> ToolResult:
+        if any(question.kind == "text" and _ASKS_FOR_SECRET.search(question.question) for question in self._questions):
+            raise ToolError(NO_SECRETS)
+        answer = await self._context.ask(self._form())
+        if answer is None:
+            return _told(NO_FORM, action=None)
+        match answer.action:
+            case "accept":
+                return self._answered(answer)
+            case "decline":
+                return _told(DECLINED, action="decline")
+            case "cancel":
+                return _told(DISMISSED, action="cancel")
+            case _:
+                assert_never(answer.action)
+
+    def _form(self) -> Form:
+        inputs = [_field(key, question) for key, question in self._keyed()]
+        if any(question.options for question in self._questions):
+            inputs.append(TextField(key=REMARK, title="Something else, or a remark", required=False))
+        return Form(session=self._context.session, message=self._reason or self._heading(), inputs=tuple(inputs))
+
+    def _answered(self, answer: FormAnswer) -> ToolResult:
+        """The answers in words, each under its question."""
+        given = {key: question for key, question in self._keyed() if key in answer.values}
+        lines = [
+            f"- {question.question} → {_in_words(answer.values[key]) if key in given else '(left open)'}"
+            for key, question in self._keyed()
+        ]
+        remark = answer.values.get(REMARK)
+        if remark is not None:
+            lines.append(f"- The user adds: {_in_words(remark)}")
+        answers = [
+            {"question": question.question, "answer": _as_json(answer.values[key])} for key, question in given.items()
+        ]
+        raw: dict[str, JsonValue] = {"action": "accept", "answers": answers}
+        if remark is not None:
+            raw["remark"] = _as_json(remark)
+        return ToolResult(parts=(TextPart(text="\n".join(["The user answered:", *lines])),), raw=raw)
+
+    def _keyed(self) -> Sequence[tuple[str, Question]]:
+        return [(f"answer_{number}", question) for number, question in enumerate(self._questions, start=1)]
+
+    def _heading(self) -> str:
+        return f"The agent has {amount(len(self._questions), 'question')} for you."
+
+    def _more(self) -> str:
+        others = len(self._questions) - 1
+        return f" (and {others} more)" if others else ""
+
+
+def _field(key: str, question: Question) -> FormField:
+    """A question as a field; choices may stay open, since the answer may be something else."""
+    title, required = question.question, not question.optional
+    match question.kind:
+        case "text":
+            return TextField(key=key, title=title, required=required)
+        case "yes_no":
+            return YesNoField(key=key, title=title, required=required)
+        case "choice" | "choices":
+            options = tuple(
+                FieldOption(value=option.label, label=option.label, description=option.description)
+                for option in question.options
+            )
+            return ChoiceField(key=key, title=title, options=options, required=False, many=question.kind == "choices")
+        case _:
+            assert_never(question.kind)
+
+
+def _in_words(value: FieldValue) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _as_json(value: FieldValue) -> JsonValue:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _told(text: str, *, action: str | None) -> ToolResult:
+    raw: Mapping[str, JsonValue] = {"action": action}
+    return ToolResult(parts=(TextPart(text=text),), raw=raw)
