@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import anyio
 
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.core.events import Event
+from claw_acp.core.events import Event, TerminalChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
@@ -64,7 +64,7 @@ class SessionView(ABC):
                 seen = events[-1].seq if events else 0
                 while self._held:
                     event = self._held.pop(0)
-                    if event.seq > seen or not event.item:
+                    if event.seq > seen or not event.item or isinstance(event, TerminalChanged):  # never in the journal
                         await self.show(event)
             finally:
                 self._held = None

@@ -127,6 +127,15 @@ class ToolCallChanged(_Event):
     output: tuple[ContentPart, ...] | None = None
 
 
+class TerminalChanged(_Event):
+    """A program that outlived its tool call printed something or ended; `item` is its terminal. Shown, never kept.
+
+    In the journal such a program stays `running`, in the last picture of its call.
+    """
+
+    command: CommandContent
+
+
 class PlanChanged(_Event):
     """The whole plan, as it is now."""
 
@@ -187,6 +196,7 @@ Event: TypeAlias = (
     | TextDelta
     | ThoughtDelta
     | ToolCallChanged
+    | TerminalChanged
     | PlanChanged
     | UsageChanged
     | Notice

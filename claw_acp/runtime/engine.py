@@ -172,7 +172,7 @@ class Engine:
         notices: Sequence[str] = (),
     ) -> OpenSession:
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
-        session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots)
+        session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots, tasks=self.tasks)
         opened = OpenSession(
             session=session,
             settings=settings,

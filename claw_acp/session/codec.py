@@ -29,6 +29,7 @@ from claw_acp.core.events import (
     Severity,
     StateChanged,
     StopReason,
+    TerminalChanged,
     TerminalContent,
     TextDelta,
     ThoughtDelta,
@@ -151,20 +152,21 @@ _PART: Final = _union(
     resource=_Shape(ResourcePart, uri=_TEXT, mime_type=_TEXT, text=_TEXT, blob=_TEXT),
     link=_Shape(LinkPart, uri=_TEXT, name=_TEXT, mime_type=_TEXT, title=_TEXT, description=_TEXT, size=_COUNT),
 )
+_COMMAND: Final = _Shape(
+    CommandContent,
+    terminal_id=_TEXT,
+    line=_TEXT,
+    cwd=_TEXT,
+    text=_TEXT,
+    running=_FLAG,
+    code=_COUNT,
+    signal=_TEXT,
+)
 _CONTENT: Final = _union(
     part=_Shape(PartContent, part=_PART),
     diff=_Shape(DiffContent, path=_TEXT, old_text=_TEXT_OR_NONE, new_text=_TEXT),
     terminal=_Shape(TerminalContent, terminal_id=_TEXT),
-    command=_Shape(
-        CommandContent,
-        terminal_id=_TEXT,
-        line=_TEXT,
-        cwd=_TEXT,
-        text=_TEXT,
-        running=_FLAG,
-        code=_COUNT,
-        signal=_TEXT,
-    ),
+    command=_COMMAND,
 )
 _PLAN_ENTRY: Final = _Shape(PlanEntry, content=_TEXT, priority=_choice(PlanPriority), status=_choice(PlanStatus))
 _USAGE: Final = _Shape(
@@ -194,6 +196,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         raw_output=_JSON,
         output=_many(_PART),
     ),
+    "terminal": _Shape(TerminalChanged, command=_object(_COMMAND)),
     "plan": _Shape(PlanChanged, entries=_many(_object(_PLAN_ENTRY))),
     "usage": _Shape(UsageChanged, used=_COUNT, size=_COUNT, request=_object(_USAGE, empty=Usage())),
     "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),

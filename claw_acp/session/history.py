@@ -16,6 +16,7 @@ from claw_acp.core.events import (
     PlanChanged,
     SessionChanged,
     StateChanged,
+    TerminalChanged,
     TextDelta,
     ThoughtDelta,
     ToolCallChanged,
@@ -145,6 +146,8 @@ class History:
             case StateChanged(stop=stop):
                 if stop not in {None, "cancelled"}:
                     self._finish_last()
+            case TerminalChanged():
+                pass
             case PlanChanged() | Notice() | SessionChanged() | CompactionChanged() | CommandsChanged():
                 pass
             case _:

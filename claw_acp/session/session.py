@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import anyio
 import anyio.lowlevel
+from anyio.abc import TaskGroup
 
 from claw_acp.config.model import MODES, Mode
 from claw_acp.contracts.tool import SessionShelf
@@ -27,6 +28,7 @@ from claw_acp.core.value import replace
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.work import Work
 
 log = logging.getLogger(__name__)
 
@@ -39,13 +41,30 @@ _R = TypeVar("_R")
 
 
 class Session:
-    """One conversation while it is open in this process."""
+    """One conversation while it is open in this process.
 
-    def __init__(self, record: SessionRecord, *, journal: Journal, clock: Clock, roots: Sequence[Path]) -> None:
+    Args:
+        record: Its facts.
+        journal: Where it is kept.
+        clock: The time.
+        roots: Resolved directories it works in; the first is its `cwd`.
+        tasks: Where its programs in the background are followed; without one they are not.
+    """
+
+    def __init__(
+        self,
+        record: SessionRecord,
+        *,
+        journal: Journal,
+        clock: Clock,
+        roots: Sequence[Path],
+        tasks: TaskGroup | None = None,
+    ) -> None:
         self.record = record
         self.roots = tuple(roots)
         self.history = History()
         self.shelf = SessionShelf()
+        self.work = Work(self.show, tasks=tasks)
         self.watchers: list[Watcher] = []
         self._journal = journal
         self._clock = clock
@@ -229,6 +248,7 @@ class Session:
                 if close is not None:
                     await close()
             self.shelf.items.clear()
+            await self.work.aclose(within=LAST_WORDS)
 
 
 def _must_be_kept(event: Event) -> bool:

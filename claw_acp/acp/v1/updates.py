@@ -22,6 +22,7 @@ from claw_acp.core.events import (
     PlanChanged,
     SessionChanged,
     StateChanged,
+    TerminalChanged,
     TerminalContent,
     TextDelta,
     ThoughtDelta,
@@ -49,8 +50,8 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
             return None if replay else _notice(event, client)
         case CompactionChanged():
             return _compaction(event) if client.compaction else None
-        case MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged():
-            return None
+        case TerminalChanged() | MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged():
+            return None  # of programs in the background: they go on between turns, when nothing may be shown
         case _:
             assert_never(event)
 

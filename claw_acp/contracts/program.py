@@ -1,0 +1,58 @@
+"""Programs of a tool that people watch and end one by one, as terminals of ours."""
+
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from claw_acp.core.events import CommandContent
+
+
+class Program(Protocol):
+    """A program that a tool runs on this machine."""
+
+    @property
+    def picture(self) -> CommandContent:
+        """How it was seen last."""
+        ...
+
+    async def news(self) -> CommandContent:
+        """Wait until there is more to see than the last picture shows, or it has ended; then a new picture.
+
+        Pictures follow each other no faster than people read.
+        """
+        ...
+
+    def stop(self) -> bool:
+        """Begin to end it and all it started, and return at once. False when it has ended already."""
+        ...
+
+
+class Programs(Protocol):
+    """Where a tool makes its programs known while they run."""
+
+    def running(self, program: Program) -> AbstractContextManager[None]:
+        """For as long as the block runs, a person can end this program by itself."""
+        ...
+
+    def keep(self, program: Program) -> None:
+        """The program outlives the call: it is followed, and its end shown, until it ends or the session is closed.
+
+        Show its terminal before.
+        """
+        ...
+
+
+class UnwatchedPrograms:
+    """Nobody follows the programs."""
+
+    @contextmanager
+    def running(self, program: Program) -> Generator[None]:  # noqa: ARG002 - the contract's
+        """See `Programs`."""
+        yield
+
+    def keep(self, program: Program) -> None:
+        """See `Programs`."""
+
+
+if TYPE_CHECKING:
+    _conforms: type[Programs] = UnwatchedPrograms

@@ -1,0 +1,138 @@
+"""What runs in a session, thing by thing: a person can end one of them and leave the rest alone."""
+
+import logging
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.contracts.program import Program
+from claw_acp.core.events import CommandContent, Event, TerminalChanged
+
+log = logging.getLogger(__name__)
+
+Clean = Callable[[CommandContent], CommandContent]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Kept:
+    """A program that outlived its tool call."""
+
+    program: Program
+    clean: Clean
+    picture: CommandContent  # as shown last, clean
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    over: anyio.Event = field(default_factory=anyio.Event)
+
+
+class Work:
+    """The tool calls and programs of one session.
+
+    Args:
+        show: Lets the session's watchers see something passing.
+        tasks: Where programs that outlive their call are followed; without one they are not known here.
+    """
+
+    def __init__(self, show: Callable[[Event], Awaitable[None]], *, tasks: TaskGroup | None) -> None:
+        self._show = show
+        self._tasks = tasks
+        self._calls: dict[str, anyio.CancelScope] = {}
+        self._programs: dict[str, Program] = {}  # of running calls
+        self._kept: dict[str, _Kept] = {}
+
+    # ------------------------------------------------------------------ tool calls
+
+    def call_begins(self, call_id: str, scope: anyio.CancelScope) -> None:
+        """A call is about to be announced; cancelling `scope` ends it alone."""
+        self._calls[call_id] = scope
+
+    def call_ends(self, call_id: str) -> None:
+        """What comes of the call is certain now; cancelling it is too late."""
+        self._calls.pop(call_id, None)
+
+    def cancel_call(self, call_id: str) -> bool:
+        """Cancel one tool call, begun or not; its final status follows, and the turn goes on.
+
+        Returns:
+            Whether it could be: False for a call that is final already, or that nobody knows.
+        """
+        scope = self._calls.get(call_id)
+        if scope is None:
+            return False
+        scope.cancel()
+        return True
+
+    # ------------------------------------------------------------------ programs
+
+    @contextmanager
+    def running(self, program: Program) -> Generator[None]:
+        """For as long as the block runs, `cancel_terminal` can end this program."""
+        terminal_id = program.picture.terminal_id
+        self._programs[terminal_id] = program
+        try:
+            yield
+        finally:
+            del self._programs[terminal_id]
+
+    def keep(self, program: Program, *, clean: Clean) -> None:
+        """Follow a program that outlives its call, until it ends or this is closed.
+
+        Args:
+            program: It has been shown in its call.
+            clean: Takes out of a picture what nobody may see.
+        """
+        if self._tasks is None:
+            return
+        kept = _Kept(program=program, clean=clean, picture=clean(program.picture))
+        self._kept[kept.picture.terminal_id] = kept
+        self._tasks.start_soon(self._follow, kept, name="background program")
+
+    def cancel_terminal(self, terminal_id: str) -> bool:
+        """End one program; the call it belongs to, or a `TerminalChanged`, tells that it has ended.
+
+        Returns:
+            Whether it could be: False for a program that has ended, that the client runs, or that nobody knows.
+        """
+        program = self._programs.get(terminal_id)
+        if program is None and (kept := self._kept.get(terminal_id)) is not None:
+            program = kept.program
+        return program is not None and program.stop()
+
+    def background(self) -> tuple[CommandContent, ...]:
+        """The programs that outlived their call and still run, as shown last.
+
+        One that ended is gone from here before its end is shown.
+        """
+        return tuple(kept.picture for kept in self._kept.values())
+
+    async def aclose(self, *, within: float) -> None:
+        """Let the end of programs be shown, which somebody else has brought about; then nothing is shown any more.
+
+        Args:
+            within: Seconds for programs that have not ended, and for watchers that do not look.
+        """
+        try:
+            with anyio.move_on_after(within):
+                for kept in tuple(self._kept.values()):
+                    await kept.over.wait()
+        finally:
+            for kept in tuple(self._kept.values()):
+                kept.scope.cancel()
+            self._kept.clear()
+
+    async def _follow(self, kept: _Kept) -> None:
+        terminal_id = kept.picture.terminal_id
+        try:
+            with kept.scope:
+                while kept.picture.running:
+                    kept.picture = kept.clean(await kept.program.news())
+                    if not kept.picture.running:
+                        self._kept.pop(terminal_id, None)
+                    await self._show(TerminalChanged(item=terminal_id, command=kept.picture))
+        except Exception:
+            log.exception("a background program is no longer followed", extra={"terminal": terminal_id})
+        finally:
+            self._kept.pop(terminal_id, None)
+            kept.over.set()
