@@ -5,8 +5,7 @@ large a one fails. Unknown models get a cautious answer.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from claw_acp.contracts.provider import Capabilities
 
@@ -14,16 +13,15 @@ ThinkingStyle = Literal["none", "budget", "adaptive"]
 """How an Anthropic model is asked to think: not at all, with a budget of tokens, or with an effort it spends itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    pattern: re.Pattern[str]
+class _Row(NamedTuple):
+    pattern: str  # compiled when it is first looked for: a new session needs few of them, and at once
     window: int
-    images: bool = False
-    thinking: bool = False
+    images: bool
+    thinking: bool
 
 
 def _row(pattern: str, window: int, *, images: bool = False, thinking: bool = False) -> _Row:
-    return _Row(re.compile(pattern), window, images, thinking)
+    return _Row(pattern, window, images, thinking)
 
 
 _ROWS = (
@@ -60,42 +58,42 @@ _ROWS = (
     _row(r"llava|moondream|vision|\bvl\b", 0, images=True),
 )
 
-_BUDGET_THINKERS = re.compile(r"claude-(?:3-7|opus-4-[015]|opus-4-2\d{7}|sonnet-4-(?:0|5|2\d{7})|haiku-4)")
-_NO_THINKING = re.compile(r"claude-(?:2|instant|3-(?:opus|sonnet|haiku|5))")
+_BUDGET_THINKERS = r"claude-(?:3-7|opus-4-[015]|opus-4-2\d{7}|sonnet-4-(?:0|5|2\d{7})|haiku-4)"
+_NO_THINKING = r"claude-(?:2|instant|3-(?:opus|sonnet|haiku|5))"
 _LEAST_EFFORT = (
-    (re.compile(r"gpt-5.*(?:chat|pro)"), None),
-    (re.compile(r"gpt-5\.\d"), "none"),
-    (re.compile(r"gpt-5"), "minimal"),
-    (re.compile(r"gpt-oss|\bo[134]\b"), "low"),
+    (r"gpt-5.*(?:chat|pro)", None),
+    (r"gpt-5\.\d", "none"),
+    (r"gpt-5", "minimal"),
+    (r"gpt-oss|\bo[134]\b", "low"),
 )
-_FIXED_SAMPLING = re.compile(r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku)-[5-9])")
+_FIXED_SAMPLING = r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku)-[5-9])"
 
 
 def known_capabilities(model: str) -> Capabilities:
     """What `model` can do, by its name in any service's spelling (`anthropic/claude-opus-4.5`, `gpt-5-mini`)."""
     name = _spelled(model)
     for row in _ROWS:
-        if row.pattern.search(name):
+        if re.search(row.pattern, name):
             return Capabilities(images=row.images, thinking=row.thinking, context_window=row.window)
     return Capabilities()
 
 
 def least_effort(model: str) -> str | None:
     """The least `reasoning_effort` an OpenAI model takes; None for models that are best not told."""
-    return next((effort for pattern, effort in _LEAST_EFFORT if pattern.search(model.lower())), None)
+    return next((effort for pattern, effort in _LEAST_EFFORT if re.search(pattern, model.lower())), None)
 
 
 def thinking_style(model: str) -> ThinkingStyle:
     """How the Anthropic model `model` thinks; models newer than this table are asked the newest way."""
     name = _spelled(model)
-    if _NO_THINKING.search(name):
+    if re.search(_NO_THINKING, name):
         return "none"
-    return "budget" if _BUDGET_THINKERS.search(name) else "adaptive"
+    return "budget" if re.search(_BUDGET_THINKERS, name) else "adaptive"
 
 
 def takes_sampling(model: str) -> bool:
     """Whether the Anthropic model `model` still accepts temperature and top_p."""
-    return not _FIXED_SAMPLING.search(_spelled(model))
+    return not re.search(_FIXED_SAMPLING, _spelled(model))
 
 
 def _spelled(model: str) -> str:
