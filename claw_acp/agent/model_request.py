@@ -1,6 +1,6 @@
 """One streamed request to a model, rendered as events."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import assert_never
 
@@ -27,9 +27,11 @@ from claw_acp.session.session import Session
 
 
 class ModelRequester:
-    """Asks one model in one session."""
+    """Asks one model in one session. `options` are taken anew for each request: a person may change them meanwhile."""
 
-    def __init__(self, session: Session, *, provider: Provider, model: str, options: ChatOptions, clock: Clock) -> None:
+    def __init__(
+        self, session: Session, *, provider: Provider, model: str, options: Callable[[], ChatOptions], clock: Clock
+    ) -> None:
         self._session = session
         self._provider = provider
         self._model = model
@@ -49,7 +51,7 @@ class ModelRequester:
         """
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))
-        options = replace(self._options, tool_choice=tool_choice)
+        options = replace(self._options(), tool_choice=tool_choice)
         seen = readable(messages, capabilities=self._provider.capabilities(self._model))
         request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options)
         response = await self._stream(message_id, request)

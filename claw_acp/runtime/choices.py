@@ -1,9 +1,13 @@
-"""What a person can choose in a session: its mode and its model."""
+"""What a person can choose in a session: its mode, its model, how long it thinks, what it may reach."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from claw_acp.contracts.command import Option
+from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.value import Value, replace
+from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.resolve import available_models
 from claw_acp.runtime.engine import OpenSession
 
@@ -13,17 +17,89 @@ MODES: Sequence[Option] = (
     Option(value="edit", name="Edit", description="Changes files in the project by itself; asks before commands"),
     Option(value="auto", name="Auto", description="Works by itself; still asks before anything dangerous"),
 )
+THOUGHT_LEVELS: Sequence[Option] = (
+    Option(value="default", name="Default", description="As configured, else as the model does by itself"),
+    Option(value="off", name="Off", description="As little thinking as the model can do with"),
+    Option(value="low", name="Low", description="A little, for quick answers"),
+    Option(value="medium", name="Medium", description="More, for ordinary work"),
+    Option(value="high", name="High", description="As much as it needs, for hard problems"),
+)
+SWITCH: Sequence[Option] = (Option(value="on", name="On"), Option(value="off", name="Off"))
+"""A setting that is on or off, for clients that only know choices."""
+
+THOUGHT_LEVEL: Final = "thought_level"
+WEB: Final = "web"
+_WEB_TOOLS: Final = frozenset({"fetch"})
+_FORM_TOOLS: Final = frozenset({"ask_user"})
+_EFFORTS: Mapping[str, Effort] = {"off": "off", "low": "low", "medium": "medium", "high": "high"}
 
 
-def models(opened: OpenSession) -> Sequence[Option]:
-    """The models on offer; the one in use is always among them."""
-    current = opened.session.record.model
-    options = [
-        Option(value=name, name=label, description=text) for name, label, text in available_models(opened.settings)
+Chosen: TypeAlias = str | bool
+"""What a setting is set to: the name of an option, or whether it is on."""
+
+
+class Setting(Value):
+    """Something that can be set in a session: to one of its `options`, or, without any, on or off.
+
+    `category` is what the protocol calls such settings, if it does.
+    """
+
+    id: str
+    name: str
+    current: Chosen
+    options: Sequence[Option] = ()
+    description: str | None = None
+    category: str | None = None
+
+
+def settings_in(opened: OpenSession, *, switches: bool) -> Sequence[Setting]:
+    """All settings of a session, the most important first; which there are depends on its model.
+
+    Args:
+        opened: The session.
+        switches: Whether the client knows settings that are on or off; else they are choices of `on` and `off`.
+    """
+    record = opened.session.record
+    settings = [
+        Setting(id="mode", name="Mode", category="mode", current=record.mode, options=MODES),
+        Setting(id="model", name="Model", category="model", current=record.model, options=models(opened)),
     ]
-    if all(option.value != current for option in options):
-        options.insert(0, Option(value=current, name=current))
-    return options
+    if can_think(record.model):
+        settings.append(
+            Setting(
+                id=THOUGHT_LEVEL,
+                name="Thinking",
+                description="How long the model thinks before it answers",
+                category="thought_level",
+                current=_thought_level(opened),
+                options=THOUGHT_LEVELS,
+            )
+        )
+    web = Setting(
+        id=WEB, name="Web access", description="Whether the agent may fetch web pages", current=web_access(opened)
+    )
+    return [*settings, web if switches else replace(web, current="on" if web.current else "off", options=SWITCH)]
+
+
+async def choose(opened: OpenSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
+    """Change a setting; it counts from the next prompt (the model), model request or tool call on.
+
+    Raises:
+        InvalidRequest: There is no such setting, or it has no such value; nothing is changed.
+    """
+    settings = settings_in(opened, switches=switches)
+    setting = next((setting for setting in settings if setting.id == setting_id), None)
+    if setting is None:
+        known = ", ".join(setting.id for setting in settings)
+        raise InvalidRequest(f"there is no option {setting_id!r} in this session; there are: {known}")
+    if not setting.options:
+        if not isinstance(value, bool):
+            raise InvalidRequest(f"the option {setting_id!r} is on or off; it takes true or false, not a name")
+    elif isinstance(value, bool):
+        raise InvalidRequest(f"the option {setting_id!r} takes one of its values, not true or false")
+    else:
+        _check(value, setting.options, what=setting_id)
+    await _SETTERS[setting_id](opened, value)
 
 
 async def choose_mode(opened: OpenSession, mode: str) -> None:
@@ -44,6 +120,62 @@ async def choose_model(opened: OpenSession, model: str) -> None:
     """
     _check(model, models(opened), what="model")
     await opened.session.change(model=model)
+
+
+async def _choose_thought_level(opened: OpenSession, level: Chosen) -> None:
+    await opened.session.change(options={THOUGHT_LEVEL: level})
+
+
+async def _choose_web(opened: OpenSession, value: Chosen) -> None:
+    await opened.session.change(options={WEB: value in {True, "on"}})
+
+
+_SETTERS: Mapping[str, Callable[[OpenSession, Chosen], Awaitable[None]]] = {
+    "mode": lambda opened, value: choose_mode(opened, str(value)),
+    "model": lambda opened, value: choose_model(opened, str(value)),
+    THOUGHT_LEVEL: _choose_thought_level,
+    WEB: _choose_web,
+}
+
+# ------------------------------------------------------------------ what is chosen
+
+
+def models(opened: OpenSession) -> Sequence[Option]:
+    """The models on offer; the one in use is always among them."""
+    current = opened.session.record.model
+    options = [
+        Option(value=name, name=label, description=text) for name, label, text in available_models(opened.settings)
+    ]
+    if all(option.value != current for option in options):
+        options.insert(0, Option(value=current, name=current))
+    return options
+
+
+def can_think(model: str) -> bool:
+    """Whether the model `provider/model` is known as one that can be told how long to think."""
+    return known_capabilities(model.partition("/")[2]).thinking
+
+
+def effort_of(opened: OpenSession, *, model: str, configured: Effort | None) -> Effort | None:
+    """How long `provider/model` is to think in this session: what was chosen here, else what is configured."""
+    chosen = _EFFORTS.get(_thought_level(opened))
+    return chosen if chosen is not None and can_think(model) else configured
+
+
+def web_access(opened: OpenSession) -> bool:
+    """Whether the model may fetch web pages."""
+    return opened.session.record.options.get(WEB, True) is not False
+
+
+def hidden_tools(opened: OpenSession, *, forms: bool) -> frozenset[str]:
+    """The tools that the model is not to have now. Without `forms` it is to ask in its answers, not by a tool."""
+    hidden = frozenset[str]() if forms else _FORM_TOOLS
+    return hidden if web_access(opened) else hidden | _WEB_TOOLS
+
+
+def _thought_level(opened: OpenSession) -> str:
+    level = opened.session.record.options.get(THOUGHT_LEVEL)
+    return level if isinstance(level, str) and level in _EFFORTS else "default"
 
 
 def _check(value: str, options: Sequence[Option], *, what: str) -> None:

@@ -14,11 +14,13 @@ from claw_acp.agent.readable import obstacle
 from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.command import Asks
-from claw_acp.contracts.provider import Provider
+from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.redaction import Redactor
+from claw_acp.core.value import replace
 from claw_acp.providers.resolve import ModelChoice, factory_of, resolve
+from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
@@ -105,6 +107,7 @@ class Turns:
         provider = self._providers.get(choice)
         _check_attachments(provider, choice, prompt)
         toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
+        toolbox = toolbox.without(partial(hidden_tools, opened, forms=desk.forms))
         runner = ToolRunner(
             session,
             toolbox=toolbox,
@@ -113,7 +116,9 @@ class Turns:
             clock=clock,
             redactor=Redactor([choice.setup.api_key.reveal()] if choice.setup.api_key else []),
         )
-        requester = ModelRequester(session, provider=provider, model=choice.model, options=choice.options, clock=clock)
+        requester = ModelRequester(
+            session, provider=provider, model=choice.model, options=partial(_options, opened, choice), clock=clock
+        )
         return Turn(
             session,
             requester=requester,
@@ -134,6 +139,12 @@ class Turns:
             asker=desk.asker,
             context=places_of(session, self._engine.locations),
         )
+
+
+def _options(opened: OpenSession, choice: ModelChoice) -> ChatOptions:
+    """The configured sampling, with what was chosen in the session."""
+    effort = effort_of(opened, model=choice.name, configured=choice.options.effort)
+    return replace(choice.options, effort=effort)
 
 
 def _check_attachments(provider: Provider, choice: ModelChoice, prompt: Sequence[ContentPart]) -> None:

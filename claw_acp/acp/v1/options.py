@@ -2,14 +2,11 @@
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.v1.settings import settings_of
-from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall
-from claw_acp.runtime.choices import choose_mode, choose_model
+from claw_acp.runtime.choices import choose, choose_mode
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.session_settings import SetSessionConfigOptionRequest, SetSessionModeRequest
-
-SETTERS = {"mode": choose_mode, "model": choose_model}
 
 
 async def set_mode(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -23,10 +20,5 @@ async def set_config_option(connection: Connection, call: IncomingCall, params: 
     """Set an option; answers with all of them, as they are now."""
     request = parse(SetSessionConfigOptionRequest, params, method=call.method)
     opened = connection.view(request.session_id).opened
-    setter = SETTERS.get(request.config_id)
-    if setter is None:
-        raise InvalidRequest(f"there is no option {request.config_id!r}; there are: {', '.join(SETTERS)}")
-    if not isinstance(request.value, str):
-        raise InvalidRequest(f"the option {request.config_id!r} takes one of its values, not true or false")
-    await setter(opened, request.value)
-    return {"configOptions": settings_of(opened)["configOptions"]}
+    await choose(opened, request.config_id, request.value, switches=connection.client.boolean_options)
+    return {"configOptions": settings_of(opened, connection.client)["configOptions"]}

@@ -36,7 +36,10 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     engine = await connection.engine()
     opened = await engine.create(_setup(request))
     view = connection.open(opened)
-    return Reply({"sessionId": opened.session.id, **settings_of(opened)}, partial(_settle, engine, view, missing))
+    return Reply(
+        {"sessionId": opened.session.id, **settings_of(opened, connection.client)},
+        partial(_settle, engine, view, missing),
+    )
 
 
 async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -45,7 +48,7 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
     view = await _reopen(connection, request)
     await view.replay()
     await view.announce(_left_out(request))
-    return Reply(settings_of(view.opened), partial(_prepare_history, await connection.engine(), view))
+    return Reply(settings_of(view.opened, view.client), partial(_prepare_history, await connection.engine(), view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -53,7 +56,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     request = parse(ResumeSessionRequest, params, method=call.method)
     missing = _left_out(request)
     view = await _reopen(connection, request)
-    return Reply(settings_of(view.opened), partial(_settle, await connection.engine(), view, missing))
+    return Reply(settings_of(view.opened, view.client), partial(_settle, await connection.engine(), view, missing))
 
 
 async def list_sessions(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:

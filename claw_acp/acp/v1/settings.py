@@ -1,37 +1,31 @@
 """A session's modes and configuration options, in both forms that clients know, made from one source."""
 
-from collections.abc import Sequence
-
+from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.contracts.command import Option
 from claw_acp.core.json_value import JsonObject
-from claw_acp.runtime.choices import MODES, models
+from claw_acp.runtime.choices import MODES, Setting, settings_in
 from claw_acp.runtime.engine import OpenSession
 
 
-def settings_of(opened: OpenSession) -> JsonObject:
+def settings_of(opened: OpenSession, client: ClientCapabilities) -> JsonObject:
     """`modes` and `configOptions`, as `session/new`, `load` and `resume` answer them."""
-    record = opened.session.record
     modes = [{"id": mode.value, "name": mode.name, "description": mode.description} for mode in MODES]
     return {
-        "modes": {"currentModeId": record.mode, "availableModes": modes},
-        "configOptions": [
-            _select("mode", "Mode", current=record.mode, options=MODES),
-            _select("model", "Model", current=record.model, options=models(opened)),
-        ],
+        "modes": {"currentModeId": opened.session.record.mode, "availableModes": modes},
+        "configOptions": [_option(setting) for setting in settings_in(opened, switches=client.boolean_options)],
     }
 
 
-def _select(option_id: str, name: str, *, current: str, options: Sequence[Option]) -> JsonObject:
-    values = [
-        {"value": option.value, "name": option.name}
-        | ({"description": option.description} if option.description else {})
-        for option in options
-    ]
-    return {
-        "id": option_id,
-        "name": name,
-        "category": option_id,  # ACP's own categories are named like this: `mode`, `model`
-        "type": "select",
-        "currentValue": current,
-        "options": values,
+def _option(setting: Setting) -> JsonObject:
+    known: JsonObject = {"id": setting.id, "name": setting.name} | {
+        key: text for key, text in (("description", setting.description), ("category", setting.category)) if text
     }
+    if not setting.options:
+        return {**known, "type": "boolean", "currentValue": setting.current}
+    values = [_value(option) for option in setting.options]
+    return {**known, "type": "select", "currentValue": setting.current, "options": values}
+
+
+def _value(option: Option) -> JsonObject:
+    shown: JsonObject = {"value": option.value, "name": option.name}
+    return {**shown, "description": option.description} if option.description else shown

@@ -55,6 +55,6 @@ class SessionViewV1(SessionView):
             await self.update({"sessionUpdate": "session_info_update", "title": event.title})
         if event.mode is not None:
             await self.update({"sessionUpdate": "current_mode_update", "currentModeId": event.mode})
-        if event.mode is not None or event.model is not None:
-            options = settings_of(self.opened)["configOptions"]
+        if event.mode is not None or event.model is not None or event.options:
+            options = settings_of(self.opened, self.client)["configOptions"]
             await self.update({"sessionUpdate": "config_option_update", "configOptions": options})
