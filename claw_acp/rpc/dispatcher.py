@@ -5,6 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup
@@ -27,6 +28,7 @@ from claw_acp.rpc.message import (
     broken_answer,
     decode,
     error_line,
+    is_plain,
     notification_line,
     request_line,
     result_line,
@@ -49,6 +51,7 @@ DEAF = 8 * HIGH_WATER  # bytes of unread answers before we stop reading too; up 
 LAST_ANSWERS = 0.3  # seconds for the requests that were being handled when the input ended
 GIVEN_UP = 256  # ids of requests we cancelled that are remembered, to know their late answers
 CANCEL = "$/cancel_request"
+BAD_ID = "Invalid request: `id` must be a string or an integer"
 
 
 @dataclass(slots=True)
@@ -76,6 +79,8 @@ class Dispatcher:
         self._idle = anyio.Event()
         self._last_id = 0
         self._closed = False
+        self.plain_ids = False
+        """Refuse requests whose id is null or a fraction, which JSON-RPC allows and protocol 2 does not."""
 
     # ------------------------------------------------------------------ outgoing
 
@@ -175,9 +180,13 @@ class Dispatcher:
             case Response() as response:
                 self._accept_response(response)
             case Malformed(code, reason, request_id):
-                self._send(error_line(request_id, code, reason))
+                usable = is_plain(request_id) or not self.plain_ids
+                self._send(error_line(request_id if usable else None, code, reason))
 
     def _accept_request(self, request: Request, tasks: TaskGroup) -> None:
+        if self.plain_ids and not is_plain(request.id):
+            self._send(error_line(None, INVALID_REQUEST, BAD_ID))
+            return
         handler = self._router.request_handler(request.method)
         if handler is None:
             self._send(error_line(request.id, METHOD_NOT_FOUND, f"Method not found: {request.method}"))
@@ -190,7 +199,8 @@ class Dispatcher:
             reason = f"{IN_FLIGHT} requests are already being handled; wait for some of the answers"
             self._send(error_line(request.id, ServerBusy.code, reason))
             return
-        entry = _InFlight(IncomingCall(request.id, request.method), anyio.CancelScope())
+        call = IncomingCall(request.id, request.method, send=partial(self._send_result, request.id))
+        entry = _InFlight(call, anyio.CancelScope())
         self._in_flight.add(entry)
         tasks.start_soon(self._handle, entry, handler, params, name=request.method)
 
@@ -201,12 +211,15 @@ class Dispatcher:
             with entry.scope:
                 reply = await handler(call, params)
                 result, after = (reply.result, reply.after) if isinstance(reply, Reply) else (reply, None)
-                self._send(result_line(call.id, result))
-            if entry.scope.cancelled_caught:
+                call.answer(result)
+            if entry.scope.cancelled_caught and not call.answered:
                 self._send(error_line(call.id, REQUEST_CANCELLED, f"{call.method} was cancelled"))
         except Exception as error:  # noqa: BLE001 - the request wall: every failure becomes one answer
             wire = self._router.to_wire(error, call.method)
-            self._send(error_line(call.id, wire.code, wire.message, wire.data))
+            if call.answered:
+                log.info("failed after its answer", extra={"method": call.method, "reason": wire.message})
+            else:
+                self._send(error_line(call.id, wire.code, wire.message, wire.data))
         finally:
             self._in_flight.remove(entry)
             if not self._in_flight:
@@ -239,10 +252,15 @@ class Dispatcher:
         for entry in tuple(self._in_flight):
             if type(entry.call.id) is not type(request_id) or entry.call.id != request_id:  # 1, 1.0 and true differ
                 continue
+            if entry.call.answered:
+                continue
             if entry.call.on_cancel is not None:
                 entry.call.on_cancel()
             else:
                 entry.scope.cancel()
+
+    def _send_result(self, request_id: RequestId, result: JsonValue) -> None:
+        self._send(result_line(request_id, result))
 
     def _accept_response(self, response: Response) -> None:
         pending = self._pending.get(response.id) if isinstance(response.id, int) else None

@@ -121,6 +121,11 @@ def _is_id(value: JsonValue) -> bool:
     return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
 
 
+def is_plain(request_id: RequestId) -> bool:
+    """Whether an id is a string or an integer, as protocol 2 wants."""
+    return isinstance(request_id, str | int)
+
+
 def encode(message: JsonObject) -> bytes:
     """One line of UTF-8 with its newline. Line separators that some clients split at are written as escapes."""
     try:

@@ -35,19 +35,35 @@ class Transport(Protocol):
 
 
 class IncomingCall:
-    """A request being handled."""
+    """A request being handled.
 
-    __slots__ = ("_on_cancel", "_over", "id", "method")
+    Args:
+        request_id: Its id.
+        method: What it calls.
+        send: Writes its result.
+    """
 
-    def __init__(self, request_id: RequestId, method: str) -> None:
+    __slots__ = ("_on_cancel", "_over", "_send", "answered", "id", "method")
+
+    def __init__(self, request_id: RequestId, method: str, *, send: Callable[[JsonValue], None] | None = None) -> None:
         self.id = request_id
         self.method = method
+        self.answered = False
+        self._send = send
         self._on_cancel: Callable[[], None] | None = None
         self._over = False
+
+    def answer(self, result: JsonValue) -> None:
+        """Answer now and go on working: what the handler returns or raises later reaches nobody but the log."""
+        if not self.answered and self._send is not None:
+            self._send(result)
+            self.answered = True
 
     @property
     def on_cancel(self) -> Callable[[], None] | None:
         """What `$/cancel_request` does; without it the handler is cancelled and -32800 answered.
+
+        Once the request is answered, `$/cancel_request` does nothing: the id may be in use for another one.
 
         A handler that sets it may run long, and is cancelled at once when the connection ends, even if it has ended
         before this was set.
