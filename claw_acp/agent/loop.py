@@ -14,7 +14,7 @@ from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReaso
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, Usage
 from claw_acp.core.value import Value, replace
-from claw_acp.session.session import LAST_WORDS, Session
+from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Turn:
             await self._session.publish(MessageStarted(item=message_id, role="user", parts=tuple(prompt)))
             stop = await self._iterate()
         except BaseException as error:
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with self._session.last_words():
                 await self._end_badly(turn_id, error)
             raise  # also when the journal could not take the end: what happened first is what is told
         await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop))

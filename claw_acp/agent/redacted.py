@@ -23,10 +23,15 @@ def _redacted(item: ToolContent, *, redactor: Redactor) -> ToolContent:
     match item:
         case PartContent(part=part):
             return PartContent(part=redacted_parts((part,), redactor=redactor)[0])
-        case CommandContent(line=line, text=text):
-            return replace(item, line=redactor(line), text=redactor(text))
+        case CommandContent():
+            return redacted_command(item, redactor=redactor)
         case _:
             return item
+
+
+def redacted_command(picture: CommandContent, *, redactor: Redactor) -> CommandContent:
+    """A picture of a program, cleaned."""
+    return replace(picture, line=redactor(picture.line), text=redactor(picture.text))
 
 
 def redacted_json(value: JsonValue, *, redactor: Redactor) -> JsonValue:

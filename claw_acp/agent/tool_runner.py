@@ -5,7 +5,8 @@ Nothing else in the program calls `Invocation.run`.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
 
@@ -14,22 +15,25 @@ from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.redacted import redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.toolbox import Toolbox
+from claw_acp.agent.watched_programs import WatchedPrograms
 from claw_acp.contracts.asking import AskedCommand, Form, FormAnswer
 from claw_acp.contracts.tool import Invocation, Progress, RunsCommand, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, ToolError
-from claw_acp.core.events import PartContent, PlanChanged, PlanEntry, ToolCallChanged
+from claw_acp.core.events import PartContent, PlanChanged, PlanEntry, ToolCallChanged, ToolStatus
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.session.history import INTERRUPTED
-from claw_acp.session.session import LAST_WORDS, Session
+from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
 
 PARALLEL = 8  # read-only calls at once
+
+CANCELLED: Final = "The user cancelled this call."
 
 
 @dataclass(slots=True)
@@ -39,6 +43,7 @@ class _Entry:
     invocation: Invocation | None = None
     announced: bool = False
     done: bool = False
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # of this call alone
 
 
 class ToolRunner:
@@ -65,12 +70,15 @@ class ToolRunner:
                 await self._announce(entry, message_id)
             for group in _groups(entries):
                 await self._run_group(group)
-        except BaseException:
-            with anyio.move_on_after(LAST_WORDS, shield=True):
-                for entry in entries:
-                    if entry.announced and not entry.done:
-                        await self._fail(entry, INTERRUPTED)
+        except BaseException as error:
+            status = "cancelled" if isinstance(error, anyio.get_cancelled_exc_class()) else "failed"
+            for entry in entries:
+                if entry.announced and not entry.done:
+                    await self._interrupt(entry, status=status)
             raise
+        finally:
+            for entry in entries:
+                self._session.work.call_ends(entry.call.id)
 
     async def _run_group(self, group: Sequence[_Entry]) -> None:
         if len(group) == 1:
@@ -102,9 +110,10 @@ class ToolRunner:
         except Exception as error:  # noqa: BLE001 - the tool wall: a stranger's tool may raise anything; it is logged
             problem = self._unexpected(entry, error)
         entry.announced = True
+        self._session.work.call_begins(call.id, entry.scope)
         await self._session.publish(announcement)
         if problem is not None:
-            await self._fail(entry, problem)
+            await self._finish(entry, _failure(problem))
 
     def _bind(self, entry: _Entry, arguments: JsonObject) -> Invocation:
         if entry.tool is None:
@@ -137,27 +146,40 @@ class ToolRunner:
             may_read=self._gate.reader(call.name),
             ask=ask,
             allowed_hosts=self._gate.allowed_hosts,
+            programs=WatchedPrograms(self._session.work, redactor=self._redactor),
         )
 
     async def _run(self, entry: _Entry) -> None:
-        invocation = entry.invocation
+        """One call to its end, which is published where cancelling the call can no longer reach."""
+        invocation, result = entry.invocation, None
         if invocation is None:
             return
-        try:
-            if not await self._admit(entry, invocation):
-                return
-            await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
-            result = await invocation.run()
-        except ToolError as error:
-            await self._fail(entry, error.message)
-        except ClawError:
-            raise  # the journal, say: nothing a model could act on
-        except Exception as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
-            await self._fail(entry, self._unexpected(entry, error))
+        if not entry.scope.cancel_called:
+            with entry.scope:
+                result = await self._result(entry, invocation)
+        if result is None:
+            self._session.go_on()
+            result = _broken_off(CANCELLED, await self._so_far(entry))
+            await self._end(entry, result, status="cancelled")
         else:
             await self._finish(entry, result)
 
-    async def _admit(self, entry: _Entry, invocation: Invocation) -> bool:
+    async def _result(self, entry: _Entry, invocation: Invocation) -> ToolResult:
+        try:
+            obstacle = await self._obstacle(entry, invocation)
+            if obstacle is not None:
+                return _failure(obstacle)
+            await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
+            return await invocation.run()
+        except ToolError as error:
+            return _failure(error.message)
+        except ClawError:
+            raise  # the journal, say: nothing a model could act on
+        except Exception as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
+            return _failure(self._unexpected(entry, error))
+
+    async def _obstacle(self, entry: _Entry, invocation: Invocation) -> str | None:
+        """Why the call may not run; None when it may."""
         name = entry.call.name
         decision = self._gate.decide(name, invocation)
         if decision.verdict == "ask":
@@ -169,13 +191,9 @@ class ToolRunner:
                 entry.call.id, decision, title=title, content=preview, command=self._command(invocation)
             )
             if not admission.allowed:
-                await self._fail(entry, admission.reason)
-                return False
+                return admission.reason
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
-        if decision.verdict == "deny":
-            await self._fail(entry, f"Not allowed: {decision.reason}")
-            return False
-        return True
+        return f"Not allowed: {decision.reason}" if decision.verdict == "deny" else None
 
     def _command(self, invocation: Invocation) -> AskedCommand | None:
         for access in invocation.accesses:
@@ -191,6 +209,24 @@ class ToolRunner:
     # ------------------------------------------------------------------ results
 
     async def _finish(self, entry: _Entry, result: ToolResult) -> None:
+        await self._end(entry, result, status="failed" if result.failed else "completed")
+
+    async def _interrupt(self, entry: _Entry, *, status: ToolStatus) -> None:
+        """End a call together with its turn. Nobody waits for its commit: without it the history says the same."""
+        known = None
+        with self._session.last_words():
+            known = await self._so_far(entry)
+        with self._session.last_words():
+            await self._end(entry, _broken_off(INTERRUPTED, known), status=status, committed=False)
+
+    async def _so_far(self, entry: _Entry) -> ToolResult | None:
+        try:
+            return None if entry.invocation is None else await entry.invocation.so_far()
+        except Exception as error:  # noqa: BLE001 - the tool wall: it is logged, and the call ends without
+            self._unexpected(entry, error)
+            return None
+
+    async def _end(self, entry: _Entry, result: ToolResult, *, status: ToolStatus, committed: bool = True) -> None:
         parts = redacted_parts(result.parts, redactor=self._redactor)
         shown = (
             tuple(PartContent(part=part) for part in parts)
@@ -198,22 +234,29 @@ class ToolRunner:
             else redacted_content(result.content, redactor=self._redactor)
         )
         entry.done = True
+        self._session.work.call_ends(entry.call.id)
         await self._session.publish(
             ToolCallChanged(
                 item=entry.call.id,
-                status="failed" if result.failed else "completed",
+                status=status,
                 content=shown,
                 raw_output=redacted_json(result.raw, redactor=self._redactor),
                 output=parts,
-            )
+            ),
+            committed=committed,
         )
 
-    async def _fail(self, entry: _Entry, reason: str) -> None:
-        text = TextPart(text=self._redactor(reason))
-        entry.done = True
-        await self._session.publish(
-            ToolCallChanged(item=entry.call.id, status="failed", content=(PartContent(part=text),), output=(text,))
-        )
+
+def _failure(reason: str) -> ToolResult:
+    return ToolResult(parts=(TextPart(text=reason),), failed=True)
+
+
+def _broken_off(reason: str, known: ToolResult | None) -> ToolResult:
+    """The result of a call that did not come to its own end: why, and what it did until then."""
+    if known is None:
+        return _failure(reason)
+    content = (*(known.content or ()), PartContent(part=TextPart(text=reason)))
+    return replace(known, parts=(TextPart(text=f"{reason} Until then:\n\n"), *known.parts), content=content)
 
 
 def _groups(entries: Sequence[_Entry]) -> list[list[_Entry]]:

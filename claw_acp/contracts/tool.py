@@ -4,9 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from claw_acp.contracts.asking import Form, FormAnswer
+from claw_acp.contracts.program import Programs, UnwatchedPrograms
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
@@ -106,6 +107,9 @@ def _any_path(path: Path) -> bool:  # noqa: ARG001 - the answer is the same for 
     return True
 
 
+_UNWATCHED: Final = UnwatchedPrograms()
+
+
 class ToolContext(Value):
     """All a tool may use. It never sees the editor, the session or the model.
 
@@ -124,6 +128,7 @@ class ToolContext(Value):
     may_read: Callable[[Path], bool] = _any_path
     ask: Callable[[Form], Awaitable[FormAnswer | None]] = _nobody_to_ask
     allowed_hosts: Sequence[str] = ()
+    programs: Programs = _UNWATCHED
 
 
 class Invocation(ABC):
@@ -147,6 +152,13 @@ class Invocation(ABC):
         Raises:
             ToolError: It did not work; the text tells the model why and what to do instead.
         """
+
+    async def so_far(self) -> ToolResult | None:
+        """What came of a run that was cancelled, as far as it got; None when there is nothing to tell.
+
+        Called once `run` has cleaned up, and must not take long.
+        """
+        return None
 
 
 class Tool(Protocol):

@@ -33,7 +33,7 @@ from claw_acp.session.work import Work
 log = logging.getLogger(__name__)
 
 QUEUE_LIMIT = 16  # prompts waiting behind the running one; one more is refused
-LAST_WORDS = 2.0  # seconds for a watcher that no longer reads, once a turn is over
+LAST_WORDS = 2.0  # seconds for all that is left to do once a turn is over; journals are slow, watchers may not read
 
 Watcher = Callable[[Event], Awaitable[None]]
 _E = TypeVar("_E", bound=Event)
@@ -73,6 +73,7 @@ class Session:
         self._reading = anyio.Lock()
         self._turn = anyio.Lock()
         self._waiting: list[anyio.CancelScope] = []
+        self._over_by: float | None = None
 
     @property
     def id(self) -> str:
@@ -122,11 +123,15 @@ class Session:
                 self._take(event)
         return events
 
-    async def publish(self, event: _E) -> _E:
+    async def publish(self, event: _E, *, committed: bool = True) -> _E:
         """Number, keep, fold and show an event. Returns it as numbered.
 
         What a person or a model must find again after a crash is committed first (prompts, tool calls and their
         results, the end of a turn); streamed pieces are committed within half a second.
+
+        Args:
+            event: What happened.
+            committed: False: not even such an event is waited for; it is committed before any later one.
 
         Raises:
             StoreError: It was not committed. What is in memory is read anew before the next turn.
@@ -135,13 +140,13 @@ class Session:
         stamped = replace(event, session=self.id, seq=self._seq)
         self.history.apply(stamped)
         try:
-            await self._journal.append(self.id, stamped, wait=_must_be_kept(stamped))
+            await self._journal.append(self.id, stamped, wait=committed and _must_be_kept(stamped))
         except StoreError:
             self._doubtful = True
             raise
         except anyio.get_cancelled_exc_class():
             # The journal has taken it already. Kept and never shown, a client would wait for its end for ever.
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with self.last_words():
                 await self._show(stamped)
             raise
         await self._show(stamped)
@@ -227,6 +232,7 @@ class Session:
             self._waiting.append(scope)
             try:
                 async with self._turn:
+                    self._over_by = None
                     with lock:
                         await self.catch_up()
                         return await work()
@@ -236,8 +242,26 @@ class Session:
 
     def cancel(self) -> None:
         """Cancel the running turn and all that wait behind it. Without any, nothing happens."""
+        if self._waiting:
+            self._time_left()
         for scope in self._waiting:
             scope.cancel()
+
+    def last_words(self) -> anyio.CancelScope:
+        """Where a turn that was broken off cleans up: shielded, `LAST_WORDS` seconds for all of it together.
+
+        Once they are over, events that are published are still taken and shown, but not waited for.
+        """
+        return anyio.CancelScope(deadline=self._time_left(), shield=True)
+
+    def go_on(self) -> None:
+        """Only a part of the turn was broken off; its clean-up leaves the turn its last words."""
+        self._over_by = None
+
+    def _time_left(self) -> float:
+        if self._over_by is None:
+            self._over_by = anyio.current_time() + LAST_WORDS
+        return self._over_by
 
     async def aclose(self) -> None:
         """Cancel the work and free what the tools kept."""

@@ -1,0 +1,33 @@
+"""The programs that tools run, as the session knows them: without credentials."""
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from claw_acp.agent.redacted import redacted_command
+from claw_acp.contracts.program import Program, Programs
+from claw_acp.core.events import CommandContent
+from claw_acp.core.redaction import Redactor
+from claw_acp.session.work import Work
+
+
+class WatchedPrograms:
+    """Makes a tool's programs known to the session's `Work`."""
+
+    def __init__(self, work: Work, *, redactor: Redactor) -> None:
+        self._work = work
+        self._redactor = redactor
+
+    def running(self, program: Program) -> AbstractContextManager[None]:
+        """See `Programs`."""
+        return self._work.running(program)
+
+    def keep(self, program: Program) -> None:
+        """See `Programs`."""
+        self._work.keep(program, clean=self._clean)
+
+    def _clean(self, picture: CommandContent) -> CommandContent:
+        return redacted_command(picture, redactor=self._redactor)
+
+
+if TYPE_CHECKING:
+    _conforms: type[Programs] = WatchedPrograms
