@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    Strict,
+    model_serializer,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -167,6 +176,19 @@ def _listed(value: object) -> JsonValue:
     if isinstance(value, list | tuple):
         return [_listed(inner) for inner in cast("list[object]", value)]
     return cast("JsonValue", value)
+
+
+class Patch(Wire):
+    """A change where null has a meaning of its own: absent is "unchanged", None given by name is "clear it"."""
+
+    @model_serializer(mode="wrap")
+    def _keep_given_nulls(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        wire: dict[str, Any] = serialize(self)
+        fields = type(self).model_fields
+        for name in self.model_fields_set - {"meta"}:
+            if getattr(self, name) is None:
+                wire[fields[name].serialization_alias or name] = None
+        return wire
 
 
 class Marker(Wire):

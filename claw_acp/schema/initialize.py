@@ -63,6 +63,8 @@ class ClientCapabilities(Wire):
     session: Lenient[ClientSessionCapabilities] = None
     auth: Part[AuthCapabilities] = Field(default_factory=AuthCapabilities)
     elicitation: Lenient[ElicitationCapabilities] = None
+    plan: Lenient[Marker] = None
+    subagents: Lenient[Marker] = None
 
 
 class InitializeRequest(Wire):
@@ -91,6 +93,18 @@ class McpCapabilities(Wire):
     sse: Flag = False
 
 
+class SessionSystemPromptModeCapabilities(Wire):
+    """`override`: the client's instructions can take the place of the agent's own."""
+
+    override: Lenient[Marker] = None
+
+
+class SessionSystemPromptCapabilities(Wire):
+    """The client's instructions can be added to the agent's own; `mode` says what else can be done with them."""
+
+    mode: Lenient[SessionSystemPromptModeCapabilities] = None
+
+
 class SessionCapabilities(Wire):
     """Which optional session methods the agent serves."""
 
@@ -99,6 +113,11 @@ class SessionCapabilities(Wire):
     additional_directories: Lenient[Marker] = None
     resume: Lenient[Marker] = None
     close: Lenient[Marker] = None
+    fork: Lenient[Marker] = None
+    archive: Lenient[Marker] = None
+    status: Lenient[Marker] = None
+    title: Lenient[Marker] = None
+    system_prompt: Lenient[SessionSystemPromptCapabilities] = None
 
 
 class AgentAuthCapabilities(Wire):

@@ -1,4 +1,4 @@
-"""Every stable method of protocol 1: which model its parameters have, and which its result.
+"""Every method of protocol 1 that we know: which model its parameters have, and which its result.
 
 The models are named by strings, so that whoever needs one method loads one module; importing this table loads none.
 """
@@ -46,6 +46,11 @@ AGENT_METHODS: Mapping[str, Method] = MappingProxyType(
         "session/list": _request("sessions", "ListSessionsRequest", "ListSessionsResponse"),
         "session/delete": _request("sessions", "DeleteSessionRequest", "DeleteSessionResponse"),
         "session/close": _request("sessions", "CloseSessionRequest", "CloseSessionResponse"),
+        "session/fork": _request("stored_sessions", "ForkSessionRequest", "ForkSessionResponse"),
+        "session/archive": _request("stored_sessions", "ArchiveSessionRequest", "ArchiveSessionResponse"),
+        "session/unarchive": _request("stored_sessions", "UnarchiveSessionRequest", "UnarchiveSessionResponse"),
+        "session/status": _request("stored_sessions", "SessionStatusRequest", "SessionStatusResponse"),
+        "session/set_title": _request("stored_sessions", "SetSessionTitleRequest", "SetSessionTitleResponse"),
         "session/set_mode": _request("session_settings", "SetSessionModeRequest", "SetSessionModeResponse"),
         "session/set_config_option": _request(
             "session_settings", "SetSessionConfigOptionRequest", "SetSessionConfigOptionResponse"

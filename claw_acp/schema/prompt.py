@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from claw_acp.schema.base import Array, RequestId, Wire
+from claw_acp.schema.base import Array, Lenient, RequestId, Uint64, Wire
 from claw_acp.schema.content import ContentBlock
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
@@ -15,10 +15,22 @@ class PromptRequest(Wire):
     prompt: Array[ContentBlock]
 
 
+class Usage(Wire):
+    """Tokens (unstable)."""
+
+    total_tokens: Uint64
+    input_tokens: Uint64
+    output_tokens: Uint64
+    thought_tokens: Lenient[Uint64] = None
+    cached_read_tokens: Lenient[Uint64] = None
+    cached_write_tokens: Lenient[Uint64] = None
+
+
 class PromptResponse(Wire):
-    """Why the turn ended."""
+    """Why the turn ended, and what it took."""
 
     stop_reason: StopReason
+    usage: Lenient[Usage] = None
 
 
 class CancelNotification(Wire):

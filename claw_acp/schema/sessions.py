@@ -1,8 +1,20 @@
 """Opening, listing and closing sessions."""
 
-from claw_acp.schema.base import AbsolutePath, Items, Lenient, LenientItems, NullableArray, Wire
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from claw_acp.schema.base import AbsolutePath, Items, Known, Lenient, LenientItems, NullableArray, Wire
+from claw_acp.schema.late import Late
 from claw_acp.schema.mcp import McpServer
 from claw_acp.schema.session_settings import SessionConfigOption, SessionModeState
+
+if TYPE_CHECKING:
+    from claw_acp.schema.system_prompt import SystemPrompt
+
+    GivenPrompt: TypeAlias = SystemPrompt | None
+else:
+    GivenPrompt = Annotated[Any, Late("claw_acp.schema.system_prompt:SystemPrompt")]
+
+SessionArchiveFilter: TypeAlias = Annotated[str, Known(("exclude", "include", "only"))]
 
 
 class _Opened(Wire):
@@ -16,6 +28,7 @@ class NewSessionRequest(Wire):
     cwd: AbsolutePath
     mcp_servers: NullableArray[McpServer]
     additional_directories: NullableArray[AbsolutePath] = ()
+    system_prompt: GivenPrompt = None
 
 
 class NewSessionResponse(_Opened):
@@ -31,6 +44,7 @@ class LoadSessionRequest(Wire):
     cwd: AbsolutePath
     mcp_servers: NullableArray[McpServer]
     additional_directories: NullableArray[AbsolutePath] = ()
+    system_prompt: GivenPrompt = None
 
 
 class LoadSessionResponse(_Opened):
@@ -44,6 +58,7 @@ class ResumeSessionRequest(Wire):
     cwd: AbsolutePath
     mcp_servers: NullableArray[McpServer] = ()
     additional_directories: NullableArray[AbsolutePath] = ()
+    system_prompt: GivenPrompt = None
 
 
 class ResumeSessionResponse(_Opened):
@@ -51,10 +66,11 @@ class ResumeSessionResponse(_Opened):
 
 
 class ListSessionsRequest(Wire):
-    """List stored sessions, page by page; `cwd` keeps those of one directory."""
+    """List stored sessions, page by page; `cwd` keeps those of one directory. Archived ones are left out by default."""
 
     cwd: AbsolutePath | None = None
     cursor: str | None = None
+    archived: SessionArchiveFilter | None = None
 
 
 class SessionInfo(Wire):
@@ -65,6 +81,7 @@ class SessionInfo(Wire):
     additional_directories: Items[str] = ()
     title: Lenient[str] = None
     updated_at: Lenient[str] = None
+    archived: Lenient[bool] = None
 
 
 class ListSessionsResponse(Wire):

@@ -1,31 +1,18 @@
 """`session/update`: everything an agent tells while it works or replays a session."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
-from claw_acp.schema.base import Items, Known, Lenient, LenientItems, Uint64, Variants, Wire
+from claw_acp.schema.base import Items, Known, Lenient, LenientItems, Patch, Uint64, Variants, Wire
 from claw_acp.schema.content import ContentBlock
+from claw_acp.schema.plans import Plan, PlanRemoved, PlanUpdate
 from claw_acp.schema.session_settings import SessionConfigOption
+from claw_acp.schema.subagents import SessionMessage, SessionMessageChunk, SubagentUpdate
 from claw_acp.schema.tool_call import ToolCall, ToolCallUpdate
 
-PlanEntryPriority = Literal["high", "medium", "low"]
-PlanEntryStatus = Literal["pending", "in_progress", "completed"]
 NoticeSeverity: TypeAlias = Annotated[str, Known(("info", "warning", "error"))]
 CompactionStatus: TypeAlias = Annotated[str, Known(("in_progress", "completed", "failed", "cancelled"))]
-
-
-class Patch(Wire):
-    """A change where null has a meaning of its own: absent is "unchanged", None given by name is "clear it"."""
-
-    @model_serializer(mode="wrap")
-    def _keep_given_nulls(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        wire: dict[str, Any] = serialize(self)
-        fields = type(self).model_fields
-        for name in self.model_fields_set - {"meta"}:
-            if getattr(self, name) is None:
-                wire[fields[name].serialization_alias or name] = None
-        return wire
 
 
 class ContentChunk(Wire):
@@ -40,21 +27,6 @@ class ToolCallUpdated(ToolCallUpdate):
     """A `ToolCallUpdate` as a session update."""
 
     session_update: Literal["tool_call_update"] = "tool_call_update"
-
-
-class PlanEntry(Wire):
-    """One step of a plan."""
-
-    content: str
-    priority: PlanEntryPriority
-    status: PlanEntryStatus
-
-
-class Plan(Wire):
-    """The whole plan; it replaces the one before."""
-
-    session_update: Literal["plan"] = "plan"
-    entries: Items[PlanEntry]
 
 
 class UnstructuredCommandInput(Wire):
@@ -151,6 +123,8 @@ SessionUpdate: TypeAlias = Annotated[
     | ToolCall
     | ToolCallUpdated
     | Plan
+    | PlanUpdate
+    | PlanRemoved
     | AvailableCommandsUpdate
     | CurrentModeUpdate
     | ConfigOptionUpdate
@@ -158,7 +132,10 @@ SessionUpdate: TypeAlias = Annotated[
     | UsageUpdate
     | Notice
     | CompactionUpdate
-    | CompactionSummaryChunk,
+    | CompactionSummaryChunk
+    | SubagentUpdate
+    | SessionMessage
+    | SessionMessageChunk,
     Variants("session_update"),
 ]
 

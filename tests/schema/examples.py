@@ -1,4 +1,4 @@
-"""Golden examples: parameters and results of every stable method, each saying all it can say.
+"""Golden examples: parameters and results of every method we know, each saying all it can say.
 
 Keys are names of official definitions. Together the examples hold every variant of every union.
 """
@@ -37,6 +37,15 @@ MCP_SERVERS: Final[list[Object]] = [
     {"type": "http", "name": "web", "url": "https://example.org/mcp", "headers": [{"name": "X-Key", "value": "k"}]},
     {"type": "sse", "name": "old", "url": "https://example.org/sse", "headers": []},
 ]
+APPENDED: Final[Object] = {"mode": "append", "content": [TEXT], "_meta": META}
+USAGE: Final[Object] = {
+    "totalTokens": 7,
+    "inputTokens": 5,
+    "outputTokens": 2,
+    "thoughtTokens": 1,
+    "cachedReadTokens": 3,
+    "cachedWriteTokens": 0,
+}
 MODES: Final[Object] = {
     "currentModeId": "ask",
     "availableModes": [{"id": "ask", "name": "Ask", "description": "asks first"}, {"id": "auto", "name": "Auto"}],
@@ -87,6 +96,53 @@ def _form(**properties: object) -> Object:
     return {"message": "Who?", "mode": "form", "sessionId": "ses_1", "toolCallId": "call_1", "requestedSchema": schema}
 
 
+STORED: Final[Object] = {
+    "sessionId": "ses_1",
+    "cwd": "/work",
+    "mcpServers": MCP_SERVERS,
+    "additionalDirectories": ["/lib"],
+    "systemPrompt": {"mode": "override", "content": [TEXT]},
+}
+STEPS: Final[list[Object]] = [
+    {"content": "one", "priority": "high", "status": "completed"},
+    {"content": "two", "priority": "medium", "status": "in_progress"},
+    {"content": "three", "priority": "low", "status": "pending"},
+]
+REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "_own")
+SUBAGENTS: Final[list[Object]] = [
+    _update(
+        "subagent_update",
+        sessionId="ses_2",
+        title="Reader",
+        description="reads",
+        capabilities={"cancel": {}},
+        state={"state": "running"},
+        cwd="/work",
+        additionalDirectories=["/lib"],
+    ),
+    _update("subagent_update", sessionId="ses_2", title=None, cwd=None, additionalDirectories=[]),
+    *(
+        _update("subagent_update", sessionId="ses_2", state={"state": "idle", "stopReason": reason, "usage": USAGE})
+        for reason in REASONS
+    ),
+    _update(
+        "subagent_update",
+        sessionId="ses_2",
+        state={"state": "idle", "stopReason": "error", "error": {"code": -31100, "message": "no model"}},
+    ),
+    *(_update("subagent_update", sessionId="ses_2", state={"state": name}) for name in ("requires_action", "unknown")),
+    _update(
+        "session_message",
+        messageId="m1",
+        senderSessionId="ses_1",
+        recipientSessionId="ses_2",
+        senderMessageId="m0",
+        recipientMessageId=None,
+        content=[TEXT],
+    ),
+    _update("session_message_chunk", messageId="m1", content=TEXT),
+]
+
 FORM: Final = _form(
     mail={
         "type": "string",
@@ -125,6 +181,8 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
                 "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
                 "auth": {"terminal": True},
                 "elicitation": {"form": {}, "url": {"_meta": {"a": 1}}},
+                "plan": {},
+                "subagents": {},
                 "_meta": {"terminal_output": True},
             },
             "clientInfo": {"name": "editor", "title": "Editor", "version": "1.0"},
@@ -144,6 +202,11 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
                     "additionalDirectories": {},
                     "resume": {},
                     "close": {},
+                    "fork": {},
+                    "archive": {},
+                    "status": {},
+                    "title": {},
+                    "systemPrompt": {"mode": {"override": {}}},
                 },
                 "auth": {"logout": {}},
             },
@@ -159,19 +222,21 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
     "LogoutRequest": [{}],
     "LogoutResponse": [{}],
     "NewSessionRequest": [
-        {"cwd": "/work", "mcpServers": MCP_SERVERS, "additionalDirectories": ["/lib"], "_meta": META},
+        {
+            "cwd": "/work",
+            "mcpServers": MCP_SERVERS,
+            "additionalDirectories": ["/lib"],
+            "systemPrompt": APPENDED,
+            "_meta": META,
+        },
         {"cwd": "C:\\work", "mcpServers": [], "additionalDirectories": ["\\\\host\\share\\a", "d:/b"]},
     ],
     "NewSessionResponse": [{"sessionId": "ses_1", "modes": MODES, "configOptions": OPTIONS}, {"sessionId": "ses_1"}],
-    "LoadSessionRequest": [
-        {"sessionId": "ses_1", "cwd": "/work", "mcpServers": MCP_SERVERS, "additionalDirectories": ["/lib"]}
-    ],
+    "LoadSessionRequest": [STORED],
     "LoadSessionResponse": [{"modes": MODES, "configOptions": OPTIONS}],
-    "ResumeSessionRequest": [
-        {"sessionId": "ses_1", "cwd": "/work", "mcpServers": MCP_SERVERS, "additionalDirectories": ["/lib"]}
-    ],
+    "ResumeSessionRequest": [STORED],
     "ResumeSessionResponse": [{"modes": MODES, "configOptions": OPTIONS}],
-    "ListSessionsRequest": [{"cwd": "/work", "cursor": "c1"}, {}],
+    "ListSessionsRequest": [{"cwd": "/work", "cursor": "c1", "archived": "include"}, {}],
     "ListSessionsResponse": [
         {
             "sessions": [
@@ -181,6 +246,7 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
                     "additionalDirectories": ["/lib"],
                     "title": "First",
                     "updatedAt": "2026-01-02T03:04:05Z",
+                    "archived": False,
                 }
             ],
             "nextCursor": "c2",
@@ -191,6 +257,16 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
     "DeleteSessionResponse": [{}],
     "CloseSessionRequest": [{"sessionId": "ses_1"}],
     "CloseSessionResponse": [{}],
+    "ForkSessionRequest": [STORED],
+    "ForkSessionResponse": [{"sessionId": "ses_2", "modes": MODES, "configOptions": OPTIONS}],
+    "ArchiveSessionRequest": [{"sessionId": "ses_1"}],
+    "ArchiveSessionResponse": [{}],
+    "UnarchiveSessionRequest": [{"sessionId": "ses_1"}],
+    "UnarchiveSessionResponse": [{}],
+    "SessionStatusRequest": [{"sessionId": "ses_1"}],
+    "SessionStatusResponse": [{"status": "open"}, {"status": "_own"}],
+    "SetSessionTitleRequest": [{"sessionId": "ses_1", "title": "Mine"}],
+    "SetSessionTitleResponse": [{"title": "Mine"}],
     "SetSessionModeRequest": [{"sessionId": "ses_1", "modeId": "auto"}],
     "SetSessionModeResponse": [{}],
     "SetSessionConfigOptionRequest": [
@@ -200,7 +276,8 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
     "SetSessionConfigOptionResponse": [{"configOptions": OPTIONS}],
     "PromptRequest": [{"sessionId": "ses_1", "prompt": BLOCKS, "_meta": META}],
     "PromptResponse": [
-        {"stopReason": reason} for reason in ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+        {"stopReason": "end_turn", "usage": USAGE},
+        *({"stopReason": reason} for reason in ("max_tokens", "max_turn_requests", "refusal", "cancelled")),
     ],
     "CancelNotification": [{"sessionId": "ses_1"}],
     "CancelRequestNotification": [{"requestId": 7}, {"requestId": "seven"}],
@@ -212,14 +289,11 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
         _update("tool_call", toolCallId="call_2", title="Read"),
         _update("tool_call_update", **TOOL),
         _update("tool_call_update", toolCallId="call_1", status="completed", content=[]),
-        _update(
-            "plan",
-            entries=[
-                {"content": "one", "priority": "high", "status": "completed"},
-                {"content": "two", "priority": "medium", "status": "in_progress"},
-                {"content": "three", "priority": "low", "status": "pending"},
-            ],
-        ),
+        _update("plan", entries=STEPS),
+        _update("plan_update", plan={"type": "items", "planId": "p1", "entries": STEPS}),
+        _update("plan_update", plan={"type": "file", "planId": "p2", "uri": "file:///plan.md"}),
+        _update("plan_update", plan={"type": "markdown", "planId": "p3", "content": "- one"}),
+        _update("plan_removed", planId="p1"),
         _update(
             "available_commands_update",
             availableCommands=[
@@ -238,6 +312,7 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
         _update("compaction_update", compactionId="c1", status="completed", summary=[TEXT]),
         _update("compaction_update", compactionId="c1", status="failed", summary=None, error="too long"),
         _update("compaction_summary_chunk", compactionId="c1", content=TEXT),
+        *SUBAGENTS,
     ],
     "RequestPermissionRequest": [
         {

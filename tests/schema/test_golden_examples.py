@@ -5,6 +5,7 @@ import pytest
 from claw_acp.schema import methods
 from tests.schema.examples import EXAMPLES, Object
 from tests.schema.official import harvest, our_model, tags
+from tests.schema.test_official_fields import TAGS_LEFT_OUT
 from tests.support.official_definitions import OfficialSchema
 
 MODAL = {"SetSessionConfigOptionRequest", "CreateElicitationRequest", "CreateElicitationResponse"}
@@ -17,7 +18,7 @@ CASES = [(name, example) for name, examples in EXAMPLES.items() for example in e
 def test_an_example_fits_the_official_schema_and_comes_back_unchanged(name: str, example: Object) -> None:
     model = our_model(name)
     assert model is not None
-    assert OfficialSchema.load().problems(name, example) == []
+    assert OfficialSchema.load(unstable=True).problems(name, example) == []
     assert model.model_validate(example).to_wire() == example
 
 
@@ -36,7 +37,7 @@ def test_every_object_inside_the_examples_comes_back_unchanged() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(EXAMPLES) - MODAL))
 def test_an_object_with_nothing_but_what_is_required_is_sent_as_the_schema_wants(name: str) -> None:
-    schema = OfficialSchema.load()
+    schema = OfficialSchema.load(unstable=True)
     required = schema.source[name].get("required", [])
     model = our_model(name)
     assert model is not None
@@ -58,8 +59,8 @@ def test_every_method_has_examples_of_its_parameters_and_result() -> None:
 
 def test_every_variant_of_every_union_occurs_in_the_examples() -> None:
     found = harvest()
-    for name, definition in OfficialSchema.load().definitions.items():
+    for name, definition in OfficialSchema.load(unstable=True).definitions.items():
         for tag, member in tags(definition).items():
             key = next(iter(member["properties"]))
             seen = {value.get(key) for value in found.get(name, ())}
-            assert tag in seen, f"{name} {key}={tag}"
+            assert tag in seen or tag in TAGS_LEFT_OUT.get(name, ()), f"{name} {key}={tag}"

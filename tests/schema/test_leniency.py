@@ -32,7 +32,7 @@ Case = tuple[str, str, Any, Schema, Schema]
 
 
 def _cases() -> Iterator[Case]:
-    schema = OfficialSchema.load()
+    schema = OfficialSchema.load(unstable=True)
     fields = ((name, *field) for name in NAMES for field in schema.source[name].get("properties", {}).items())
     for name, key, rules in fields:
         example = next((value for value in harvest()[name] if value.get(key) is not None), None)

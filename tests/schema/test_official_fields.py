@@ -1,4 +1,7 @@
-"""Each model has the fields, the required fields and the values that its official definition has, and no others."""
+"""Each model has the fields, the required fields and the values that its official definition has, and no others.
+
+The unstable schema is the measure: it holds all of the stable one. What of it is not served yet is listed here.
+"""
 
 from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
@@ -10,6 +13,7 @@ from tests.support.official_definitions import BY_TAG, OfficialSchema, Schema
 MARKER = "`Marker` stands for every capability that is an empty object"
 ENVELOPE = "the envelope is that of JSON-RPC, which the package rpc reads and writes"
 FLATTENED = "its fields stand in the object they are part of on the wire"
+NOT_SERVED = "unstable, and not served yet"
 PLAIN = "a plain string or integer in our models"
 
 LEFT_OUT = {
@@ -26,6 +30,14 @@ LEFT_OUT = {
             "SessionResumeCapabilities",
             "SessionCloseCapabilities",
             "LogoutCapabilities",
+            "SessionForkCapabilities",
+            "SessionArchiveCapabilities",
+            "SessionStatusCapabilities",
+            "SessionTitleCapabilities",
+            "SessionSystemPromptOverrideCapabilities",
+            "SessionCancelCapabilities",
+            "PlanCapabilities",
+            "SubagentCapabilities",
         ),
         MARKER,
     ),
@@ -50,6 +62,7 @@ LEFT_OUT = {
             "ElicitationSessionScope",
             "ElicitationRequestScope",
             "ElicitationAcceptAction",
+            "ErrorStopReason",
         ),
         FLATTENED,
     ),
@@ -67,8 +80,46 @@ LEFT_OUT = {
             "SessionConfigGroupId",
             "MessageId",
             "CompactionId",
+            "PlanId",
         ),
         PLAIN,
+    ),
+    **dict.fromkeys(
+        (
+            "AuthAccount",
+            "AuthState",
+            "AuthStatusCapabilities",
+            "AuthStatusRequest",
+            "AuthStatusResponse",
+            "AuthStatusUpdateNotification",
+            "DisableProviderRequest",
+            "DisableProviderResponse",
+            "InitializeProxyRequest",
+            "InitializeProxyResponse",
+            "ListProvidersRequest",
+            "ListProvidersResponse",
+            "LlmProtocol",
+            "McpError",
+            "McpRequestId",
+            "McpServerAcp",
+            "McpServerAcpId",
+            "MessageMcpNotification",
+            "MessageMcpRequest",
+            "MessageMcpResponse",
+            "ProviderCurrentConfig",
+            "ProviderId",
+            "ProviderInfo",
+            "ProvidersCapabilities",
+            "ProxyNotification",
+            "ProxyRequest",
+            "ProxyResponse",
+            "ProxySuccessorNotification",
+            "ProxySuccessorRequest",
+            "ProxySuccessorResponse",
+            "SetProviderRequest",
+            "SetProviderResponse",
+        ),
+        NOT_SERVED,
     ),
     "ElicitationSchemaType": "its one value stands in `ElicitationSchema.type`",
 }
@@ -76,12 +127,21 @@ LEFT_OUT = {
 
 OURS_ONLY = {
     "Marker": MARKER,
-    "Patch": "a base: null means something of its own in `SessionInfoUpdate` and `CompactionUpdate`",
+    "Patch": "a base: null means something of its own in updates that change what was said before",
     "ToolCallUpdated": "`ToolCallUpdate` with its tag; without one it stands in permission requests",
     "CancelledPermissionOutcome": "a variant that the official schema leaves without a name",
     "Wire": "the base",
 }
 """Models of ours that have no official definition of the same name, and why."""
+
+FIELDS_LEFT_OUT = {
+    "AgentCapabilities": {"providers"},
+    "AgentAuthCapabilities": {"status"},
+    "McpCapabilities": {"acp"},
+}
+"""Unstable fields of what is not served yet, likewise `TAGS_LEFT_OUT`."""
+
+TAGS_LEFT_OUT = {"McpServer": {"acp"}}
 
 CONDITIONAL = {
     "SetSessionConfigOptionRequest": {"value"},
@@ -96,11 +156,11 @@ UNTAGGED = {"ToolCallUpdate"}
 NUMBERED = {"ErrorCode"}
 """Open enumerations of integers; ours are constants, compared by a test of their own."""
 
-SCHEMA_NAMES = sorted(OfficialSchema.load().source)
+SCHEMA_NAMES = sorted(OfficialSchema.load(unstable=True).source)
 
 
 def _object_names() -> list[str]:
-    definitions = OfficialSchema.load().definitions
+    definitions = OfficialSchema.load(unstable=True).definitions
     objects = (name for name in SCHEMA_NAMES if definitions[name].get("type") == "object" and name not in LEFT_OUT)
     return [name for name in objects if our_model(name) or BY_TAG not in definitions[name]]
 
@@ -138,7 +198,7 @@ def _field_values(model: type[Wire], alias: str) -> set[object] | None:
 
 def _place(name: str) -> tuple[Schema, str] | None:
     """The union in which a definition is a tagged variant, and the key of the tag."""
-    schema = OfficialSchema.load()
+    schema = OfficialSchema.load(unstable=True)
     mine = schema.definitions[name]
     for union in schema.definitions.values():
         for member in tags(union).values():
@@ -163,7 +223,7 @@ def test_each_model_has_exactly_the_official_fields() -> None:
 
 
 def _differing_fields(name: str) -> set[str]:
-    definition = OfficialSchema.load().definitions[name]
+    definition = OfficialSchema.load(unstable=True).definitions[name]
     model = our_model(name)
     if model is None:
         return {"there is no model"}
@@ -177,7 +237,8 @@ def _differing_fields(name: str) -> set[str]:
     ours = {str(info.serialization_alias or info.alias) for info in fields}
     needed = {str(info.alias) for info in fields if info.is_required()}
     tag = place[1] if place else None
-    differing = {f"{key} is only on one side" for key in (ours ^ set(properties)) - {"_meta"}}
+    left_out = FIELDS_LEFT_OUT.get(name, set[str]())
+    differing = {f"{key} is only on one side" for key in (ours ^ (set(properties) - left_out)) - {"_meta"}}
     return differing | {f"{key} is required only on one side" for key in (needed ^ required) - {tag}}
 
 
@@ -185,7 +246,7 @@ def test_each_field_has_exactly_the_official_values() -> None:
     compared = 0
     for name in _object_names():
         model = our_model(name)
-        for key, schema in OfficialSchema.load().definitions[name].get("properties", {}).items():
+        for key, schema in OfficialSchema.load(unstable=True).definitions[name].get("properties", {}).items():
             values = _values(schema)
             if model and values is not None and not _is_number(values) and _holds_constants_only(schema):
                 assert _field_values(model, key) == values, (name, key)
@@ -208,12 +269,13 @@ def test_every_official_definition_has_a_counterpart_or_a_reason() -> None:
 def test_every_union_has_the_official_tags_and_every_enumeration_the_official_values() -> None:
     compared: set[str] = set()
     for name in SCHEMA_NAMES:
-        definition = OfficialSchema.load().definitions[name]
+        definition = OfficialSchema.load(unstable=True).definitions[name]
         values = _values(definition)
         if name in LEFT_OUT or name in NUMBERED or our_model(name):
             continue
+        left_out = TAGS_LEFT_OUT.get(name, set[str]())
         if BY_TAG in definition:
-            assert _declared_tags(our(name), key=definition[BY_TAG]["key"]) == set(tags(definition)), name
+            assert _declared_tags(our(name), key=definition[BY_TAG]["key"]) == set(tags(definition)) - left_out, name
             compared.add(name)
         elif values:
             assert _our_values(our(name)) == values, name
@@ -232,7 +294,7 @@ def _declared_tags(union: object, *, key: str) -> set[object]:
 
 def test_the_error_codes_are_the_official_ones() -> None:
     ours = {value for name, value in vars(errors).items() if name.isupper()}
-    assert ours == _values(OfficialSchema.load().definitions["ErrorCode"])
+    assert ours == _values(OfficialSchema.load(unstable=True).definitions["ErrorCode"])
 
 
 def test_every_model_has_an_official_definition_or_a_reason() -> None:

@@ -1,0 +1,15 @@
+"""Instructions of the client for a session (unstable: `sessionCapabilities.systemPrompt`)."""
+
+from typing import Annotated, TypeAlias
+
+from claw_acp.schema.base import Array, Known, Wire
+from claw_acp.schema.content import ContentBlock
+
+SystemPromptMode: TypeAlias = Annotated[str, Known(("append", "override"))]
+
+
+class SystemPrompt(Wire):
+    """What to add to the agent's own instructions, or to put in their place."""
+
+    mode: SystemPromptMode
+    content: Array[ContentBlock]
