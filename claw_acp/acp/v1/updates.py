@@ -6,8 +6,10 @@ Every frame of every test is validated against the official schema, so a slip he
 from collections.abc import Sequence
 from typing import assert_never
 
+from claw_acp.acp import updates
 from claw_acp.acp.content import content_block
 from claw_acp.acp.handshake import ClientCapabilities
+from claw_acp.acp.updates import chunk, location, text_chunk, usage_update, without_terminals
 from claw_acp.contracts.command import Command
 from claw_acp.core.events import (
     CommandContent,
@@ -15,7 +17,6 @@ from claw_acp.core.events import (
     CompactionChanged,
     DiffContent,
     Event,
-    Location,
     MessageStarted,
     Notice,
     PartContent,
@@ -37,19 +38,19 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
     """The update that shows an event, or None when this protocol has none for it."""
     match event:
         case TextDelta(item=item, text=text):
-            return _chunk("agent_message_chunk", item, {"type": "text", "text": text})
+            return text_chunk("agent_message_chunk", item, text)
         case ThoughtDelta(item=item, text=text):
-            return _chunk("agent_thought_chunk", item, {"type": "text", "text": text}) if text else None
+            return text_chunk("agent_thought_chunk", item, text) if text else None
         case ToolCallChanged():
             return _tool_call(event, replay=replay)
         case PlanChanged():
             return _plan(event, client)
-        case UsageChanged(used=used, size=size):
-            return {"sessionUpdate": "usage_update", "used": used, "size": size} if size else None
+        case UsageChanged():
+            return usage_update(event)
         case Notice():
             return None if replay else _notice(event, client)
         case CompactionChanged():
-            return _compaction(event) if client.compaction else None
+            return updates.compaction(event) if client.compaction else None
         case TerminalChanged() | MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged():
             return None  # of programs in the background: they go on between turns, when nothing may be shown
         case _:
@@ -58,7 +59,7 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
 
 def user_message(event: MessageStarted) -> list[JsonObject]:
     """A prompt, one chunk for each of its parts; live clients know what they sent, replay needs it."""
-    return [_chunk("user_message_chunk", event.item, content_block(part)) for part in event.parts]
+    return [chunk("user_message_chunk", event.item, content_block(part)) for part in event.parts]
 
 
 def commands_update(commands: Sequence[Command]) -> JsonObject:
@@ -71,49 +72,25 @@ def commands_update(commands: Sequence[Command]) -> JsonObject:
     return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
 
 
-def _chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
-    return {"sessionUpdate": kind, "messageId": message_id, "content": content}
-
-
 def _notice(event: Notice, client: ClientCapabilities) -> JsonObject | None:
     if client.notices:
-        update: dict[str, JsonValue] = {
-            "sessionUpdate": "notice",
-            "severity": event.severity,
-            "title": event.title,
-        }
-        return update | ({"description": event.description} if event.description else {})
+        return updates.notice(event)
     if event.severity == "error":
         return None  # the prompt's own answer carries it
     text = f"{event.title}: {event.description}" if event.description else event.title
-    return _chunk("agent_thought_chunk", event.item, {"type": "text", "text": f"{text}\n\n"})  # many join the thoughts
+    return text_chunk("agent_thought_chunk", event.item, f"{text}\n\n")  # many join the thoughts
 
 
 def _plan(event: PlanChanged, client: ClientCapabilities) -> JsonObject:
-    steps = [{"content": step.content, "priority": step.priority, "status": step.status} for step in event.entries]
     if not client.plans:
-        return {"sessionUpdate": "plan", "entries": steps}
-    if not steps:
+        return {"sessionUpdate": "plan", "entries": updates.steps(event)}
+    if not event.entries:
         return {"sessionUpdate": "plan_removed", "planId": event.item}
-    return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": event.item, "entries": steps}}
-
-
-def _compaction(event: CompactionChanged) -> JsonObject:
-    if event.delta is not None:
-        content: JsonObject = {"type": "text", "text": event.delta}
-        return {"sessionUpdate": "compaction_summary_chunk", "compactionId": event.item, "content": content}
-    update: dict[str, JsonValue] = {
-        "sessionUpdate": "compaction_update",
-        "compactionId": event.item,
-        "status": event.status,
-    }
-    if event.summary is not None:
-        update["summary"] = [{"type": "text", "text": event.summary}]
-    return update | ({"error": event.error} if event.error else {})
+    return updates.plan_update(event)
 
 
 def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject:
-    content = _without_terminals(event) if replay else event.content
+    content = without_terminals(event) if replay else event.content
     update: dict[str, JsonValue] = {
         "sessionUpdate": "tool_call_update" if event.name is None else "tool_call",
         "toolCallId": event.item,
@@ -123,25 +100,13 @@ def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject:
         "title": event.title,
         "kind": event.kind,
         "status": "failed" if event.status == "cancelled" else event.status,  # protocol 1 has no word for it
-        "locations": None if event.locations is None else [_location(location) for location in event.locations],
+        "locations": None if event.locations is None else [location(place) for place in event.locations],
         "content": None if content is None else [tool_content(item) for item in content],
         "rawInput": event.raw_input,
         "rawOutput": event.raw_output,
     }
     update.update((key, value) for key, value in optional.items() if value is not None)
     return update
-
-
-def _without_terminals(event: ToolCallChanged) -> tuple[ToolContent, ...] | None:
-    """What to show of a past call: its terminal is gone with the client that had it, its output is not."""
-    if event.content is None or not any(isinstance(item, TerminalContent) for item in event.content):
-        return event.content
-    others = tuple(item for item in event.content if not isinstance(item, TerminalContent))
-    return (*others, *(PartContent(part=part) for part in event.output or ()))
-
-
-def _location(location: Location) -> JsonObject:
-    return {"path": location.path} | ({} if location.line is None else {"line": location.line})
 
 
 def tool_content(item: ToolContent) -> JsonObject:

@@ -1,0 +1,34 @@
+"""What can be set in a session, as protocols list it. They differ in what they call an option's id."""
+
+from collections.abc import Sequence
+
+from claw_acp.contracts.command import Option
+from claw_acp.core.json_value import JsonObject
+from claw_acp.runtime.choices import Setting, settings_in
+from claw_acp.runtime.engine import OpenSession
+
+
+def config_options(opened: OpenSession, *, id_key: str, switches: bool) -> Sequence[JsonObject]:
+    """All options of a session, as they are now, the most important first.
+
+    Args:
+        opened: The session.
+        id_key: What the protocol calls the id of an option.
+        switches: Whether the client knows options that are on or off.
+    """
+    return [_option(setting, id_key) for setting in settings_in(opened, switches=switches)]
+
+
+def _option(setting: Setting, id_key: str) -> JsonObject:
+    known: JsonObject = {id_key: setting.id, "name": setting.name} | {
+        key: text for key, text in (("description", setting.description), ("category", setting.category)) if text
+    }
+    if not setting.options:
+        return {**known, "type": "boolean", "currentValue": setting.current}
+    values = [_value(option) for option in setting.options]
+    return {**known, "type": "select", "currentValue": setting.current, "options": values}
+
+
+def _value(option: Option) -> JsonObject:
+    shown: JsonObject = {"value": option.value, "name": option.name}
+    return {**shown, "description": option.description} if option.description else shown

@@ -1,0 +1,56 @@
+"""Asking the person at a client for permission. How the question looks is the protocol's."""
+
+import logging
+from abc import ABC, abstractmethod
+
+from claw_acp.acp.elicitation import Forms
+from claw_acp.acp.view import PATIENCE, SessionView
+from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
+from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.errors import RpcError
+
+log = logging.getLogger(__name__)
+
+METHOD = "session/request_permission"
+
+
+class ClientAsker(ABC):
+    """Asks one client. Anything but one of the offered answers counts as no answer.
+
+    A client that cannot answer (an error, or silence) is not asked again before the next prompt.
+    """
+
+    def __init__(self, view: SessionView) -> None:
+        self._view = view
+        self._forms = Forms(view.peer, view.client)
+
+    @abstractmethod
+    def request(self, question: PermissionQuestion) -> JsonObject:
+        """The parameters of the request; the session and the options are added."""
+
+    @abstractmethod
+    def chosen(self, answer: JsonValue) -> str | None:
+        """The id of the option that was chosen, if one was.
+
+        Raises:
+            InvalidRequest: The answer is none.
+        """
+
+    async def form(self, form: Form) -> FormAnswer | None:
+        """See `Asker`."""
+        return await self._forms.ask(form)
+
+    async def permission(self, question: PermissionQuestion) -> Choice | None:
+        """See `Asker`."""
+        if not self._view.can_ask:
+            return None
+        options = [{"optionId": choice.id, "name": choice.label, "kind": choice.kind} for choice in question.choices]
+        asked: JsonObject = {"sessionId": question.session, **self.request(question), "options": options}
+        try:
+            chosen = self.chosen(await self._view.peer.request(METHOD, asked, within=PATIENCE))
+        except (RpcError, InvalidRequest, TimeoutError) as error:
+            log.warning("permission not answered", extra={"session": question.session, "reason": str(error)})
+            self._view.can_ask = False
+            return None
+        return next((choice for choice in question.choices if choice.id == chosen), None)

@@ -1,0 +1,73 @@
+"""The `session/update` payloads that look the same in every protocol. Plain dictionaries: they are streamed."""
+
+from claw_acp.core.events import (
+    CompactionChanged,
+    Location,
+    Notice,
+    PartContent,
+    PlanChanged,
+    TerminalContent,
+    ToolCallChanged,
+    ToolContent,
+    UsageChanged,
+)
+from claw_acp.core.json_value import JsonObject, JsonValue
+
+
+def text_chunk(kind: str, message_id: str, text: str) -> JsonObject:
+    """A message or a thought grows by a text."""
+    return {"sessionUpdate": kind, "messageId": message_id, "content": {"type": "text", "text": text}}
+
+
+def chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
+    """A message or a thought grows by a block."""
+    return {"sessionUpdate": kind, "messageId": message_id, "content": content}
+
+
+def usage_update(event: UsageChanged) -> JsonObject | None:
+    """The context in use; None while the size of the window is unknown."""
+    return {"sessionUpdate": "usage_update", "used": event.used, "size": event.size} if event.size else None
+
+
+def plan_update(event: PlanChanged) -> JsonObject:
+    """A plan that has an id."""
+    return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": event.item, "entries": steps(event)}}
+
+
+def steps(event: PlanChanged) -> list[JsonObject]:
+    """All steps of a plan."""
+    return [{"content": step.content, "priority": step.priority, "status": step.status} for step in event.entries]
+
+
+def notice(event: Notice) -> JsonObject:
+    """Something to know that is not part of the conversation."""
+    update: JsonObject = {"sessionUpdate": "notice", "severity": event.severity, "title": event.title}
+    return {**update, "description": event.description} if event.description else update
+
+
+def compaction(event: CompactionChanged) -> JsonObject:
+    """A compaction begins, grows, changes or ends."""
+    if event.delta is not None:
+        content: JsonObject = {"type": "text", "text": event.delta}
+        return {"sessionUpdate": "compaction_summary_chunk", "compactionId": event.item, "content": content}
+    update: dict[str, JsonValue] = {
+        "sessionUpdate": "compaction_update",
+        "compactionId": event.item,
+        "status": event.status,
+    }
+    if event.summary is not None:
+        update["summary"] = [{"type": "text", "text": event.summary}]
+    return update | ({"error": event.error} if event.error else {})
+
+
+def location(place: Location) -> JsonObject:
+    """A place in a file."""
+    return {"path": place.path} | ({} if place.line is None else {"line": place.line})
+
+
+def without_terminals(event: ToolCallChanged) -> tuple[ToolContent, ...] | None:
+    """What to show of a call whose terminal was another client's: not that, but its output, once that is known."""
+    if event.content is None or not any(isinstance(item, TerminalContent) for item in event.content):
+        return event.content
+    others = tuple(item for item in event.content if not isinstance(item, TerminalContent))
+    return (*others, *(PartContent(part=part) for part in event.output or ()))

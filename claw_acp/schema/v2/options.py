@@ -1,0 +1,24 @@
+"""Setting an option in protocol 2."""
+
+from typing import Annotated, Literal
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from claw_acp.schema.base import EXPLAINED, Explained, Wire
+
+
+class SetSessionConfigOptionRequest(Wire):
+    """Set an option: to the id of one of its values, or on or off."""
+
+    session_id: str
+    config_id: str
+    type: Literal["id", "boolean"]
+    value: Annotated[bool | str, Explained("must be a string, or true or false")]
+
+    @model_validator(mode="after")
+    def _value_fits_type(self) -> "SetSessionConfigOptionRequest":
+        if (self.type == "boolean") != isinstance(self.value, bool):
+            wanted = "true or false" if self.type == "boolean" else "the id of a value"
+            raise PydanticCustomError(EXPLAINED, f'need {wanted} as `value` when `type` is "{self.type}"')
+        return self

@@ -1,0 +1,31 @@
+"""The answer to a permission request in protocol 2."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from claw_acp.schema.base import Known, Variants, Wire
+
+OUTCOMES = ("cancelled", "selected")
+
+
+class SelectedPermissionOutcome(Wire):
+    """The answer; an id that was not offered is no permission."""
+
+    outcome: Literal["selected"] = "selected"
+    option_id: str
+
+
+class OtherPermissionOutcome(Wire):
+    """Nobody chose; an outcome that we do not know is no approval either."""
+
+    outcome: Annotated[str, Known(OUTCOMES)]
+
+
+RequestPermissionOutcome: TypeAlias = Annotated[
+    SelectedPermissionOutcome | OtherPermissionOutcome, Variants("outcome", otherwise=OtherPermissionOutcome)
+]
+
+
+class RequestPermissionResponse(Wire):
+    """The user's answer."""
+
+    outcome: RequestPermissionOutcome
