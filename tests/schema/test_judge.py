@@ -14,6 +14,10 @@ ALL_CAPABILITIES: Object = {
     "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},
     "elicitation": {"form": {}},
 }
+OFFERED: Object = {
+    "loadSession": True,
+    "sessionCapabilities": {"list": {}, "delete": {}, "resume": {}, "close": {}},
+}
 CHUNK: Object = {"sessionUpdate": "agent_message_chunk", "content": TEXT}
 COMMANDS: Object = {"sessionUpdate": "available_commands_update", "availableCommands": []}
 OPTION: Object = {"optionId": "yes", "name": "Yes", "kind": "allow_once"}
@@ -22,11 +26,11 @@ OPTION: Object = {"optionId": "yes", "name": "Yes", "kind": "allow_once"}
 class Talk:
     """A connection under judgement, spoken line by line; the client counts its requests from 1."""
 
-    def __init__(self, capabilities: Object | None = None, **options: Any) -> None:
+    def __init__(self, capabilities: Object | None = None, *, offered: Object = OFFERED, **options: Any) -> None:
         self.judge = Judge(OfficialSchema.load(), **options)
         self.last = 0
         self.ask("initialize", protocolVersion=1, clientCapabilities=capabilities or {})
-        self.answer(protocolVersion=1)
+        self.answer(protocolVersion=1, agentCapabilities=offered)
 
     def ask(self, method: str, **params: object) -> int:
         self.last += 1
@@ -271,6 +275,84 @@ def test_what_the_client_cannot_do_is_not_asked_of_it(method: str, params: Objec
     talk.open()
     with pytest.raises(Breach, match=f"capability `{capability}`"):
         talk.call(method, sessionId="s", **params)
+
+
+PLAN: Object = {"type": "items", "planId": "p", "entries": []}
+CHILD_MESSAGE: Object = {"messageId": "m", "content": TEXT}
+
+
+@pytest.mark.parametrize(
+    ("update", "capability"),
+    [
+        ({"sessionUpdate": "plan_update", "plan": PLAN}, "plan"),
+        ({"sessionUpdate": "plan_removed", "planId": "p"}, "plan"),
+        ({"sessionUpdate": "subagent_update", "sessionId": "s2"}, "subagents"),
+        ({"sessionUpdate": "session_message", "messageId": "m"}, "subagents"),
+        ({"sessionUpdate": "session_message_chunk", **CHILD_MESSAGE}, "subagents"),
+    ],
+)
+def test_unstable_updates_go_to_clients_that_asked_for_them(update: Object, capability: str) -> None:
+    offers: tuple[Object, Object] = ({}, {capability: {}})
+    for capabilities in offers:
+        talk = Talk(capabilities)
+        talk.open()
+        talk.prompt()
+        if capabilities:
+            talk.update(**update)
+            continue
+        with pytest.raises(Breach, match=f"capability `{capability}`"):
+            talk.update(**update)
+
+
+@pytest.mark.parametrize("method", ["fork", "archive", "unarchive", "status", "set_title", "close"])
+def test_what_was_not_offered_is_not_served(method: str) -> None:
+    talk = Talk(offered={})
+    talk.open()
+    talk.ask(f"session/{method}", sessionId="s")
+    answers = {"fork": {"sessionId": "s2"}, "status": {"status": "open"}, "set_title": {"title": "t"}}
+    with pytest.raises(Breach, match="is not offered"):
+        talk.answer(**answers.get(method, {}))
+
+
+def test_what_was_not_offered_is_not_sent() -> None:
+    with pytest.raises(Breach, match=r"auth\.status"):
+        Talk().judge.agent_sent(
+            {"jsonrpc": "2.0", "method": "auth/status_update", "params": {"state": "unknown", "accounts": []}}
+        )
+
+
+@pytest.mark.parametrize("offers", [True, False])
+@pytest.mark.parametrize("says", [True, False])
+def test_a_list_says_what_is_archived_exactly_where_sessions_can_be(*, offers: bool, says: bool) -> None:
+    archive: Object = {"archive": {}} if offers else {}
+    talk = Talk(offered={"sessionCapabilities": {"list": {}, **archive}})
+    talk.ask("session/list")
+    listed: Object = {"sessionId": "s", "cwd": "/"} | ({"archived": False} if says else {})
+    if offers == says:
+        talk.answer(sessions=[listed])
+        return
+    with pytest.raises(Breach, match="archived"):
+        talk.answer(sessions=[listed])
+
+
+def test_a_fork_opens_the_copy_and_an_archived_session_is_closed() -> None:
+    talk = Talk(offered={"sessionCapabilities": {"fork": {}, "archive": {}}})
+    talk.open()
+    talk.ask("session/fork", sessionId="s", cwd="/work")
+    talk.answer(sessionId="s2")
+    talk.update("s2", **COMMANDS)
+    talk.ask("session/archive", sessionId="s")
+    talk.answer()
+    with pytest.raises(Breach, match="not open"):
+        talk.update(**COMMANDS)
+
+
+def test_turns_of_others_are_seen_where_the_test_says_so() -> None:
+    talk = Talk(prompted_by="anyone")
+    talk.open()
+    talk.update(**CHUNK)
+    with pytest.raises(Breach, match="not open"):
+        talk.update("s2", **CHUNK)
 
 
 def test_what_the_client_cannot_show_is_not_sent() -> None:

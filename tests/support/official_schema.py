@@ -22,14 +22,25 @@ class Judge:
     Feed it every frame in the order in which the client sees it. Frames of the client are only taken note of, since
     tests send broken ones on purpose. The order of sessions and turns is that of protocol 1 and is judged only there.
 
-    Token counts in the answer to a prompt are allowed although only the unstable schema has them: no capability gates
-    them, and it does describe their shape.
+    Shapes are those of the unstable schema, which holds all of the stable one; what of it needs a capability is refused
+    where that was not offered. Token counts in the answer to a prompt need none.
+
+    Args:
+        schema: Which protocol; of version 1 the unstable one is taken anyway.
+        late_cancel: See `SessionOrder`.
+        prompted_by: See `SessionOrder`.
     """
 
-    def __init__(self, schema: OfficialSchema, *, late_cancel: Literal["refused", "allowed"] = "refused") -> None:
-        self._schema = schema
+    def __init__(
+        self,
+        schema: OfficialSchema,
+        *,
+        late_cancel: Literal["refused", "allowed"] = "refused",
+        prompted_by: Literal["us", "anyone"] = "us",
+    ) -> None:
+        self._schema = OfficialSchema.load(unstable=True) if schema.version == 1 else schema
         self._ungated = OfficialSchema.load(schema.version, unstable=True)
-        self._order = SessionOrder(late_cancel=late_cancel)
+        self._order = SessionOrder(late_cancel=late_cancel, prompted_by=prompted_by)
         self._asked: dict[tuple[type, object], list[Asked]] = {}
         self._agent_asked: dict[tuple[type, object], str] = {}
 

@@ -28,7 +28,34 @@ UPDATE_GATES = {
     "notice": ("session", "notices"),
     "compaction_update": ("session", "compaction"),
     "compaction_summary_chunk": ("session", "compaction"),
+    "plan_update": ("plan",),
+    "plan_removed": ("plan",),
+    "subagent_update": ("subagents",),
+    "session_message": ("subagents",),
+    "session_message_chunk": ("subagents",),
 }
+SERVED_GATES = {
+    "session/load": ("loadSession",),
+    "session/list": ("sessionCapabilities", "list"),
+    "session/delete": ("sessionCapabilities", "delete"),
+    "session/resume": ("sessionCapabilities", "resume"),
+    "session/close": ("sessionCapabilities", "close"),
+    "session/fork": ("sessionCapabilities", "fork"),
+    "session/archive": ("sessionCapabilities", "archive"),
+    "session/unarchive": ("sessionCapabilities", "archive"),
+    "session/status": ("sessionCapabilities", "status"),
+    "session/set_title": ("sessionCapabilities", "title"),
+    "logout": ("auth", "logout"),
+    "auth/status": ("auth", "status"),
+    "auth/status_update": ("auth", "status"),
+    "providers/list": ("providers",),
+    "providers/set": ("providers",),
+    "providers/disable": ("providers",),
+    "mcp/message": ("mcpCapabilities", "acp"),
+}
+"""What the agent must have offered before it serves a request or makes a call."""
+ENDING = ("session/close", "session/archive", "session/delete")
+"""Requests that close a session."""
 
 
 class Breach(AssertionError):
@@ -67,12 +94,15 @@ class SessionOrder:
     Attributes:
         late_cancel: Whether a turn may still end by itself when the client cancels it just then. A test that cancels
             without knowing that the turn is held must allow it.
+        prompted_by: Whether only this client prompts in its sessions, or others on connections of their own, too.
     """
 
     late_cancel: Literal["refused", "allowed"] = "refused"
+    prompted_by: Literal["us", "anyone"] = "us"
     initialized: bool = False
     asked_to_initialize: bool = False
     _capabilities: Object = field(default_factory=dict[str, Any])
+    _offered: Object = field(default_factory=dict[str, Any])
     _sessions: dict[str, _Session] = field(default_factory=dict[str, _Session])
 
     # -------------------------------------------------------------- the client speaks
@@ -92,7 +122,7 @@ class SessionOrder:
         session = self._sessions.get(name or "")
         if session and (session.is_open or session.opening) and request.method == "session/prompt":
             session.turns.append(request)
-        if session and request.method == "session/close":
+        if session and request.method in ENDING:
             for turn in session.turns:
                 turn.must_be_cancelled = True
 
@@ -111,13 +141,18 @@ class SessionOrder:
         on_result: dict[object, Callable[[Asked, Object], None]] = {
             "initialize": self._on_initialized,
             "session/new": self._on_opened,
+            "session/fork": self._on_opened,
             "session/load": self._on_opened,
             "session/resume": self._on_opened,
+            "session/list": self._on_listed,
             "session/prompt": self._on_turn_ended,
             "session/close": self._on_closed,
             "session/delete": self._on_closed,
+            "session/archive": self._on_closed,
             "session/set_config_option": self._on_options,
         }
+        if gate := self._not_offered(request.method):
+            raise Breach(f"{request.method} was served and `{gate}` is not offered")
         if request.method in on_result:
             on_result[request.method](request, result)
 
@@ -137,18 +172,25 @@ class SessionOrder:
     def _on_initialized(self, request: Asked, result: Object) -> None:
         self.initialized = True
         self._capabilities = _object(request.params, "clientCapabilities")
+        self._offered = _object(result, "agentCapabilities")
         terminal = self._offers(("auth", "terminal")) or _object(self._capabilities, "_meta").get("terminal-auth")
         if not terminal and any(method.get("type") == "terminal" for method in result.get("authMethods") or ()):
             raise Breach("a login by terminal is offered to a client without `auth.terminal`")
 
     def _on_opened(self, request: Asked, result: Object) -> None:
-        name: str = _text(request.params, "sessionId") or result["sessionId"]
+        is_new = request.method in {"session/new", "session/fork"}
+        name: str = result["sessionId"] if is_new else request.params["sessionId"]
         session = self._sessions.setdefault(name, _Session())
-        if request.method == "session/new" and session.is_open:
+        if is_new and session.is_open:
             raise Breach(f"session id {name} is given twice")
         session.is_open = True
         session.stop_opening(request.method)
         self._on_options(request, result)
+
+    def _on_listed(self, _request: Asked, result: Object) -> None:
+        archives = not self._not_offered("session/archive")
+        if any(("archived" in session) != archives for session in result["sessions"]):
+            raise Breach("`archived` is said of every listed session where `session/archive` is offered, else of none")
 
     def _on_options(self, _request: Asked, holder: Object) -> None:
         switches = [option for option in holder.get("configOptions") or () if option["type"] == "boolean"]
@@ -179,6 +221,8 @@ class SessionOrder:
             gate = ("elicitation", params["mode"])
         if gate and not self._offers(gate):
             raise Breach(f"{method} needs the client's capability `{'.'.join(gate)}`")
+        if missing := self._not_offered(method):
+            raise Breach(f"{method} was sent and `{missing}` is not offered")
         name = _text(params, "sessionId")
         if name is not None:
             self._agent_called_in(name, method, params)
@@ -199,7 +243,8 @@ class SessionOrder:
         gate = UPDATE_GATES.get(kind)
         if gate and not self._offers(gate):
             raise Breach(f"{kind} needs the client's capability `{'.'.join(gate)}`")
-        if not session.turns and not session.loads and kind not in BETWEEN_TURNS:
+        between_turns = self.prompted_by == "us" and not session.turns and not session.loads
+        if between_turns and kind not in BETWEEN_TURNS:
             raise Breach(f"{kind} belongs to a turn, and none runs")
         if kind == "config_option_update":
             self._on_options(Asked(None, {}), update)
@@ -211,11 +256,20 @@ class SessionOrder:
             raise Breach(f"tool call {update['toolCallId']} is updated and was never announced")
 
     def _offers(self, path: tuple[str, ...]) -> bool:
-        """Whether the client has a capability: `true` where it is a flag, an object where it is a marker."""
-        value: object = self._capabilities
-        for part in path:
-            value = _object({"": value}, "").get(part)
-        return value is True or isinstance(value, dict)
+        return _has(self._capabilities, path)
+
+    def _not_offered(self, method: object) -> str | None:
+        """The capability that the agent lacks for a method, if any."""
+        gate = SERVED_GATES.get(method) if isinstance(method, str) else None
+        return None if gate is None or _has(self._offered, gate) else ".".join(gate)
+
+
+def _has(capabilities: Object, path: tuple[str, ...]) -> bool:
+    """Whether a capability is there: `true` where it is a flag, an object where it is a marker."""
+    value: object = capabilities
+    for part in path:
+        value = _object({"": value}, "").get(part)
+    return value is True or isinstance(value, dict)
 
 
 def _text(params: Mapping[str, object], key: str) -> str | None:
