@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from claw_acp.contracts.asking import Form, FormAnswer
 from claw_acp.contracts.tool import Invocation, Progress, SessionShelf, Tool, ToolContext, ToolResult
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -30,13 +31,15 @@ class EditorWorkspace(LocalWorkspace):
 
 @dataclass
 class Bench:
-    """One session for tools. `plans` and `news` collect what they publish."""
+    """One session for tools. `plans` and `news` collect what they publish; `forms` are answered with `answer`."""
 
     workspace: Workspace
     shelf: SessionShelf = field(default_factory=SessionShelf)
     plans: list[tuple[PlanEntry, ...]] = field(default_factory=list[tuple[PlanEntry, ...]])
     news: list[Progress] = field(default_factory=list[Progress])
     may_read: Callable[[Path], bool] = lambda _: True
+    forms: list[Form] = field(default_factory=list[Form])
+    answer: FormAnswer | None = None
 
     @classmethod
     def on(cls, *roots: Path) -> "Bench":
@@ -54,6 +57,7 @@ class Bench:
             progress=self._progress,
             publish_plan=self._plan,
             may_read=self.may_read,
+            ask=self._ask,
         )
 
     def prepare(self, tool: Tool, **arguments: JsonValue) -> Invocation:
@@ -72,6 +76,10 @@ class Bench:
 
     async def _progress(self, news: Progress) -> None:
         self.news.append(news)
+
+    async def _ask(self, form: Form) -> FormAnswer | None:
+        self.forms.append(form)
+        return self.answer
 
     async def _plan(self, entries: Sequence[PlanEntry]) -> None:
         self.plans.append(tuple(entries))
