@@ -4,7 +4,6 @@ import gc
 import logging
 import os
 import signal
-import threading
 
 import anyio
 
@@ -16,15 +15,13 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.rpc.stdio import StdioTransport, stdio_transport
 from claw_acp.runtime import warm_up
 from claw_acp.runtime.build import open_engine
+from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.lifetimes import EngineHouse
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
 from claw_acp.workspace.process_groups import kill_all_groups
 
 log = logging.getLogger(__name__)
-
-POLITE = 0.7  # seconds from the end of the input that commands have to end by themselves; what they wrote is still kept
-EXIT_WITHIN = 1.7  # seconds from the end of the input to ours; editors kill after two or three
 
 
 def serve(opening: Opening) -> int:
@@ -51,7 +48,7 @@ async def _serve(opening: Opening, trace: FrameTrace | None) -> None:
             opening.output_fd,
             splitter=opening.splitter,
             early=opening.frames,
-            on_end=_Deadline().start,
+            on_end=Deadline().start,
         ) as transport,
         anyio.create_task_group() as tasks,
     ):
@@ -89,23 +86,3 @@ async def _end_on_signal(transport: StdioTransport) -> None:
         async for number in signals:
             log.info("told to stop", extra={"signal": number.name})
             transport.end()
-
-
-class _Deadline:
-    """Whatever still hangs some time after the end (a command, a file system) must not keep the process alive."""
-
-    def __init__(self) -> None:
-        self._once = threading.Lock()
-
-    def start(self) -> None:
-        """The end has come. Callable from any thread; only the first call counts."""
-        if self._once.acquire(blocking=False):
-            for seconds, act in ((POLITE, kill_all_groups), (EXIT_WITHIN, _leave)):
-                timer = threading.Timer(seconds, act)
-                timer.daemon = True
-                timer.start()
-
-
-def _leave() -> None:
-    kill_all_groups()
-    os._exit(0)

@@ -4,9 +4,10 @@ from typing import Literal
 
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 
-IdPrefix = Literal["ses", "msg", "call", "turn", "inc", "task", "plan", "ntc", "eli"]
+IdPrefix = Literal["ses", "msg", "call", "turn", "inc", "task", "plan", "ntc", "eli", "con", "term"]
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+_DIGITS = 26
 
 
 def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
@@ -15,3 +16,9 @@ def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
     number = (milliseconds << 80) | int.from_bytes(clock.random_bytes(10), "big")
     digits = (_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
     return f"{prefix}_{''.join(digits)}"
+
+
+def may_be_id(text: str, prefix: IdPrefix) -> bool:
+    """Whether `new_id` could have made this; says nothing about whether it did."""
+    start, _, digits = text.partition("_")
+    return start == prefix and len(digits) == _DIGITS and all(digit in _CROCKFORD for digit in digits)
