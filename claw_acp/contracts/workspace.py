@@ -31,11 +31,15 @@ class ExitStatus(Value):
 
 
 class ProcessOutput(Value):
-    """What a program has printed so far (stdout and stderr as they came); `exit` is None while it runs."""
+    """What a program has printed so far (stdout and stderr as they came); `exit` is None while it runs.
+
+    `printed` counts the bytes, those that were dropped too; 0 where nobody counts.
+    """
 
     text: str
     truncated: bool
     exit: ExitStatus | None
+    printed: int = 0
 
 
 class RunningProcess(Protocol):
@@ -54,8 +58,16 @@ class RunningProcess(Protocol):
         """Wait for the end."""
         ...
 
+    async def changed(self, since: ProcessOutput) -> None:
+        """Wait until `output` has more to tell than it had then, or the program has ended."""
+        ...
+
     async def kill(self) -> None:
         """Kill the program and all it started; its output stays readable."""
+        ...
+
+    def stop(self) -> bool:
+        """Begin to kill it and return at once. False when it has ended, or is not ours to kill this way."""
         ...
 
     async def release(self) -> None:

@@ -97,7 +97,7 @@ class _ToolCall:
         title = _line(call.title or call.name or "tool call")
         content: Sequence[ToolContent] = call.content or [PartContent(part=part) for part in call.output or ()]
         shown = [_fence(call.arguments, language="json")] if call.arguments else []
-        shown += [_tool_content(each) for each in content]
+        shown += filter(None, (_tool_content(each) for each in content))
         return _folded(f"{_MARKS[status]} {title}", "\n\n".join(shown) or f"*{status}*")
 
 
@@ -193,7 +193,7 @@ def _tool_content(content: ToolContent) -> str:
         case DiffContent():
             return f"`{content.path}`\n\n{_fence(_diff(content), language='diff')}"
         case CommandContent(text=text):
-            return _fence(text)
+            return _fence(text) if text else ""
         case TerminalContent():
             return "*(shown in the editor's terminal)*"
         case _:

@@ -7,11 +7,12 @@ from pydantic import Field
 
 from claw_acp.contracts.tool import CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess
-from claw_acp.core.events import PartContent, TerminalContent, ToolContent
+from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
-from claw_acp.tools.display import MAX_SHOWN_TEXT, fenced, printable
+from claw_acp.tools.display import fenced, printable
 from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.shell_program import ShellProgram
 from claw_acp.tools.shell_task import RELEASE_SECONDS, BackgroundTasks
 from claw_acp.tools.shell_text import clip, ending, readable
 
@@ -21,11 +22,8 @@ MAX_TIMEOUT: Final = 600
 MAX_OUTPUT: Final = 30_000
 """Characters of output the model gets."""
 
-PROGRESS_SECONDS: Final = 0.25
-"""The least time between two pictures of a running command; people read no faster."""
-
 _MAX_TITLE: Final = 120  # characters
-_MARGIN: Final = 200  # characters of a shown block that a note about what was left out may take
+_HOW_TO: Final = "See what it prints with shell_output, end it with shell_kill."
 
 
 class ShellParameters(Parameters):
@@ -70,6 +68,8 @@ class _Run(Invocation):
         self._parameters = parameters
         self._context = context
         self._cwd = context.workspace.roots[0]
+        self._process: RunningProcess | None = None
+        self._program: ShellProgram | None = None
         self.view = CallView(title=_title(parameters.command.strip()), kind="execute")
         self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd),)
 
@@ -83,45 +83,74 @@ class _Run(Invocation):
 
     async def run(self) -> ToolResult:
         """Start the command; wait for it unless it is to stay in the background."""
-        tasks = BackgroundTasks.on(self._context.shelf)
         if self._parameters.background:
-            await tasks.make_room()
-        process = await self._context.workspace.start(Command(line=self._parameters.command, cwd=self._cwd))
+            await BackgroundTasks.on(self._context.shelf).make_room()
+        line = self._parameters.command
+        process = self._process = await self._context.workspace.start(Command(line=line, cwd=self._cwd))
+        if process.terminal_id is None:
+            self._program = ShellProgram(process, line=line, cwd=self._cwd, clock=self._context.clock)
         kept = False
         try:
-            if self._parameters.background:
-                task = tasks.add(process, line=self._parameters.command, clock=self._context.clock)
-                kept = True
-                return _started(task, process)
-            return await self._wait(process)
+            if not self._parameters.background:
+                return await self._wait(process)
+            result = await self._leave_behind(process)
+            kept = True
+            return result
         finally:
             if not kept:
                 with anyio.move_on_after(RELEASE_SECONDS, shield=True):
                     await process.release()
 
+    async def so_far(self) -> ToolResult | None:
+        """What a command printed here until it was cancelled. One in an editor's terminal cannot be read any more."""
+        if self._process is None or self._program is None:
+            return None
+        output = await self._process.output()
+        status = output.exit
+        ended = "not ended" if status is None else ending(status)
+        return _result(output, shown=self._program.ended(output), status=status, ended=ended)
+
+    async def _leave_behind(self, process: RunningProcess) -> ToolResult:
+        """Let the command run on as a task of the session; its terminal is followed."""
+        if self._program is not None:
+            await self._context.progress(Progress(content=(self._program.picture,)))
+        tasks = BackgroundTasks.on(self._context.shelf)
+        task = tasks.add(process, line=self._parameters.command, clock=self._context.clock)
+        if self._program is not None:
+            self._context.programs.keep(self._program)
+        note = TextPart(text=f"Running in the background as {task}. {_HOW_TO}")
+        shown: tuple[ToolContent, ...] = (self._shown(process),)
+        if self._program is not None:
+            shown = (*shown, PartContent(part=note))  # our terminals cannot be seen everywhere
+        return ToolResult(parts=(note,), content=shown, raw={"task": task})
+
     async def _wait(self, process: RunningProcess) -> ToolResult:
         status: ExitStatus | None = None
         with anyio.move_on_after(self._parameters.timeout):
             status = await self._watched(process)
-        if status is not None:
-            return _result(await process.output(), process=process, status=status, ended=ending(status))
-        await process.kill()
-        ended = f"timed out after {self._parameters.timeout:g} s and was killed"
-        return _result(await process.output(), process=process, status=None, ended=ended)
+        if status is None:
+            await process.kill()
+            ended = f"timed out after {self._parameters.timeout:g} s and was killed"
+        else:
+            ended = ending(status)
+        output = await process.output()
+        shown = self._shown(process) if self._program is None else self._program.ended(output)
+        return _result(output, shown=shown, status=status, ended=ended, timed_out=status is None)
 
     async def _watched(self, process: RunningProcess) -> ExitStatus:
-        """Wait for the end while the person sees it run: in the editor's terminal, else by pictures of the output."""
-        if process.terminal_id is not None:
-            await self._context.progress(Progress(content=(TerminalContent(terminal_id=process.terminal_id),)))
-            return await process.wait()
-        shown = ""
-        while True:
-            with anyio.move_on_after(PROGRESS_SECONDS):
-                return await process.wait()
-            text = (await process.output()).text[-2 * MAX_SHOWN_TEXT :]
-            if text != shown:
-                await self._context.progress(Progress(content=(_block(text, tail_only=True),)))
-                shown = text
+        """Wait for the end while the person sees it run: in the editor's terminal, or in one of ours."""
+        await self._context.progress(Progress(content=(self._shown(process),)))
+        if self._program is not None:
+            with self._context.programs.running(self._program):
+                while (picture := await self._program.news()).running:
+                    await self._context.progress(Progress(content=(picture,)))
+        return await process.wait()
+
+    def _shown(self, process: RunningProcess) -> ToolContent:
+        if self._program is not None:
+            return self._program.picture
+        assert process.terminal_id is not None
+        return TerminalContent(terminal_id=process.terminal_id)
 
 
 def _title(line: str) -> str:
@@ -130,33 +159,21 @@ def _title(line: str) -> str:
     return first if first == line and len(first) <= _MAX_TITLE else f"{first[:_MAX_TITLE].rstrip()} …"
 
 
-def _started(task: str, process: RunningProcess) -> ToolResult:
-    note = f"Running in the background as {task}. See what it prints with shell_output, end it with shell_kill."
-    terminal = process.terminal_id
-    content = None if terminal is None else (TerminalContent(terminal_id=terminal),)
-    return ToolResult(parts=(TextPart(text=note),), content=content, raw={"task": task})
-
-
-def _result(output: ProcessOutput, *, process: RunningProcess, status: ExitStatus | None, ended: str) -> ToolResult:
+def _result(
+    output: ProcessOutput, *, shown: ToolContent, status: ExitStatus | None, ended: str, timed_out: bool = False
+) -> ToolResult:
     text = readable(output.text)
     told = clip(text, limit=MAX_OUTPUT, tail_only=output.truncated).rstrip() or "(no output)"
     if output.truncated:
         told = f"[the beginning of the output was dropped]\n{told}"
     failed = status is None or status.code != 0
-    if process.terminal_id is not None:
-        shown: tuple[ToolContent, ...] = (TerminalContent(terminal_id=process.terminal_id),)
-    else:
-        shown = (_block(text, tail_only=output.truncated),) if text.strip() else ()
-    if failed or not shown:
-        shown = (*shown, PartContent(part=TextPart(text=ended)))
+    content: tuple[ToolContent, ...] = (shown,)
+    if failed or (isinstance(shown, CommandContent) and not shown.text):
+        content = (shown, PartContent(part=TextPart(text=ended)))
     raw: JsonObject = {
         "exitCode": None if status is None else status.code,
         "signal": None if status is None else status.signal,
-        "timedOut": status is None,
+        "timedOut": timed_out,
         "truncated": output.truncated,
     }
-    return ToolResult(parts=(TextPart(text=f"{told}\n\n[{ended}]"),), content=shown, raw=raw, failed=failed)
-
-
-def _block(text: str, *, tail_only: bool) -> ToolContent:
-    return fenced(clip(readable(text), limit=MAX_SHOWN_TEXT - _MARGIN, tail_only=tail_only).rstrip())
+    return ToolResult(parts=(TextPart(text=f"{told}\n\n[{ended}]"),), content=content, raw=raw, failed=failed)

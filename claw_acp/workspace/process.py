@@ -37,7 +37,10 @@ class LocalProcess:
         self._process = process
         self._reader = reader
         self._tail = OutputTail(limit=output_limit)
+        self._printed = 0
         self._pipe_closed = anyio.Event()
+        self._news = anyio.Event()  # set and replaced whenever there is something new to tell
+        self._stopping = anyio.Event()
         self._ended = anyio.Event()
         self._exit: ExitStatus | None = None
 
@@ -55,13 +58,19 @@ class LocalProcess:
         """What was printed so far, and whether it ended."""
         await anyio.lowlevel.checkpoint()  # so that whoever polls lets the reader read
         ended = self._exit is not None
-        return ProcessOutput(text=self._tail.text(ended=ended), truncated=self._tail.truncated, exit=self._exit)
+        text = self._tail.text(ended=ended)
+        return ProcessOutput(text=text, truncated=self._tail.truncated, exit=self._exit, printed=self._printed)
 
     async def wait(self) -> ExitStatus:
         """Wait for the end; all output is there then."""
         await self._ended.wait()
         assert self._exit is not None
         return self._exit
+
+    async def changed(self, since: ProcessOutput) -> None:
+        """Wait until it has printed more than that, or has ended."""
+        while self._exit is None and self._printed == since.printed:
+            await self._news.wait()
 
     async def kill(self) -> None:
         """End the group: politely, then by force. Takes `TERMINATE_SECONDS` plus `REAP_SECONDS` at most."""
@@ -74,6 +83,11 @@ class LocalProcess:
             with anyio.move_on_after(REAP_SECONDS):
                 await self._ended.wait()
 
+    def stop(self) -> bool:
+        """Begin to end the group as `kill` does, and return at once; False when it has ended already."""
+        self._stopping.set()
+        return self._exit is None
+
     async def release(self) -> None:
         """Kill what still runs; output and exit stay readable."""
         await self.kill()
@@ -83,6 +97,7 @@ class LocalProcess:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._read)
+                tasks.start_soon(self._stop)
                 await self._process.wait()
                 with anyio.move_on_after(DRAIN_SECONDS):
                     await self._pipe_closed.wait()
@@ -101,9 +116,21 @@ class LocalProcess:
                 if not chunk:
                     break
                 self._tail.add(chunk)
+                self._printed += len(chunk)
+                self._tell()
         except OSError as error:
             _log.warning("command output lost", extra={"pid": self.group, "error": str(error)})
         self._pipe_closed.set()
+
+    async def _stop(self) -> None:
+        await self._stopping.wait()
+        self._signal(signal.SIGTERM)
+        await anyio.sleep(TERMINATE_SECONDS)
+        process_groups.kill_group(self.group)
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()
 
     def _signal(self, number: int) -> None:
         if self._exit is None:  # afterwards the number may belong to somebody else
@@ -118,6 +145,7 @@ class LocalProcess:
             code = -process_groups.KILL
         self._exit = exit_status(code)
         self._ended.set()
+        self._tell()
 
 
 def exit_status(code: int) -> ExitStatus:

@@ -1,7 +1,7 @@
 """The shell tools on real processes."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import anyio
@@ -10,7 +10,7 @@ import pytest
 from claw_acp.contracts.tool import Progress, RunsCommand, ToolResult
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess
 from claw_acp.core.errors import InvalidArguments, ToolError
-from claw_acp.core.events import PartContent, TerminalContent
+from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
 from claw_acp.core.messages import TextPart
 from claw_acp.core.value import replace
 from claw_acp.tools.shell import MAX_OUTPUT, Shell
@@ -36,7 +36,12 @@ async def test_output_and_exit_code_come_back(bench: Bench) -> None:
     assert said(result) == "out\nerr\n\n[exit code 0]"
     assert not result.failed
     assert result.raw == {"exitCode": 0, "signal": None, "timedOut": False, "truncated": False}
-    assert result.content == (PartContent(part=TextPart(text="```\nout\nerr\n```")),)
+    assert result.content is not None
+    [shown] = result.content
+    assert isinstance(shown, CommandContent)
+    assert shown.terminal_id.startswith("term_")
+    assert (shown.line, shown.cwd) == ("echo out; echo err >&2", str(bench.workspace.roots[0]))
+    assert (shown.text, shown.running, shown.code, shown.signal) == ("out\nerr", False, 0, None)
 
 
 async def test_a_command_that_fails_is_a_failed_result_with_its_output(bench: Bench) -> None:
@@ -48,12 +53,24 @@ async def test_a_command_that_fails_is_a_failed_result_with_its_output(bench: Be
 async def test_silence_is_said_in_words(bench: Bench) -> None:
     result = await bench.call(Shell(), command="true")
     assert said(result) == "(no output)\n\n[exit code 0]"
-    assert result.content == (PartContent(part=TextPart(text="exit code 0")),)
+    assert _pictures(result.content) == [""]
+    assert result.content is not None
+    assert result.content[1:] == (PartContent(part=TextPart(text="exit code 0")),)
 
 
 async def test_a_deadly_signal_is_named(bench: Bench) -> None:
     result = await bench.call(Shell(), command="kill -ABRT $$")
     assert (said(result), result.failed) == ("(no output)\n\n[killed by SIGABRT]", True)
+    assert result.content is not None
+    [shown, words] = result.content
+    assert isinstance(shown, CommandContent)
+    assert (shown.running, shown.code, shown.signal) == (False, None, "SIGABRT")
+    assert words == PartContent(part=TextPart(text="killed by SIGABRT"))
+
+
+def _pictures(content: Sequence[ToolContent] | None) -> list[str]:
+    """What the terminals of ours in a content show."""
+    return [item.text for item in content or () if isinstance(item, CommandContent)]
 
 
 async def test_a_command_runs_in_the_first_root(bench: Bench, tmp_path: Path) -> None:
@@ -82,6 +99,23 @@ async def test_cancelling_kills_what_the_command_started(bench: Bench, tmp_path:
 
 async def _call(bench: Bench, command: str) -> None:
     await bench.call(Shell(), command=command)
+
+
+async def test_a_command_that_was_cancelled_still_tells_what_it_printed(bench: Bench) -> None:
+    invocation = bench.prepare(Shell(), command="echo begun; sleep 1000")
+    assert await invocation.so_far() is None, "it has not begun"
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(invocation.run)
+        while _pictures(bench.news[-1].content if bench.news else ()) != ["begun"]:
+            await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+    result = await invocation.so_far()
+    assert result is not None
+    assert said(result) == "begun\n\n[killed by SIGTERM]"
+    assert result.content is not None
+    shown = result.content[0]
+    assert isinstance(shown, CommandContent)
+    assert (shown.text, shown.running, shown.signal) == ("begun", False, "SIGTERM")
 
 
 async def test_what_a_command_leaves_behind_is_killed_with_it(bench: Bench, tmp_path: Path) -> None:
@@ -115,14 +149,15 @@ async def test_the_person_sees_the_output_grow(bench: Bench, tmp_path: Path) -> 
     os.mkfifo(tmp_path / "go")
 
     async def let_go_when_seen(news: Progress) -> None:
-        await anyio.to_thread.run_sync((tmp_path / "go").write_text, "\n")
-        seen.append(news)
+        seen.extend(_pictures(news.content))
+        if seen[-1]:
+            await anyio.to_thread.run_sync((tmp_path / "go").write_text, "\n")
 
-    seen: list[Progress] = []
+    seen: list[str] = []
     context = replace(bench.context(), progress=let_go_when_seen)
     result = await Shell().prepare({"command": "echo early; read < go; echo late"}, context).run()
     assert said(result) == "early\nlate\n\n[exit code 0]"
-    assert seen == [Progress(content=(PartContent(part=TextPart(text="```\nearly\n```")),))]
+    assert seen == ["", "early"], "the end is told by the result"
 
 
 async def test_the_person_is_asked_with_the_command_as_title(bench: Bench, tmp_path: Path) -> None:
@@ -238,8 +273,14 @@ class _EditorTerminal:
         assert self._exit is not None
         return self._exit
 
+    async def changed(self, since: ProcessOutput) -> None:
+        raise AssertionError(f"the editor shows what is new, nobody else: {since}")
+
     async def kill(self) -> None:
         self.calls.append("kill")
+
+    def stop(self) -> bool:
+        raise AssertionError("the editor stops it")
 
     async def release(self) -> None:
         await anyio.lowlevel.checkpoint()  # an editor is asked and answers

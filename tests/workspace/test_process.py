@@ -15,6 +15,8 @@ from claw_acp.workspace.process import DRAIN_SECONDS, LocalProcess, exit_status
 from claw_acp.workspace.process_groups import kill_all_groups, live_groups
 from claw_acp.workspace.process_host import ProcessHost
 
+STUBBORN = "trap '' TERM; echo up; while :; do sleep 1000; done"
+
 
 @pytest.fixture
 async def host() -> AsyncIterator[ProcessHost]:
@@ -60,7 +62,7 @@ def _open_descriptors() -> int:
 
 async def test_stdout_and_stderr_come_in_the_order_they_were_written(host: ProcessHost, tmp_path: Path) -> None:
     output = await _finished(host, "echo one; echo two >&2; echo three", tmp_path)
-    assert output == ProcessOutput(text="one\ntwo\nthree\n", truncated=False, exit=ExitStatus(code=0))
+    assert output == ProcessOutput(text="one\ntwo\nthree\n", truncated=False, exit=ExitStatus(code=0), printed=14)
 
 
 async def test_the_exit_code_is_reported(host: ProcessHost, tmp_path: Path) -> None:
@@ -111,6 +113,52 @@ async def test_output_can_be_read_while_the_command_runs(host: ProcessHost, tmp_
     assert await _until_printed(process, "early\n") == "early\n"
     assert (await process.output()).exit is None
     await process.release()
+
+
+async def test_who_waits_for_something_new_wakes_when_it_is_printed_and_at_the_end(
+    host: ProcessHost, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "go")
+    process = await host.start(Command(line="echo one; read < go; echo two; read < go", cwd=tmp_path))
+    output = ProcessOutput(text="", truncated=False, exit=None)
+    with anyio.fail_after(10):
+        for text in ("one\n", "one\ntwo\n"):
+            await process.changed(output)
+            output = await process.output()
+            assert (output.text, output.exit) == (text, None)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(process.changed, output)
+                await anyio.wait_all_tasks_blocked()
+                await anyio.to_thread.run_sync((tmp_path / "go").write_text, "\n")
+        await process.changed(await process.output())
+        assert (await process.output()).exit == ExitStatus(code=0)
+
+
+async def test_nothing_new_is_nothing_to_wake_for(host: ProcessHost, tmp_path: Path) -> None:
+    process = await host.start(Command(line="echo one; sleep 1000", cwd=tmp_path))
+    await _until_printed(process, "one\n")
+    with anyio.move_on_after(0.05) as patience:
+        await process.changed(await process.output())
+    assert patience.cancelled_caught
+    await process.release()
+
+
+@pytest.mark.parametrize(
+    ("line", "signal_name"),
+    [("echo up; exec sleep 1000", "SIGTERM"), (STUBBORN, "SIGKILL")],
+    ids=["polite", "stubborn"],
+)
+async def test_stopping_returns_at_once_and_the_group_ends_soon(
+    host: ProcessHost, tmp_path: Path, line: str, signal_name: str
+) -> None:
+    process = await host.start(Command(line=line, cwd=tmp_path))
+    await _until_printed(process, "up\n")
+    assert process.stop()
+    assert (await process.output()).exit is None
+    with anyio.fail_after(10):
+        assert await process.wait() == ExitStatus(signal=signal_name)
+    assert not process.stop()
+    assert not live_groups()
 
 
 async def test_killing_ends_everything_the_command_started(host: ProcessHost, tmp_path: Path) -> None:

@@ -72,9 +72,17 @@ class EditorTerminal:
         status = await self._ask("wait_for_exit", WaitForTerminalExitResponse, within=None)
         return ExitStatus(code=status.exit_code, signal=status.signal)
 
+    async def changed(self, since: ProcessOutput) -> None:  # noqa: ARG002 - the editor shows what is new by itself
+        """See `RunningProcess`; here only the end counts."""
+        await self.wait()
+
     async def kill(self) -> None:
         """See `RunningProcess`."""
         await self._last_word("kill")
+
+    def stop(self) -> bool:
+        """See `RunningProcess`; the editor's person stops it there."""
+        return False
 
     async def release(self) -> None:
         """See `RunningProcess`; also when the turn is being cancelled, but never for long."""

@@ -89,8 +89,11 @@ def _plan(event: PlanChanged, client: ClientCapabilities) -> JsonObject:
     return updates.plan_update(event)
 
 
-def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject:
-    content = without_terminals(event) if replay else event.content
+def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject | None:
+    shown = without_terminals(event) if replay else event.content
+    content = None if shown is None else [tool_content(item) for item in shown if not _is_blank(item)]
+    if shown and not content:
+        content = None  # a command that has not printed yet: what was shown before stays
     update: dict[str, JsonValue] = {
         "sessionUpdate": "tool_call_update" if event.name is None else "tool_call",
         "toolCallId": event.item,
@@ -101,12 +104,16 @@ def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject:
         "kind": event.kind,
         "status": "failed" if event.status == "cancelled" else event.status,  # protocol 1 has no word for it
         "locations": None if event.locations is None else [location(place) for place in event.locations],
-        "content": None if content is None else [tool_content(item) for item in content],
+        "content": content,
         "rawInput": event.raw_input,
         "rawOutput": event.raw_output,
     }
     update.update((key, value) for key, value in optional.items() if value is not None)
-    return update
+    return update if len(update) > 2 else None
+
+
+def _is_blank(item: ToolContent) -> bool:
+    return isinstance(item, CommandContent) and not item.text
 
 
 def tool_content(item: ToolContent) -> JsonObject:
@@ -115,7 +122,7 @@ def tool_content(item: ToolContent) -> JsonObject:
         case PartContent(part=part):
             return {"type": "content", "content": content_block(part)}
         case DiffContent(path=path, old_text=old, new_text=new):
-            return {"type": "diff", "path": path, "newText": new} | ({} if old is None else {"oldText": old})
+            return {"type": "diff", "path": path, "newText": new or ""} | ({} if old is None else {"oldText": old})
         case TerminalContent(terminal_id=terminal_id):
             return {"type": "terminal", "terminalId": terminal_id}
         case CommandContent(text=text):
