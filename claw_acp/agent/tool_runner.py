@@ -15,6 +15,7 @@ from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.redacted import redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.toolbox import Toolbox
+from claw_acp.agent.waiting import Waiting
 from claw_acp.agent.watched_programs import WatchedPrograms
 from claw_acp.contracts.asking import AskedCommand, Form, FormAnswer
 from claw_acp.contracts.tool import Invocation, Progress, RunsCommand, Tool, ToolContext, ToolResult
@@ -58,6 +59,7 @@ class ToolRunner:
         self._desk = desk
         self._clock = clock
         self._redactor = redactor
+        self._waiting = Waiting(session)
 
     async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> None:
         """Run the calls of one answer, in order; neighbours that only read run together.
@@ -81,12 +83,13 @@ class ToolRunner:
                 self._session.work.call_ends(entry.call.id)
 
     async def _run_group(self, group: Sequence[_Entry]) -> None:
-        if len(group) == 1:
-            await self._run(group[0])
-            return
-        async with anyio.create_task_group() as tasks:
-            for entry in group:
-                tasks.start_soon(self._run, entry, name=entry.call.name)
+        with self._waiting.among(len(group)):
+            if len(group) == 1:
+                await self._run(group[0])
+                return
+            async with anyio.create_task_group() as tasks:
+                for entry in group:
+                    tasks.start_soon(self._run, entry, name=entry.call.name)
 
     # ------------------------------------------------------------------ one call
 
@@ -133,7 +136,8 @@ class ToolRunner:
             await self._session.publish(PlanChanged(item=self._session.id, entries=tuple(entries)))
 
         async def ask(form: Form) -> FormAnswer | None:
-            return await self._desk.asker.form(replace(form, session=self._session.id, call_id=call.id))
+            async with self._waiting.for_person():
+                return await self._desk.asker.form(replace(form, session=self._session.id, call_id=call.id))
 
         return ToolContext(
             session=self._session.id,
@@ -150,10 +154,13 @@ class ToolRunner:
         )
 
     async def _run(self, entry: _Entry) -> None:
+        if entry.invocation is not None:
+            await self._run_bound(entry, entry.invocation)
+        await self._waiting.call_over()
+
+    async def _run_bound(self, entry: _Entry, invocation: Invocation) -> None:
         """One call to its end, which is published where cancelling the call can no longer reach."""
-        invocation, result = entry.invocation, None
-        if invocation is None:
-            return
+        result = None
         if not entry.scope.cancel_called:
             with entry.scope:
                 result = await self._result(entry, invocation)
@@ -187,9 +194,10 @@ class ToolRunner:
             if preview:
                 await self._session.publish(ToolCallChanged(item=entry.call.id, content=preview))
             title = self._redactor(invocation.view.title)
-            admission = await self._gate.ask(
-                entry.call.id, decision, title=title, content=preview, command=self._command(invocation)
-            )
+            async with self._waiting.for_person():
+                admission = await self._gate.ask(
+                    entry.call.id, decision, title=title, content=preview, command=self._command(invocation)
+                )
             if not admission.allowed:
                 return admission.reason
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought

@@ -36,11 +36,11 @@ class PartContent(Value):
 
 
 class DiffContent(Value):
-    """A change to one file; `old_text` is None when the file is new."""
+    """A change to one file; `old_text` is None when the file is new, `new_text` when it is deleted."""
 
     path: str
     old_text: str | None
-    new_text: str
+    new_text: str | None
 
 
 class TerminalContent(Value):
@@ -171,11 +171,16 @@ class CompactionChanged(_Event):
 
 
 class StateChanged(_Event):
-    """A turn (`item`) began or ended. `stop` is None while running and after an error."""
+    """A turn (`item`) began or ended. `stop` is None while running and after an error, which then has a `code`.
 
-    state: Literal["running", "idle"]
+    `waiting` (shown, never kept) is told when the turn can do nothing more until a person answers, and `running` again
+    when it can.
+    """
+
+    state: Literal["running", "waiting", "idle"]
     stop: StopReason | None = None
     error: str | None = None
+    code: int | None = None
 
 
 class SessionChanged(_Event):

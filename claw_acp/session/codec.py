@@ -164,7 +164,7 @@ _COMMAND: Final = _Shape(
 )
 _CONTENT: Final = _union(
     part=_Shape(PartContent, part=_PART),
-    diff=_Shape(DiffContent, path=_TEXT, old_text=_TEXT_OR_NONE, new_text=_TEXT),
+    diff=_Shape(DiffContent, path=_TEXT, old_text=_TEXT_OR_NONE, new_text=_TEXT_OR_NONE),
     terminal=_Shape(TerminalContent, terminal_id=_TEXT),
     command=_COMMAND,
 )
@@ -201,7 +201,9 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
     "usage": _Shape(UsageChanged, used=_COUNT, size=_COUNT, request=_object(_USAGE, empty=Usage())),
     "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),
     "compaction": _Shape(CompactionChanged, status=_choice(CompactionStatus), summary=_TEXT, delta=_TEXT, error=_TEXT),
-    "state": _Shape(StateChanged, state=_choice(Literal["running", "idle"]), stop=_choice(StopReason), error=_TEXT),
+    "state": _Shape(
+        StateChanged, state=_choice(Literal["running", "idle"]), stop=_choice(StopReason), error=_TEXT, code=_COUNT
+    ),
     "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT, options=_JSON),
     "commands": _Shape(CommandsChanged),
 }

@@ -1,0 +1,48 @@
+"""When a turn can do nothing more until a person answers."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+from claw_acp.core.events import StateChanged
+from claw_acp.session.session import Session
+
+
+class Waiting:
+    """Counts the calls that run at once and the questions they have open, and tells when every call waits."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._calls = 0
+        self._questions = 0
+        self._told = False
+
+    @contextmanager
+    def among(self, calls: int) -> Generator[None]:
+        """So many calls run for as long as the block does, all counted before the first begins."""
+        self._calls = calls
+        try:
+            yield
+        finally:
+            self._calls = 0
+
+    @asynccontextmanager
+    async def for_person(self) -> AsyncGenerator[None]:
+        """One of the calls waits for an answer. When that is broken off, whoever does it tells how things go on."""
+        self._questions += 1
+        try:
+            await self._tell()
+            yield
+        finally:
+            self._questions -= 1
+        await self._tell()
+
+    async def call_over(self) -> None:
+        """One of the calls is over; perhaps only waiting ones are left, or none waits any more."""
+        self._calls -= 1
+        await self._tell()
+
+    async def _tell(self) -> None:
+        waits = self._questions >= max(1, self._calls)
+        if waits != self._told:
+            self._told = waits
+            await self._session.show(StateChanged(state="waiting" if waits else "running"))
