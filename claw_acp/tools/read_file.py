@@ -9,6 +9,7 @@ from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, ToolContext
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location, PartContent
 from claw_acp.core.messages import ImagePart, TextPart
+from claw_acp.core.picture import media_type
 from claw_acp.tools import picture
 from claw_acp.tools.display import amount, byte_size, fenced, shown_path
 from claw_acp.tools.line_window import LineWindow, window
@@ -61,7 +62,7 @@ class _Reading(Invocation):
         try:
             if picture.may_be_picture(self._path):
                 data = await workspace.read_bytes(self._path, limit=picture.MAX_BYTES)
-                if (kind := picture.media_type(data)) is not None:
+                if (kind := media_type(data)) is not None:
                     return self._image(data, kind)
             text = await workspace.read_text(self._path)
         except ToolError as error:
