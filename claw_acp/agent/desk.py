@@ -3,11 +3,17 @@
 from claw_acp.contracts.asking import Asker
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.value import Value
+from claw_acp.session.insertion import Inserted, nobody
 
 
 class Desk(Value):
-    """The ports of one front end for one session. `forms`: whether its asker can have forms filled in."""
+    """The ports of one front end for one session.
+
+    `forms`: whether its asker can have forms filled in. `inserted` is called once for a prompt that becomes part of the
+    conversation, at that moment.
+    """
 
     workspace: Workspace
     asker: Asker
     forms: bool = False
+    inserted: Inserted = nobody

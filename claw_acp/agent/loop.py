@@ -14,6 +14,7 @@ from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReaso
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, Usage
 from claw_acp.core.value import Value, replace
+from claw_acp.session.insertion import Inserted, insert, nobody
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -47,8 +48,12 @@ class Turn:
         self._clock = clock
         self._usage: Usage | None = None
 
-    async def run(self, prompt: Sequence[ContentPart]) -> Outcome:
+    async def run(self, prompt: Sequence[ContentPart], *, inserted: Inserted = nobody) -> Outcome:
         """Run the turn. Cancellation ends it cleanly: every call gets a result, the journal says `cancelled`.
+
+        Args:
+            prompt: What the person said.
+            inserted: Hears the id of that message once it is part of the conversation.
 
         Raises:
             ProviderError: A model request failed for good; the session stays usable.
@@ -56,8 +61,8 @@ class Turn:
         turn_id = new_id("turn", clock=self._clock)
         await self._session.publish(StateChanged(item=turn_id, state="running"))
         try:
-            message_id = new_id("msg", clock=self._clock)
-            await self._session.publish(MessageStarted(item=message_id, role="user", parts=tuple(prompt)))
+            message = MessageStarted(item=new_id("msg", clock=self._clock), role="user", parts=tuple(prompt))
+            await insert(self._session, message, inserted=inserted)
             stop = await self._iterate()
         except BaseException as error:
             with self._session.last_words():
@@ -88,12 +93,13 @@ class Turn:
             if isinstance(error, anyio.get_cancelled_exc_class()):
                 await self._session.publish(replace(idle, stop="cancelled"))
                 return
-            text = error.message if isinstance(error, ClawError) else "an unexpected error; the log has it"
+            known = isinstance(error, ClawError)
+            text = error.message if known else "an unexpected error; the log has it"
             notice_id = new_id("ntc", clock=self._clock)
             await self._session.publish(
                 Notice(item=notice_id, severity="error", title="The turn failed", description=text)
             )
-            await self._session.publish(replace(idle, error=text))
+            await self._session.publish(replace(idle, error=text, code=error.code if known else None))
         except StoreError as trouble:
             log.warning("the end of a turn was not kept", extra={"turn": turn_id, "reason": trouble.message})
 

@@ -18,6 +18,7 @@ from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.permissions import places_of
 from claw_acp.security.policy import Policy
 from claw_acp.session.export import to_markdown
+from claw_acp.session.insertion import Inserted, insert, nobody
 from claw_acp.session.session import Session
 
 
@@ -29,10 +30,12 @@ def find_command(commands: Sequence[Command], text: str) -> tuple[Command | None
     return next((command for command in commands if command.name == name[1:]), None), argument.strip()
 
 
-async def keep_answer(session: Session, *, typed: str, answer: str, clock: Clock) -> None:
+async def keep_answer(session: Session, *, typed: str, answer: str, clock: Clock, inserted: Inserted = nobody) -> None:
     """Show and keep a command and what it answered, beside the conversation that models see."""
     turn_id, asked, said = (new_id("turn", clock=clock), new_id("msg", clock=clock), new_id("msg", clock=clock))
-    await session.publish(MessageStarted(item=asked, role="user", parts=(TextPart(text=typed),), aside=True))
+    await session.publish(StateChanged(item=turn_id, state="running"))
+    message = MessageStarted(item=asked, role="user", parts=(TextPart(text=typed),), aside=True)
+    await insert(session, message, inserted=inserted)
     await session.publish(MessageStarted(item=said, role="assistant", aside=True))
     await session.publish(TextDelta(item=said, text=answer))
     await session.publish(StateChanged(item=turn_id, state="idle", stop="end_turn"))
