@@ -1,35 +1,68 @@
 """The configuration as it is now: files are looked at each time, and read again only when they have changed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import Locations
+from claw_acp.config.overlay import NOTHING_SET, ProviderOverride
 from claw_acp.config.project import PROJECT_FILE
 from claw_acp.config.settings import Settings
+from claw_acp.core.value import replace
 
 _Stamp: TypeAlias = tuple[int, int, int] | None
 
 
 class CurrentSettings:
-    """Settings by working directory, never older than the files they come from."""
+    """Settings by working directory, never older than the files they come from.
+
+    Attributes:
+        keys: The keys that took time to get, shared by all settings.
+        overrides: What a client has set about providers.
+        watchers: Called, with nothing, when that or one of the user's own files was seen to have changed.
+    """
 
     def __init__(self, *, locations: Locations, environ: Mapping[str, str]) -> None:
+        self.keys = KeyShelf()
+        self.overrides = NOTHING_SET
+        self.watchers: list[Callable[[], None]] = []
         self._locations = locations
         self._environ = environ
-        self._known: dict[Path | None, tuple[tuple[_Stamp, _Stamp], Settings]] = {}
+        self._user: tuple[_Stamp, _Stamp] | None = None
+        self._known: dict[Path | None, tuple[tuple[_Stamp, ...], Settings]] = {}
 
     def for_folder(self, cwd: Path | None) -> Settings:
         """The settings for work in `cwd` (None: no project). Never raises; see `load_settings`."""
-        user = _stamp(self._locations.config_file)
-        stamps = (user, None if cwd is None else _stamp(cwd / PROJECT_FILE))
+        user = (_stamp(self._locations.config_file), _stamp(self._locations.credentials_file))
+        stamps = (*user, None if cwd is None else _stamp(cwd / PROJECT_FILE))
         known = self._known.get(cwd)
-        if known is not None and known[0] == stamps:
-            return known[1]
-        settings = load_settings(locations=self._locations, environ=self._environ, cwd=cwd)
-        self._known[cwd] = (stamps, settings)
-        return settings
+        if known is None or known[0] != stamps:
+            settings = load_settings(locations=self._locations, environ=self._environ, cwd=cwd, keys=self.keys)
+            known = self._known[cwd] = (stamps, settings)
+        if user != self._user:
+            first, self._user = self._user is None, user
+            if not first:
+                self.keys.clear()  # somebody logged in anew, perhaps under the same name
+                self._tell()
+        settings = known[1]
+        return settings if self.overrides is NOTHING_SET else replace(settings, overrides=self.overrides)
+
+    def override(self, provider: str, override: ProviderOverride | None) -> None:
+        """Have a provider used in another way, or (None) not at all, until the process ends."""
+        self.overrides = self.overrides.with_provider(provider, override)
+        self._tell()
+
+    def forget(self) -> None:
+        """Undo every `override`, and have keys that took time to get, got anew."""
+        self.overrides = NOTHING_SET
+        self.keys.clear()
+        self._tell()
+
+    def _tell(self) -> None:
+        for watcher in tuple(self.watchers):
+            watcher()
 
 
 def _stamp(path: Path) -> _Stamp:
@@ -37,4 +70,4 @@ def _stamp(path: Path) -> _Stamp:
         facts = path.stat()
     except OSError:
         return None
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+    return facts.st_ctime_ns, facts.st_size, facts.st_ino  # ctime, since permissions count as well

@@ -1,4 +1,4 @@
-"""Where a provider's key comes from: the text itself, an environment variable, or a file."""
+"""Where a provider's key comes from: the text itself, a variable, a file, the system's keyring, or a command."""
 
 import re
 from collections.abc import Mapping
@@ -14,14 +14,20 @@ from claw_acp.core.value import Value, replace
 KEY_FILE_LIMIT = 16 * 1024  # bytes; the longest keys in use (signed tokens) have about 4 KiB
 
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
-_SCHEMES_NOT_SUPPORTED = ("keyring:", "command:")
 _NOTHING = Secret("")
+_NEEDS = {
+    "keyring": "the name of an entry, as in keyring:openai",
+    "command": "a command line that prints the key, as in command:pass show openai",
+}
 
 
 class KeyReference(Value):
-    """`env:NAME`, `file:PATH`, or the key itself (kind `text`). Nothing is read before `resolve`."""
+    """`env:NAME`, `file:PATH`, `keyring:NAME`, `command:LINE`, or the key itself (kind `text`).
 
-    kind: Literal["text", "env", "file"]
+    Nothing is read before it is asked for: by `resolve`, or from a `KeyShelf` where that takes time (`slow`).
+    """
+
+    kind: Literal["text", "env", "file", "keyring", "command"]
     target: str = ""
     secret: Secret = _NOTHING
 
@@ -34,9 +40,7 @@ class KeyReference(Value):
         """
         text = text.strip()
         if not text:
-            raise ValueError("is empty; write env:NAME, file:PATH or the key itself")
-        if text.startswith(_SCHEMES_NOT_SUPPORTED):
-            raise ValueError(f"{text.split(':')[0]}: is not a source of keys here; use env:NAME or file:PATH")
+            raise ValueError("is empty; write env:NAME, file:PATH, keyring:NAME, command:LINE or the key itself")
         if text.startswith("env:"):
             name = text.removeprefix("env:").strip()
             if not re.fullmatch(_VARIABLE, name):
@@ -47,7 +51,17 @@ class KeyReference(Value):
             if not path or "\0" in path:
                 raise ValueError("file: needs a path, as in file:~/.secrets/openai")
             return cls(kind="file", target=path)
+        if text.startswith(("keyring:", "command:")):
+            kind, _, target = text.partition(":")
+            if not target.strip() or "\0" in target:
+                raise ValueError(f"{kind}: needs {_NEEDS[kind]}")
+            return cls(kind="keyring" if kind == "keyring" else "command", target=target.strip())
         return cls(kind="text", secret=Secret(text))
+
+    @property
+    def slow(self) -> bool:
+        """Whether getting the key may take long; it is a `KeyShelf` that does it then."""
+        return self.kind in {"keyring", "command"}
 
     def below(self, directory: Path, *, home: str) -> "KeyReference":
         """The reference with a relative file path taken from `directory`, and `~/` from `home`."""
@@ -60,11 +74,12 @@ class KeyReference(Value):
         return f"{self.kind}:{self.target}" if self.target else "•••"
 
     def resolve(self, environ: Mapping[str, str]) -> Secret:
-        """The key.
+        """The key, from where it can be had at once (not `slow`).
 
         Raises:
             ConfigError: The variable is not set, or the file cannot be read, or holds nothing.
         """
+        assert not self.slow, "a KeyShelf gets this key"
         if self.kind == "text":
             return self.secret
         if self.kind == "file":

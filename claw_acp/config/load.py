@@ -5,26 +5,38 @@ from pathlib import Path
 
 from claw_acp.config.anchor import anchored
 from claw_acp.config.checking import check
+from claw_acp.config.credentials import Logins, read_logins
 from claw_acp.config.environment import EnvironmentValues, read_environment
 from claw_acp.config.finding import Finding
+from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.layer import Layer
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import ConfigFile, ProviderSection
 from claw_acp.config.positions import Positions
 from claw_acp.config.project import PROJECT_FILE, narrow
-from claw_acp.config.settings import OriginKind, Settings
+from claw_acp.config.settings import Origin, OriginKind, Settings
 from claw_acp.config.toml_file import TomlDocument, read_toml
 
 
-def load_settings(*, locations: Locations, environ: Mapping[str, str], cwd: Path | None) -> Settings:
+def load_settings(
+    *, locations: Locations, environ: Mapping[str, str], cwd: Path | None, keys: KeyShelf | None = None
+) -> Settings:
     """The settings for work in `cwd` (None: no project). Never raises: what is wrong is in `findings`.
 
     `CLAW_ACP_MODEL` and `CLAW_ACP_MODE` override the user's file. The project's file comes last, and can only take
-    away: a stricter mode, more deny and ask rules, lower limits.
+    away: a stricter mode, more deny and ask rules, lower limits. `keys` are those that earlier settings have got.
     """
     user, findings = read_layer(locations.config_file, kind="user file")
     values = read_environment(environ)
-    settings = _combine(user, values=values, findings=[*findings, *values.findings], environ=environ)
+    logins = read_logins(locations.credentials_file)
+    settings = _combine(
+        user,
+        values=values,
+        logins=logins,
+        findings=[*findings, *logins.findings, *values.findings],
+        environ=environ,
+        keys=keys or KeyShelf(),
+    )
     if cwd is None:
         return settings
     project, findings = read_layer(cwd / PROJECT_FILE, kind="project file")
@@ -42,25 +54,53 @@ def read_layer(path: Path, *, kind: OriginKind) -> tuple[Layer, list[Finding]]:
 
 
 def _combine(
-    user: Layer, *, values: EnvironmentValues, findings: list[Finding], environ: Mapping[str, str]
+    user: Layer,
+    *,
+    values: EnvironmentValues,
+    logins: Logins,
+    findings: list[Finding],
+    environ: Mapping[str, str],
+    keys: KeyShelf,
 ) -> Settings:
     config = user.config
     home = environ.get("HOME", "")
+    configured = {
+        name: _anchored(section, directory=user.file.parent, home=home) for name, section in config.providers.items()
+    }
     return Settings(
         model=values.model or config.model,
         mode=values.mode or config.mode,
-        providers={
-            name: _anchored(section, directory=user.file.parent, home=home)
-            for name, section in config.providers.items()
-        },
+        providers=configured | _logged_in(logins, configured),
         permissions=config.permissions,
         limits=config.limits,
         log_level=values.log_level or "warning",
         trace=values.trace,
         findings=tuple(findings),
-        origins={**user.origins(), **values.origins},
+        origins={**_origins_of_logins(logins), **user.origins(), **values.origins},
         environ=environ,
+        logins=logins.by_provider,
+        keys=keys,
     )
+
+
+def _logged_in(logins: Logins, configured: Mapping[str, ProviderSection]) -> dict[str, ProviderSection]:
+    """Services of the user's own that the logins describe; what the configuration says about one comes first."""
+    described: dict[str, ProviderSection] = {}
+    for name, login in logins.by_provider.items():
+        if login.section is not None:
+            own = configured.get(name)
+            said = {} if own is None else {field: getattr(own, field) for field in own.model_fields_set}
+            described[name] = login.section.model_copy(update=said)
+    return described
+
+
+def _origins_of_logins(logins: Logins) -> dict[str, Origin]:
+    return {
+        f"providers.{name}.{field}": Origin(kind="login", place=login.place)
+        for name, login in logins.by_provider.items()
+        if login.section is not None
+        for field in login.section.model_fields_set
+    }
 
 
 def _anchored(section: ProviderSection, *, directory: Path, home: str) -> ProviderSection:

@@ -28,6 +28,11 @@ class Locations(Value):
         return self.config_dir / "config.toml"
 
     @property
+    def credentials_file(self) -> Path:
+        """The keys kept by logging in."""
+        return self.config_dir / "credentials.toml"
+
+    @property
     def database(self) -> Path:
         """Sessions and their journals."""
         return self.data_dir / "claw.db"

@@ -21,7 +21,7 @@ def _key_reference(value: object) -> KeyReference:
     if isinstance(value, KeyReference):
         return value
     if not isinstance(value, str):
-        raise ValueError("must be text: env:NAME, file:PATH or the key itself")  # noqa: TRY004 - pydantic reports ValueError
+        raise ValueError("must be text: env:NAME, file:PATH, keyring:NAME, command:LINE or the key itself")  # noqa: TRY004 - pydantic reports ValueError
     return KeyReference.parse(value)
 
 

@@ -4,17 +4,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
+from claw_acp.config.credentials import Login
 from claw_acp.config.finding import Finding
+from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.model import LimitsSection, Mode, PermissionsSection, ProviderSection
-from claw_acp.core.value import Value
+from claw_acp.config.overlay import NOTHING_SET, ProviderOverrides
+from claw_acp.core.value import Value, made_by
 
-OriginKind = Literal["default", "user file", "project file", "environment"]
+OriginKind = Literal["default", "user file", "project file", "login", "environment", "client"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
 class Origin(Value):
-    """Where a value came from. `place` is `path:line` for a file and the variable's name for the environment."""
+    """Where a value came from. `place` is `path:line` for a file, the variable's name for the environment."""
 
     kind: OriginKind
     place: str = ""
@@ -24,7 +27,7 @@ class Origin(Value):
         if self.kind == "default":
             return "default"
         kind = "environment variable" if self.kind == "environment" else self.kind
-        return f"{kind} {self.place}"
+        return f"{kind} {self.place}".rstrip()
 
 
 DEFAULT = Origin(kind="default")
@@ -36,7 +39,7 @@ class Settings(Value):
     Attributes:
         model: `provider/model`, or None: take the first provider that has a key.
         mode: The mode new sessions start in.
-        providers: What the user's file says about providers, in its order.
+        providers: What the user's file says about providers, in its order, then services somebody logged in to.
         permissions: Rules of all files; the deny and ask rules of a project stand after the user's.
         limits: Bounds of a turn.
         log_level: The least severe level printed on stderr.
@@ -44,6 +47,9 @@ class Settings(Value):
         findings: What was wrong with files and variables.
         origins: By dotted key (`limits.max_turn_requests`, `permissions.deny[0]`); a missing key has its default.
         environ: The environment the settings were made from; keys of providers are looked up in it.
+        logins: Keys kept by logging in, by provider.
+        keys: Where keys are that take time to get.
+        overrides: What a client has set about providers, for this process.
     """
 
     model: str | None
@@ -56,6 +62,9 @@ class Settings(Value):
     findings: tuple[Finding, ...]
     origins: Mapping[str, Origin]
     environ: Mapping[str, str]
+    logins: Mapping[str, Login] = {}
+    keys: KeyShelf = made_by(default_factory=KeyShelf)
+    overrides: ProviderOverrides = NOTHING_SET
 
     hidden: ClassVar[tuple[str, ...]] = ("environ",)
 

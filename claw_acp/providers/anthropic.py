@@ -25,6 +25,7 @@ class AnthropicProvider(HttpProvider):
         api_key: str | None,
         base_url: str = DEFAULT_BASE_URL,
         headers: Mapping[str, str] | None = None,
+        secrets: Sequence[str] = (),
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
@@ -34,6 +35,7 @@ class AnthropicProvider(HttpProvider):
             authorization=("x-api-key", ""),
             base_url=base_url,
             headers={"anthropic-version": API_VERSION, **(headers or {})},
+            secrets=secrets,
             timeouts=timeouts,
             clock=clock,
         )

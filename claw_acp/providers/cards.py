@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from claw_acp.config.model import ProviderSection
+from claw_acp.config.overlay import Headers
 from claw_acp.config.settings import DEFAULT, Origin, Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
@@ -21,6 +22,9 @@ class Card(Value):
         base_url_origin: Where the address came from.
         service: The row of the table, None for a service of the user's own.
         section: What the user configured, empty when nothing.
+        overridden: Whether a client has set address and headers for this process (ACP: `providers/set`).
+        headers: What it wants to be sent.
+        off: Whether a client has switched it off (ACP: `providers/disable`).
     """
 
     name: str
@@ -29,6 +33,9 @@ class Card(Value):
     base_url_origin: Origin
     service: KnownService | None
     section: ProviderSection
+    overridden: bool = False
+    headers: Headers = ()
+    off: bool = False
 
     @property
     def at_home(self) -> bool:
@@ -38,7 +45,7 @@ class Card(Value):
     @property
     def needs_key(self) -> bool:
         """Whether a request without a key is hopeless."""
-        return self.at_home
+        return self.at_home and not self.overridden
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -50,6 +57,8 @@ class Card(Value):
     def check(self) -> None:
         """Raise ConfigError when the provider cannot work as it is configured; the text says what to add."""
         table = f"[providers.{self.name}]"
+        if self.off:
+            raise ConfigError(f'the provider "{self.name}" is switched off by the client; choose another model')
         if not self.kind:
             raise ConfigError(f'{table} needs a kind, the wire family the service speaks: kind = "openai"')
         if self.kind == "openai" and not self.base_url:
@@ -71,13 +80,17 @@ def _card(name: str, *, settings: Settings) -> Card:
     if service is not None and section.kind not in {None, service.kind}:
         service = None  # only the name is the same
     base_url, origin = _address(name, section=section, service=service, settings=settings)
+    override = settings.overrides.of(name)
     return Card(
         name=name,
-        kind=section.kind or (service.kind if service else ""),
-        base_url=base_url,
-        base_url_origin=origin,
+        kind=override.kind if override else section.kind or (service.kind if service else ""),
+        base_url=override.base_url if override else base_url,
+        base_url_origin=Origin(kind="client") if override else origin,
         service=service,
         section=section,
+        overridden=override is not None,
+        headers=override.headers if override else (),
+        off=settings.overrides.off(name),
     )
 
 

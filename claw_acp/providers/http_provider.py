@@ -20,6 +20,7 @@ class HttpProvider(Provider):
         authorization: The header that carries the key, and what stands before the key in it.
         base_url: Where the service is.
         headers: Sent with each request; they win over the authorization.
+        secrets: What must not be shown, besides the key.
         timeouts: How long to wait for what.
         clock: Time for waits and dates.
     """
@@ -32,13 +33,14 @@ class HttpProvider(Provider):
         authorization: tuple[str, str],
         base_url: str,
         headers: Mapping[str, str],
+        secrets: Sequence[str],
         timeouts: Timeouts,
         clock: Clock,
     ) -> None:
         self.name = name
         key = (api_key or "").strip()
         header, before = authorization
-        self._secrets = (key,) if key else ()
+        self._secrets = (*((key,) if key else ()), *secrets)
         self._service = HttpService(
             provider=name,
             base_url=base_url,

@@ -1,5 +1,6 @@
-"""Finding the key of a provider: the configuration, the vendor's variable, then the generic variables."""
+"""Finding the key of a provider: the configuration, the vendor's variable, a login, then the generic variables."""
 
+from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.secret import Secret
@@ -9,10 +10,17 @@ from claw_acp.providers.known import GENERIC_KEY_VARIABLES, vendor_of_key
 
 
 class FoundKey(Value):
-    """A key and where it was; `source` may be shown."""
+    """A key and where it is.
 
-    secret: Secret
+    Attributes:
+        secret: The key; None while it has not been read, which takes time: `slow` says from where.
+        source: Where it is, in words that may be shown.
+        slow: The reference to be read by a `KeyShelf`, None for a key that was there at once.
+    """
+
+    secret: Secret | None
     source: str
+    slow: KeyReference | None = None
 
 
 def find_key(card: Card, *, settings: Settings, named: bool) -> FoundKey | None:
@@ -21,7 +29,14 @@ def find_key(card: Card, *, settings: Settings, named: bool) -> FoundKey | None:
     Raises:
         AuthRequired: The configured reference leads nowhere, or the key is another vendor's.
     """
-    found = _configured(card, settings=settings) or _in_environment(card, settings=settings, named=named)
+    if card.overridden:
+        return None  # a client has said what is sent, and all of it
+    found = (
+        _configured(card, settings=settings)
+        or _in_environment(_own_variable(card), settings=settings)
+        or _logged_in(card, settings=settings)
+        or (_in_environment(_generic_variables(card), settings=settings) if named else None)
+    )
     if found is not None:
         _check_vendor(found, card=card)
     return found
@@ -37,8 +52,8 @@ def require_key(card: Card, *, settings: Settings) -> FoundKey | None:
     if found is None and card.needs_key:
         variable = card.service.key_variable if card.service else ""
         raise AuthRequired(
-            f'there is no key for "{card.name}"; set the environment variable {variable}, '
-            f"or api_key under [providers.{card.name}] in config.toml"
+            f'there is no key for "{card.name}"; run `claw-acp login {card.name}` in a terminal, '
+            f"set the environment variable {variable}, or api_key under [providers.{card.name}] in config.toml"
         )
     return found
 
@@ -47,26 +62,45 @@ def _configured(card: Card, *, settings: Settings) -> FoundKey | None:
     reference = card.section.api_key
     if reference is None:
         return None
+    origin = settings.origin(f"providers.{card.name}.api_key")
+    source = f"{reference.describe()} in {origin.place or 'the configuration'}"
     try:
-        secret = reference.resolve(settings.environ)
+        return _referred(reference, source=source, settings=settings)
     except ConfigError as error:
         raise AuthRequired(f'there is no key for "{card.name}": {error.message}') from error
-    origin = settings.origin(f"providers.{card.name}.api_key")
-    return FoundKey(secret=secret, source=f"{reference.describe()} in {origin.place or 'the configuration'}")
 
 
-def _in_environment(card: Card, *, settings: Settings, named: bool) -> FoundKey | None:
-    own = (card.service.key_variable,) if card.service and card.service.key_variable else ()
-    takes_keys = card.kind not in {"offline", "scripted"}
-    for variable in own + (GENERIC_KEY_VARIABLES if named and takes_keys else ()):
+def _logged_in(card: Card, *, settings: Settings) -> FoundKey | None:
+    login = settings.logins.get(card.name)
+    if login is None or login.reference is None:
+        return None
+    return _referred(login.reference, source=login.source, settings=settings)
+
+
+def _referred(reference: KeyReference, *, source: str, settings: Settings) -> FoundKey:
+    if reference.slow:
+        return FoundKey(secret=settings.keys.known(reference), source=source, slow=reference)
+    return FoundKey(secret=reference.resolve(settings.environ), source=source)
+
+
+def _in_environment(variables: tuple[str, ...], *, settings: Settings) -> FoundKey | None:
+    for variable in variables:
         if value := settings.environ.get(variable, "").strip():
             return FoundKey(secret=Secret(value), source=variable)
     return None
 
 
+def _own_variable(card: Card) -> tuple[str, ...]:
+    return (card.service.key_variable,) if card.service and card.service.key_variable else ()
+
+
+def _generic_variables(card: Card) -> tuple[str, ...]:
+    return () if card.kind in {"offline", "scripted"} else GENERIC_KEY_VARIABLES
+
+
 def _check_vendor(found: FoundKey, *, card: Card) -> None:
     """Refuse a key that plainly belongs to someone else. A gateway of the user's own may take any key."""
-    if card.service is None or not card.at_home:
+    if card.service is None or not card.at_home or found.secret is None:
         return
     vendor = vendor_of_key(found.secret.reveal())
     if vendor not in {None, card.service.vendor}:

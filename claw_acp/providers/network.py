@@ -17,6 +17,8 @@ def openai(setup: ProviderSetup) -> Provider:
         name=setup.name,
         api_key=_key(setup),
         base_url=setup.base_url or OPENAI.base_url,
+        headers=_headers(setup),
+        secrets=setup.secrets,
         timeouts=_timeouts(setup),
         clock=setup.clock,
     )
@@ -29,6 +31,8 @@ def anthropic(setup: ProviderSetup) -> Provider:
         name=setup.name,
         api_key=_key(setup),
         base_url=setup.base_url or ANTHROPIC.base_url,
+        headers=_headers(setup),
+        secrets=setup.secrets,
         timeouts=_timeouts(setup),
         clock=setup.clock,
     )
@@ -37,6 +41,10 @@ def anthropic(setup: ProviderSetup) -> Provider:
 
 def _key(setup: ProviderSetup) -> str | None:
     return setup.api_key.reveal() if setup.api_key else None
+
+
+def _headers(setup: ProviderSetup) -> dict[str, str]:
+    return {name: value.reveal() for name, value in setup.headers}
 
 
 def _timeouts(setup: ProviderSetup) -> Timeouts:

@@ -28,6 +28,7 @@ class OpenAIChatProvider(HttpProvider):
         api_key: str | None,
         base_url: str = DEFAULT_BASE_URL,
         headers: Mapping[str, str] | None = None,
+        secrets: Sequence[str] = (),
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         dialect: Dialect | None = None,
         clock: Clock = SYSTEM_CLOCK,
@@ -40,6 +41,7 @@ class OpenAIChatProvider(HttpProvider):
             authorization=("authorization", "Bearer "),
             base_url=base_url,
             headers=headers or {},
+            secrets=secrets,
             timeouts=timeouts,
             clock=clock,
         )

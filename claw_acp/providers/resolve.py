@@ -1,15 +1,19 @@
 """Which model answers: from a name, or from what can be used on this machine."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple, cast
 
+from anyio import to_thread
+
 from claw_acp.config.finding import did_you_mean
+from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.model import Options
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.core.errors import ClawError, ConfigError
+from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
 from claw_acp.core.value import Value, replace
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import FoundKey, find_key, require_key
@@ -19,7 +23,7 @@ from claw_acp.registry.reference import Ref
 
 OFFLINE_NOTICE = (
     "No model is set up, so the built-in offline assistant answers: it does simple file work and needs no network. "
-    "To use a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml, "
+    "To use a model, run `claw-acp login`, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml, "
     "and start a new session. `claw-acp doctor` shows what was found."
 )
 
@@ -33,6 +37,8 @@ class ModelChoice(Value):
         setup: What the provider is made from; equal setups can share one provider.
         options: The configured sampling, for `ChatRequest.options`.
         notice: Something the user should be told about this choice, or None.
+        key_source: Where the key is, for people; None without one.
+        unread: Where the key is as long as it has not been read (see `resolve_ready`).
     """
 
     provider_name: str
@@ -40,6 +46,8 @@ class ModelChoice(Value):
     setup: ProviderSetup
     options: ChatOptions
     notice: str | None = None
+    key_source: str | None = None
+    unread: KeyReference | None = None
 
     @property
     def name(self) -> str:
@@ -52,6 +60,7 @@ class ModelChoice(Value):
         Raises:
             ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
         """
+        assert self.unread is None, "the key is still to be read: see resolve_ready"
         return factory_of(self.setup)(replace(self.setup, clock=clock))
 
 
@@ -86,6 +95,24 @@ def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
     return _choice(card, model=model_name, key=require_key(card, settings=settings))
 
 
+async def resolve_ready(settings: Settings, *, model: str | None) -> ModelChoice:
+    """The same with its key: one in a keyring or from a command is read now, in a thread.
+
+    Raises:
+        AuthRequired: As for `resolve`, or the key could not be read.
+        ConfigError: As for `resolve`.
+    """
+    choice = resolve(settings, model=model)
+    if choice.unread is None:
+        return choice
+    fetch = partial(settings.keys.fetch, choice.unread, settings.environ)
+    try:
+        await to_thread.run_sync(fetch, abandon_on_cancel=True)
+    except ConfigError as error:
+        raise AuthRequired(f'there is no key for "{choice.provider_name}": {error.message}') from error
+    return resolve(settings, model=model)
+
+
 def available_models(settings: Settings) -> list[OfferedModel]:
     """The models of every provider that can be used now, for a picker; `offline/assistant` is always the last."""
     offered = [offer for card in _usable(settings) for offer in _offers(card)]
@@ -113,7 +140,8 @@ def factory_of(setup: ProviderSetup) -> ProviderFactory:
 
 
 def _first_usable(settings: Settings) -> ModelChoice:
-    for card in _usable(settings):
+    # What a client has set up for this process comes before what was there anyway.
+    for card in sorted(_usable(settings), key=lambda card: not card.overridden):
         if card.models and card.name != OFFLINE.name:
             key = find_key(card, settings=settings, named=False)
             return _choice(card, model=card.models[0], key=key)
@@ -130,7 +158,7 @@ def _usable(settings: Settings) -> Iterator[Card]:
             key = find_key(card, settings=settings, named=card.name == named)
         except ClawError:
             continue  # `doctor` and `providers list` show why
-        configured = card.name in settings.providers and not card.needs_key
+        configured = (card.name in settings.providers or card.overridden) and not card.needs_key
         if key is not None or configured or card.name == OFFLINE.name:
             yield card
 
@@ -142,10 +170,18 @@ def _choice(card: Card, *, model: str, key: FoundKey | None) -> ModelChoice:
         kind=card.kind,
         base_url=card.base_url,
         api_key=key.secret if key else None,
+        headers=card.headers,
         timeout=section.timeout,
         script=section.script,
     )
-    return ModelChoice(provider_name=card.name, model=model, setup=setup, options=_chat_options(section.options))
+    return ModelChoice(
+        provider_name=card.name,
+        model=model,
+        setup=setup,
+        options=_chat_options(section.options),
+        key_source=key.source if key else None,
+        unread=key.slow if key and key.secret is None else None,
+    )
 
 
 def _chat_options(options: Options) -> ChatOptions:

@@ -14,6 +14,7 @@ from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.attachment import Attachment
 from claw_acp.contracts.command import Command
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
@@ -74,7 +75,11 @@ class Engine:
         self.clock = clock
         self.locks = SessionLock(locations.lock_dir)
         self.locations = locations
-        self._settings = CurrentSettings(locations=locations, environ=environ)
+        self.environ = environ
+        self.configuration = CurrentSettings(locations=locations, environ=environ)
+        self.configuration.watchers.append(self._settings_changed)
+        self.refused: set[ProviderSetup] = set()
+        """Ways to reach a model whose key was refused when it was last used."""
         self._processes = processes
         self.warm = False
         """Whether what prompts need is being loaded ahead already."""
@@ -160,7 +165,12 @@ class Engine:
 
     def settings(self, cwd: Path | None) -> Settings:
         """The configuration that applies in a folder, as it is now."""
-        return self._settings.for_folder(cwd)
+        return self.configuration.for_folder(cwd)
+
+    def _settings_changed(self) -> None:
+        """What is offered in open sessions follows at once; a turn that runs goes on as it began."""
+        for opened in self._open.values():
+            opened.settings = self.settings(opened.session.roots[0])
 
     def _assemble(
         self,
@@ -214,6 +224,7 @@ class Engine:
 
     async def aclose(self) -> None:
         """Close all sessions and providers."""
+        self.configuration.keys.close()
         async with anyio.create_task_group() as tasks:
             for session_id in tuple(self._open):
                 tasks.start_soon(self.close, session_id)

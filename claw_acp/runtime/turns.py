@@ -15,11 +15,11 @@ from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.command import Asks
 from claw_acp.contracts.provider import ChatOptions, Provider
-from claw_acp.core.errors import ClawError, InvalidRequest
+from claw_acp.core.errors import ClawError, InvalidRequest, ProviderAuthFailed
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
-from claw_acp.providers.resolve import ModelChoice, factory_of, resolve
+from claw_acp.providers.resolve import ModelChoice, factory_of, resolve, resolve_ready
 from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
@@ -59,16 +59,30 @@ class Turns:
         opened.settings = self._engine.settings(session.roots[0])  # a key or rule added meanwhile counts
         if opened.system is None:
             opened.system = await to_thread.run_sync(system_prompt, session.roots)
-        asked = await self._run_command(opened, prompt)
+        asked = await self._run_command(opened, prompt, desk=desk)
         if asked is None:
             return Outcome(stop="end_turn", usage=None)
-        turn = self._turn(opened, asked, desk=desk)
+        choice = await resolve_ready(opened.settings, model=session.record.model)
+        async with self._providers.lent(choice) as provider:
+            return await self._run_turn(opened, asked, choice=choice, provider=provider, desk=desk)
+
+    async def _run_turn(
+        self, opened: OpenSession, asked: Sequence[ContentPart], *, choice: ModelChoice, provider: Provider, desk: Desk
+    ) -> Outcome:
+        session = opened.session
+        turn = self._turn(opened, asked, choice=choice, provider=provider, desk=desk)
         title = None if session.record.title else title_of(asked)
         if title is None:
             session.touch()
         else:
             await session.change(title=title)
-        return await turn.run(asked)
+        try:
+            outcome = await turn.run(asked, inserted=desk.inserted)
+        except ProviderAuthFailed:
+            self._engine.refused.add(choice.setup)
+            raise
+        self._engine.refused.discard(choice.setup)
+        return outcome
 
     def load_provider(self, opened: OpenSession) -> None:
         """Import what the session's model is reached by. Blocks: for a worker thread.
@@ -82,7 +96,9 @@ class Turns:
         """Close the providers."""
         await self._providers.aclose()
 
-    async def _run_command(self, opened: OpenSession, prompt: Sequence[ContentPart]) -> Sequence[ContentPart] | None:
+    async def _run_command(
+        self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk
+    ) -> Sequence[ContentPart] | None:
         """The prompt to run, after a command that stands for another one; None when a command has answered."""
         text = prompt[0].text if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
         command, argument = find_command(opened.commands(), text)
@@ -98,13 +114,15 @@ class Turns:
         result = await command.run(argument, context)
         if isinstance(result, Asks):
             return (TextPart(text=result.prompt),)
-        await keep_answer(opened.session, typed=text, answer=result.text, clock=self._engine.clock)
+        await keep_answer(
+            opened.session, typed=text, answer=result.text, clock=self._engine.clock, inserted=desk.inserted
+        )
         return None
 
-    def _turn(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Turn:
+    def _turn(
+        self, opened: OpenSession, prompt: Sequence[ContentPart], *, choice: ModelChoice, provider: Provider, desk: Desk
+    ) -> Turn:
         session, clock = opened.session, self._engine.clock
-        choice = resolve(opened.settings, model=session.record.model)
-        provider = self._providers.get(choice)
         _check_attachments(provider, choice, prompt)
         toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
         toolbox = toolbox.without(partial(hidden_tools, opened, forms=desk.forms))
@@ -114,7 +132,7 @@ class Turns:
             gate=self._gate(opened, desk),
             desk=desk,
             clock=clock,
-            redactor=Redactor([choice.setup.api_key.reveal()] if choice.setup.api_key else []),
+            redactor=Redactor(choice.setup.secrets),
         )
         requester = ModelRequester(
             session, provider=provider, model=choice.model, options=partial(_options, opened, choice), clock=clock

@@ -43,8 +43,8 @@ NOT_AN_ADDRESS = "must be an address with http:// or https://, as in http://127.
             "config.toml:1: providers.a/b: a provider's name is made of letters, digits, dots, dashes and underscores",
         ),
         (
-            '[providers.a]\napi_key = "command:pass show x"',
-            "config.toml:2: providers.a.api_key: command: is not a source of keys here; use env:NAME or file:PATH",
+            '[providers.a]\napi_key = "keyring: "',
+            "config.toml:2: providers.a.api_key: keyring: needs the name of an entry, as in keyring:openai",
         ),
         (
             '[providers.a]\nbase_url = "localhost:8080"',

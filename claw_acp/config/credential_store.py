@@ -1,0 +1,230 @@
+"""Keeping and forgetting keys: in the system's keyring where there is one, else in `credentials.toml`.
+
+The file also remembers which keys the keyring holds, so that nobody asks the keyring in vain. Everything here blocks:
+it is for worker threads and the command line.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Literal, Protocol, TypeVar, cast
+
+from claw_acp.config.credentials import Login, exposed, parse_logins
+from claw_acp.config.daemon_call import DaemonCall
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.key_shelf import KEYRING
+from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
+from claw_acp.config.model import ProviderSection
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.secret import Secret
+
+PATIENCE = 30.0  # seconds for a keyring; it may show a dialog, and a person is there who has just typed a key
+
+Store = Literal["keyring", "file"]
+
+_HEAD = "# Keys of model providers, kept by `claw-acp login`; `claw-acp logout` forgets them. For your eyes only."
+_T = TypeVar("_T")
+
+
+class _Keyring(Protocol):
+    def backend_name(self) -> str | None: ...
+
+    def write(self, name: str, key: str) -> None: ...
+
+    def erase(self, name: str) -> None: ...
+
+
+def keyring_name(*, within: float = PATIENCE) -> str | None:
+    """The system's keyring, for people; None when there is none, or it does not answer."""
+    try:
+        return DaemonCall(lambda: _keyring().backend_name(), name="keyring").result(within=within)
+    except TimeoutError:
+        return None
+
+
+class CredentialStore:
+    """The logins of one user.
+
+    Args:
+        locations: Where the file is.
+        environ: Tells whether the home is a special one, whose keyring entries must not mix with the usual ones.
+    """
+
+    def __init__(self, locations: Locations, environ: Mapping[str, str]) -> None:
+        self._path = locations.credentials_file
+        self._tag = f"@{_short_hash(str(self._path))}" if environ.get(HOME_VARIABLE) else ""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    def keep(
+        self, provider: str, key: Secret | None, *, section: ProviderSection | None = None, prefer: Store = "keyring"
+    ) -> Store:
+        """Keep a key, in the place of one that was kept before. Returns where it went.
+
+        Args:
+            provider: Whose key it is.
+            key: None for a service that needs none.
+            section: The kind, address and models of a service of the user's own.
+            prefer: The keyring is taken only where there is one that works.
+
+        Raises:
+            ConfigError: It cannot be kept; nothing was changed.
+        """
+        self._check()
+        reference, store = self._put(provider, key, prefer=prefer)
+        login = Login(provider=provider, reference=reference, section=section, place="")
+        try:
+            before = self._change(lambda logins: {**logins, provider: login}).get(provider)
+        except ConfigError:
+            if reference is not None and reference.slow:
+                _bounded(partial(_keyring().erase, reference.target))
+            raise
+        old = None if before is None else before.reference
+        if old is not None and old.slow and old != reference:
+            _bounded(partial(_keyring().erase, old.target))
+        return store
+
+    def forget(self, provider: str) -> bool:
+        """Forget one login; False when there was none.
+
+        Raises:
+            ConfigError: The file cannot be changed, or the keyring keeps its entry.
+        """
+        if not self._path.exists():
+            return False
+        self._check()
+        return self._forget(lambda name: name == provider) != []
+
+    def forget_all(self) -> list[str]:
+        """Forget every login; returns the providers. A file that cannot be read is removed.
+
+        Raises:
+            ConfigError: As for `forget`.
+        """
+        if not self._path.exists():
+            return []
+        return self._forget(lambda _: True)
+
+    # ------------------------------------------------------------------ the keyring
+
+    def _put(self, provider: str, key: Secret | None, *, prefer: Store) -> tuple[KeyReference | None, Store]:
+        if key is None:
+            return None, "file"
+        if prefer == "keyring" and keyring_name() is not None:
+            name = provider + self._tag
+            try:
+                _bounded(partial(_keyring().write, name, key.reveal()))
+            except ConfigError:
+                pass  # locked, or its service is gone: the file is as good, and where it went is told
+            else:
+                return KeyReference(kind="keyring", target=name), "keyring"
+        return KeyReference(kind="text", secret=key), "file"
+
+    # ------------------------------------------------------------------ the file
+
+    def _check(self) -> None:
+        """Refuse to write a file anew that holds what we cannot read."""
+        findings = [finding for finding in (exposed(self._path), *parse_logins(self._path).findings) if finding]
+        if findings:
+            raise ConfigError(f"{findings[0].text()}. Mend or remove the file and try again")
+
+    def _forget(self, chosen: Callable[[str], bool]) -> list[str]:
+        before = self._change(lambda logins: {name: login for name, login in logins.items() if not chosen(name)})
+        gone = {name: login for name, login in before.items() if chosen(name)}
+        for login in gone.values():
+            if login.reference is not None and login.reference.slow:
+                _bounded(partial(_keyring().erase, login.reference.target))
+        return list(gone)
+
+    def _change(self, change: Callable[[Mapping[str, Login]], Mapping[str, Login]]) -> Mapping[str, Login]:
+        """Write the file anew, from what is in it at this moment. Returns what was in it."""
+        path = Path(os.path.realpath(self._path))  # a link to the file stays one
+        private_directory(path.parent)
+        try:
+            with _locked(path):
+                before = parse_logins(path).by_provider
+                after = change(before)
+                if after:
+                    _replace(path, _rendered(after))
+                else:
+                    path.unlink(missing_ok=True)
+        except (OSError, UnicodeEncodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not valid text"
+            raise ConfigError(f"{path} cannot be written: {reason}; check that it is yours to write") from error
+        return before
+
+
+def _keyring() -> _Keyring:
+    return cast("_Keyring", import_module(KEYRING))
+
+
+def _bounded(call: Callable[[], _T]) -> _T:
+    try:
+        return DaemonCall(call, name="keyring").result(within=PATIENCE)
+    except TimeoutError as error:
+        raise ConfigError(
+            f"the system keyring did not answer within {PATIENCE:g} s; unlock it and try again"
+        ) from error
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+def _rendered(logins: Mapping[str, Login]) -> str:
+    lines = [_HEAD]
+    for name, login in logins.items():
+        lines += ["", f"[{_quoted(name)}]"]
+        if login.section is not None:
+            section = login.section
+            lines += [f"{field} = {_quoted(str(value))}" for field, value in _described(section) if value]
+            if section.models:
+                lines.append(f"models = [{', '.join(_quoted(model) for model in section.models)}]")
+        reference = login.reference
+        if reference is not None:
+            field, text = ("keyring", reference.target) if reference.slow else ("key", reference.secret.reveal())
+            lines.append(f"{field} = {_quoted(text)}")
+    return "\n".join(lines) + "\n"
+
+
+def _described(section: ProviderSection) -> list[tuple[str, str | None]]:
+    return [("kind", section.kind), ("base_url", section.base_url)]
+
+
+def _quoted(text: str) -> str:
+    """A TOML string: a JSON one, but with letters beyond ASCII as they are and without a bare DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put `text` in place in one step; `mkstemp` makes files that only their owner can read."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)  # gone already when all went well
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Hold the lock file beside `path`; writers hold it for one small file, so nobody waits for long."""
+    descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)  # releases the lock

@@ -1,0 +1,157 @@
+"""Keys kept by logging in: `credentials.toml`, which nobody but its owner may read.
+
+[anthropic]
+key = "sk-ant-..."
+
+[openai]
+keyring = "openai"                       # the key itself is in the system's keyring, under this name
+
+[work]                                   # a service of the user's own is described here too
+kind = "openai"
+base_url = "http://127.0.0.1:8080/v1"
+models = ["qwen3"]
+key = "..."
+"""
+
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from pydantic import ValidationError
+
+from claw_acp.config.finding import Finding
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.model import PROVIDER_NAME, ProviderSection
+from claw_acp.config.toml_file import TomlDocument, read_toml
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
+
+OTHERS = 0o077  # permission bits of everybody but the owner
+
+_KEY, _KEYRING = "key", "keyring"
+_OWN_FIELDS = ("kind", "base_url", "models")
+
+
+class Login(Value):
+    """One provider somebody logged in to.
+
+    Attributes:
+        provider: Its name.
+        reference: Where the key is: in the file itself, or in the keyring; None for a service that needs none.
+        section: What is known of a service of the user's own; None for one that the product knows.
+        place: The file, and the line if it is known.
+    """
+
+    provider: str
+    reference: KeyReference | None
+    section: ProviderSection | None
+    place: str
+
+    @property
+    def source(self) -> str:
+        """Where the key is, for people."""
+        kept = "the system keyring" if self.reference is not None and self.reference.slow else self.place
+        return f"login ({kept})"
+
+
+class Logins(Value):
+    """Everything that is usable in the file, by provider, and what is wrong with the rest."""
+
+    by_provider: Mapping[str, Login]
+    findings: tuple[Finding, ...] = ()
+
+
+NO_LOGINS = Logins(by_provider={})
+
+
+def read_logins(path: Path) -> Logins:
+    """The logins in the file. One that others may read is not used at all: its keys may be anybody's by now."""
+    if (finding := exposed(path)) is not None:
+        return Logins(by_provider={}, findings=(finding,))
+    return parse_logins(path)
+
+
+def parse_logins(path: Path) -> Logins:
+    """The logins in the file, whoever may read it."""
+    document = read_toml(path)
+    if document is None:
+        return NO_LOGINS
+    if isinstance(document, Finding):
+        return Logins(by_provider={}, findings=(document,))
+    findings: list[Finding] = []
+    logins: dict[str, Login] = {}
+    for name, entry in document.content.items():
+        try:
+            logins[name] = _login(name, entry, document=document)
+        except ValueError as error:
+            findings.append(
+                Finding(
+                    severity="error",
+                    file=document.file,
+                    line=document.positions.line_of((name,)),
+                    key=name,
+                    message=f"{error}; it is ignored",
+                    suggestion=f"run: claw-acp login {name}" if re.match(PROVIDER_NAME, name) else None,
+                )
+            )
+    return Logins(by_provider=logins, findings=tuple(findings))
+
+
+def exposed(path: Path) -> Finding | None:
+    """What is wrong with the file's permissions, if something is."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None  # not there; what cannot be read is told by whoever reads it
+    if stat.S_IMODE(facts.st_mode) & OTHERS:
+        message, what_to_do = "can be read by others, so its keys are not used", f"run: chmod 600 '{path}'"
+    elif facts.st_uid not in {os.geteuid(), 0}:
+        message, what_to_do = "belongs to somebody else, so its keys are not used", f"run: chown $USER '{path}'"
+    else:
+        return None
+    return Finding(severity="error", file=str(path), line=None, key="", message=message, suggestion=what_to_do)
+
+
+def _login(name: str, entry: object, *, document: TomlDocument) -> Login:
+    """One table.
+
+    Raises:
+        ValueError: It is no login; the text holds no part of a key.
+    """
+    if not re.match(PROVIDER_NAME, name):
+        raise ValueError("a provider's name is made of letters, digits, dots, dashes and underscores")
+    if not isinstance(entry, dict):
+        raise ValueError("must be a table with a key")  # noqa: TRY004 - all that is wrong here is told alike
+    table = cast("dict[str, object]", entry)
+    line = document.positions.line_of((name,))
+    return Login(
+        provider=name,
+        reference=_reference(table),
+        section=_section(table),
+        place=f"{document.file}:{line}" if line else document.file,
+    )
+
+
+def _reference(table: Mapping[str, object]) -> KeyReference | None:
+    key, entry = table.get(_KEY), table.get(_KEYRING)
+    if isinstance(key, str) and key.strip():
+        return KeyReference(kind="text", secret=Secret(key.strip()))
+    if isinstance(entry, str) and entry.strip():
+        return KeyReference(kind="keyring", target=entry.strip())
+    if key is None and entry is None and "base_url" in table:
+        return None
+    raise ValueError("holds no key")
+
+
+def _section(table: Mapping[str, object]) -> ProviderSection | None:
+    described = {field: table[field] for field in _OWN_FIELDS if field in table}
+    if not described:
+        return None
+    try:
+        return ProviderSection.model_validate(described)
+    except ValidationError as error:
+        wrong: Sequence[str | int] = error.errors(include_url=False, include_input=False)[0]["loc"]
+        raise ValueError(f"{wrong[0] if wrong else 'the table'} has a wrong value") from error

@@ -1,0 +1,67 @@
+"""Keys that a command prints, such as `op read op://vault/openai` or `pass show anthropic`."""
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.printable import printable
+from claw_acp.core.redaction import redact
+from claw_acp.core.secret import Secret
+
+PATIENCE = 30.0  # seconds; the command may ask for a fingerprint
+KEY_LIMIT = 16 * 1024  # bytes; the longest keys in use (signed tokens) have about 4 KiB
+
+_WORDS_SHOWN = 200  # characters of what the command said
+
+
+class KeyCommand:
+    """A command line, run without a shell; the first line that it prints is the key."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def run(self, environ: Mapping[str, str]) -> Secret:
+        """Run it. Blocks.
+
+        Raises:
+            ConfigError: It cannot be started, fails, prints nothing, or takes longer than `PATIENCE`.
+        """
+        try:
+            words = shlex.split(self._line)
+            self._child = subprocess.Popen(
+                words,
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise self._failed(f"cannot be started: {reason}") from error
+        try:
+            printed, said = self._child.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            self.kill()
+            raise self._failed(f"did not end within {PATIENCE:g} s") from error
+        if self._child.returncode:
+            words_said = redact(printable(said.decode("utf-8", "replace").strip()))[-_WORDS_SHOWN:]
+            raise self._failed(f"failed with exit code {self._child.returncode}: {words_said or 'it said nothing'}")
+        lines = printed[:KEY_LIMIT].decode("utf-8", "replace").strip().splitlines()
+        if not lines:
+            raise self._failed("printed nothing")
+        return Secret(lines[0].strip())
+
+    def kill(self) -> None:
+        """End the command with everything that it started."""
+        if self._child is not None and self._child.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.pid, signal.SIGKILL)
+
+    def _failed(self, what: str) -> ConfigError:
+        return ConfigError(f"the command that gives the key ({printable(self._line)}) {what}")

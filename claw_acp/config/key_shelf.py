@@ -1,0 +1,117 @@
+"""Keys that take time to get: from the system's keyring, or from a command. What was got is kept in memory."""
+
+import threading
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Protocol, cast
+
+from claw_acp.config.daemon_call import DaemonCall
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
+
+KEYRING_PATIENCE = 10.0  # seconds for a keyring to answer; one that shows a dialog may take longer and is asked again
+COMMAND_PATIENCE = 31.0  # seconds; the command itself is ended a second earlier
+COMMAND_FRESH = 300.0  # seconds a key from a command is used: it may be a token that expires within the hour
+
+# Loaded when a key is there to be read, and not before: keyring takes some 50 ms.
+KEYRING = "claw_acp.config.system_keyring"
+COMMAND = "claw_acp.config.key_command"
+
+
+class _Keyring(Protocol):
+    def read(self, name: str) -> str: ...
+
+
+class _Command(Protocol):
+    def run(self, environ: Mapping[str, str]) -> Secret: ...
+
+    def kill(self) -> None: ...
+
+
+class _Kept(Value):
+    secret: Secret
+    since: float
+
+
+class KeyShelf:
+    """Gets each key once, however many ask for it at a time. Usable from any thread."""
+
+    def __init__(self, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: dict[KeyReference, _Kept] = {}
+        self._under_way: dict[KeyReference, DaemonCall[Secret]] = {}
+        self._commands: set[_Command] = set()
+        self._closed = False
+
+    def known(self, reference: KeyReference) -> Secret | None:
+        """The key, when it was got before and is still good."""
+        kept = self._kept.get(reference)
+        if kept is None:
+            return None
+        if reference.kind == "command" and self._clock.monotonic() - kept.since > COMMAND_FRESH:
+            return None
+        return kept.secret
+
+    def fetch(self, reference: KeyReference, environ: Mapping[str, str]) -> Secret:
+        """The key, got now unless it is known. Blocks: for worker threads and the command line.
+
+        Raises:
+            ConfigError: It cannot be had; the text says why.
+        """
+        if (known := self.known(reference)) is not None:
+            return known
+        patience = COMMAND_PATIENCE if reference.kind == "command" else KEYRING_PATIENCE
+        with self._lock:
+            call = self._under_way.get(reference)
+            if call is None:
+                get = self._getter(reference, environ)
+                call = self._under_way[reference] = DaemonCall(get, name="key")
+        try:
+            return call.result(within=patience)
+        except TimeoutError as error:
+            raise ConfigError(
+                f"{reference.describe()} gave no key within {patience:g} s; "
+                "perhaps a dialog waits for you, or the keyring is locked. Unlock it and try again"
+            ) from error
+
+    def clear(self) -> None:
+        """Forget what is known, so that everything is got anew."""
+        self._kept.clear()
+
+    def close(self) -> None:
+        """End the commands that still run."""
+        self._closed = True
+        for command in tuple(self._commands):
+            command.kill()
+
+    def _getter(self, reference: KeyReference, environ: Mapping[str, str]) -> Callable[[], Secret]:
+        def get() -> Secret:
+            try:
+                read = self._run_command if reference.kind == "command" else _read_keyring
+                secret = read(reference.target, environ)
+                self._kept[reference] = _Kept(secret=secret, since=self._clock.monotonic())
+                return secret
+            finally:
+                with self._lock:
+                    self._under_way.pop(reference, None)
+
+        return get
+
+    def _run_command(self, line: str, environ: Mapping[str, str]) -> Secret:
+        make = cast("Callable[[str], _Command]", import_module(COMMAND).KeyCommand)
+        command = make(line)
+        self._commands.add(command)
+        try:
+            if self._closed:
+                raise ConfigError("the program is ending")
+            return command.run(environ)
+        finally:
+            self._commands.discard(command)
+
+
+def _read_keyring(name: str, _environ: Mapping[str, str]) -> Secret:
+    return Secret(cast("_Keyring", import_module(KEYRING)).read(name))
