@@ -34,11 +34,11 @@ class ShellProgram:
         return self._picture
 
     async def news(self) -> CommandContent:
-        """See `Program`. Waits `PROGRESS_SECONDS` at least, unless the command ends."""
+        """See `Program`. What is printed is seen `PROGRESS_SECONDS` later, with all that follows it until then."""
         while True:
+            await self._process.changed(self._seen)
             with anyio.move_on_after(PROGRESS_SECONDS):
                 await self._process.wait()
-            await self._process.changed(self._seen)
             self._seen = await self._process.output()
             before, now = self._picture, self._draw(self._seen)
             if now != before:
