@@ -18,7 +18,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
 from claw_acp.core.events import Event, TextDelta, ThoughtDelta
 from claw_acp.session.codec import decode
-from claw_acp.session.pages import Listing, Page
+from claw_acp.session.pages import Archived, Listing, Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
 from claw_acp.session.writer import Writer, as_row
@@ -27,14 +27,24 @@ from claw_acp.store.database import Database, Row, SqlValue, Statement, storable
 _CREATE: Final = f"INSERT INTO session ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 _GET: Final = f"SELECT {COLUMNS} FROM session WHERE id = ?"  # noqa: S608 - constants
 _UPDATE: Final = (
-    "UPDATE session SET title = CASE WHEN title_given AND NOT ? THEN title ELSE coalesce(?, title) END, "
-    "title_given = max(title_given, ?), mode = coalesce(?, mode), model = coalesce(?, model), "
+    "UPDATE session SET title = CASE WHEN title_given THEN title ELSE coalesce(?, title) END, "
+    "mode = coalesce(?, mode), model = coalesce(?, model), "
     "additional_directories = coalesce(?, additional_directories), options = json_patch(options, ?), "
     "instructions = coalesce(?, instructions), "
     "updated_at = max(?, updated_at) WHERE id = ?"  # never back, or pages would show a session twice
 )
 _TOUCH: Final = "UPDATE session SET updated_at = max(?, updated_at) WHERE id = ?"
 _ARCHIVE: Final = "UPDATE session SET archived = ? WHERE id = ?"
+_RENAME: Final = "UPDATE session SET title = ?, title_given = 1 WHERE id = ?"
+_FORK: Final = (
+    f"INSERT INTO session ({COLUMNS}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "  # noqa: S608 - constants
+    "WHERE EXISTS (SELECT 1 FROM session WHERE id = ?)"
+)
+_COPY: Final = (  # an item named like the session is its plan
+    "INSERT INTO event (session_id, seq, kind, item, body) "
+    "SELECT ?, row_number() OVER (ORDER BY seq), kind, CASE item WHEN session_id THEN ? ELSE item END, body "
+    "FROM event WHERE session_id = ?"
+)
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
 _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND seq > ? ORDER BY seq"
 
@@ -67,9 +77,7 @@ class Journal:
             InvalidRequest: A path in it is no text that can be kept.
             StoreError: There is one with this id.
         """
-        for path in (record.cwd, *record.additional_directories):
-            if not storable(path):
-                raise InvalidRequest(f"the path {path!r} is not valid Unicode; use another directory")
+        _check_paths(record)
         await self._commit(record.id, Statement(_CREATE, [as_columns(record)]))
 
     async def get(self, session_id: str) -> SessionRecord:
@@ -88,7 +96,6 @@ class Journal:
         session_id: str,
         *,
         title: str | None = None,
-        title_given: bool = False,
         mode: str | None = None,
         model: str | None = None,
         additional_directories: Sequence[str] | None = None,
@@ -98,17 +105,14 @@ class Journal:
     ) -> None:
         """Change facts about a session; None leaves a thing as it is, but `updated_at`, which then becomes now.
 
-        A title that a person gave (`title_given`) is changed only by another such title. `options` are added to those
-        that are kept.
+        A title given by `rename` stays. `options` are added to those that are kept.
 
         Raises:
             SessionNotFound: There is none with this id.
         """
         now = self._clock.now() if updated_at is None else updated_at
         row = (
-            title_given,
             None if title is None else clean(title),
-            title_given,
             mode,
             model,
             None if additional_directories is None else json.dumps(list(additional_directories)),
@@ -119,6 +123,14 @@ class Journal:
         )
         await self._change(session_id, Statement(_UPDATE, [row]))
 
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session a title that only another `rename` changes. That is no use of it: `updated_at` stays.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self._change(session_id, Statement(_RENAME, [(clean(title), session_id)]))
+
     async def archive(self, session_id: str, *, archived: bool) -> None:
         """Put a session aside, or fetch it back. That is no use of it: `updated_at` stays.
 
@@ -127,18 +139,37 @@ class Journal:
         """
         await self._change(session_id, Statement(_ARCHIVE, [(archived, session_id)]))
 
+    async def fork(self, record: SessionRecord, *, source: str) -> None:
+        """Keep a new session that has, from its start, all events which `source` has now; both in one transaction.
+
+        Of a turn that runs, it has what happened so far, as if that turn had been interrupted.
+
+        Raises:
+            InvalidRequest: A path in it is no text that can be kept.
+            SessionNotFound: There is no `source`.
+        """
+        _check_paths(record)
+        if not storable(source):
+            raise SessionNotFound(source)
+        ticket = self._writer.put(record.id, Statement(_FORK, [(*as_columns(record), source)]), wait=True)
+        self._writer.put(record.id, Statement(_COPY, [(record.id, record.id, source)]), wait=False)  # the same commit
+        if ticket is None or await ticket.wait() == 0:
+            raise SessionNotFound(source)
+
     def touch(self, session_id: str) -> None:
         """Note that a session is in use now; committed with whatever comes next, or after half a second."""
         now = self._clock.now()
         self._writer.put(session_id, Statement(_TOUCH, [(now, session_id)]), wait=False)
 
-    async def list(self, *, cwd: str | None = None, cursor: str | None = None, limit: int = 50) -> Page:
+    async def list(
+        self, *, cwd: str | None = None, archived: Archived = "exclude", cursor: str | None = None, limit: int = 50
+    ) -> Page:
         """A page of sessions, the last changed first, of one working directory or of all.
 
         Raises:
-            InvalidRequest: The cursor is not one of ours, or belongs to another `cwd`; the limit is below 1.
+            InvalidRequest: The cursor is not one of ours, or belongs to other filters; the limit is below 1.
         """
-        listing = Listing.parse(cwd=cwd, cursor=cursor, limit=limit)
+        listing = Listing.parse(cwd=cwd, archived=archived, cursor=cursor, limit=limit)
         if listing.cwd is not None and not storable(listing.cwd):
             return Page(records=())
         sql, params = listing.query()
@@ -206,6 +237,12 @@ class Journal:
     async def _commit(self, session_id: str, statement: Statement) -> int:
         ticket = self._writer.put(session_id, statement, wait=True)
         return 0 if ticket is None else await ticket.wait()
+
+
+def _check_paths(record: SessionRecord) -> None:
+    for path in (record.cwd, *record.additional_directories):
+        if not storable(path):
+            raise InvalidRequest(f"the path {path!r} is not valid Unicode; use another directory")
 
 
 @asynccontextmanager

@@ -8,13 +8,16 @@ import base64
 import binascii
 import json
 import math
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.value import Value
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.rows import COLUMNS
 from claw_acp.store.database import SqlValue, storable
+
+Archived = Literal["exclude", "include", "only"]
+"""Whether a list holds archived sessions."""
 
 MAX_PAGE: Final = 500  # records; a larger limit is cut down to it
 
@@ -30,11 +33,12 @@ class Listing(Value):
     """Which sessions, and after which one."""
 
     cwd: str | None
+    archived: Archived
     after: tuple[float, str] | None
     limit: int
 
     @classmethod
-    def parse(cls, *, cwd: str | None, cursor: str | None, limit: int) -> "Listing":
+    def parse(cls, *, cwd: str | None, archived: Archived, cursor: str | None, limit: int) -> "Listing":
         """Check what a client sent.
 
         Raises:
@@ -43,8 +47,8 @@ class Listing(Value):
         if limit < 1:
             raise InvalidRequest(f"a page must hold at least one session, not {limit}")
         wanted = None if cwd is None else _without_slash(cwd)
-        after = None if cursor is None else _read_cursor(cursor, cwd=wanted)
-        return cls(cwd=wanted, after=after, limit=min(limit, MAX_PAGE))
+        after = None if cursor is None else _read_cursor(cursor, filters=[wanted, archived])
+        return cls(cwd=wanted, archived=archived, after=after, limit=min(limit, MAX_PAGE))
 
     def query(self) -> tuple[str, tuple[SqlValue, ...]]:
         """SQL for one row more than the page holds, which tells whether there is a next one."""
@@ -53,6 +57,9 @@ class Listing(Value):
         if self.cwd is not None:
             conditions.append("cwd IN (?, ?)")
             params += (self.cwd, self.cwd.rstrip("/") + "/")
+        if self.archived != "include":
+            conditions.append("archived = ?")
+            params.append(self.archived == "only")
         if self.after is not None:
             conditions.append("(updated_at, id) < (?, ?)")
             params += self.after
@@ -66,7 +73,7 @@ class Listing(Value):
         if len(records) <= self.limit:
             return Page(records=shown)
         last = shown[-1]
-        place = json.dumps([self.cwd, last.updated_at, last.id])
+        place = json.dumps([self.cwd, self.archived, last.updated_at, last.id])
         return Page(records=shown, next_cursor=base64.urlsafe_b64encode(place.encode()).decode())
 
 
@@ -74,15 +81,15 @@ def _without_slash(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def _read_cursor(cursor: str, *, cwd: str | None) -> tuple[float, str]:
+def _read_cursor(cursor: str, *, filters: list[str | None]) -> tuple[float, str]:
     try:
         place: Any = json.loads(base64.b64decode(cursor.encode(), altchars=b"-_", validate=True))
     except (binascii.Error, ValueError, RecursionError):
         place = None
     match place:
-        case [bound, float() as updated_at, str() as session] if math.isfinite(updated_at) and storable(session):
-            if bound != cwd:
-                raise InvalidRequest("this cursor belongs to a listing of another directory; start without a cursor")
+        case [*bound, float() as updated_at, str() as session] if math.isfinite(updated_at) and storable(session):
+            if bound != filters:
+                raise InvalidRequest("this cursor belongs to a list with other filters; start without a cursor")
             return updated_at, session
         case _:
             raise InvalidRequest("this is not a cursor of session/list; start without a cursor")

@@ -161,27 +161,23 @@ class Session:
         self,
         *,
         title: str | None = None,
-        title_given: bool = False,
         mode: str | None = None,
         model: str | None = None,
         options: Mapping[str, str | bool] | None = None,
     ) -> None:
         """Change facts about the session, in the store first, and tell the watchers; None leaves a thing as it is.
 
-        A title that a person gave (`title_given`) stays unless a person changes it. `options` are added to the others.
+        A title given by `rename` stays. `options` are added to the others.
         """
         now = self._clock.now()
-        await self._journal.update(
-            self.id, updated_at=now, title=title, title_given=title_given, mode=mode, model=model, options=options
-        )
+        await self._journal.update(self.id, updated_at=now, title=title, mode=mode, model=model, options=options)
         record = self.record
-        if record.title_given and not title_given:
+        if record.title_given:
             title = None
         self.record = replace(
             record,
             updated_at=now,
             title=title or record.title,
-            title_given=record.title_given or title_given,
             mode=mode or record.mode,
             model=model or record.model,
             options={**record.options, **(options or {})},
@@ -189,6 +185,12 @@ class Session:
         news = SessionChanged(title=title, mode=mode, model=model, options=options)
         if news != SessionChanged():
             await self.show(news)
+
+    async def rename(self, title: str) -> None:
+        """Give the session a title that stays until the next `rename`, and tell the watchers."""
+        await self._journal.rename(self.id, title)
+        self.record = replace(self.record, title=title, title_given=True)
+        await self.show(SessionChanged(title=title))
 
     def touch(self) -> None:
         """Note that the session is in use; lists show the last used first."""

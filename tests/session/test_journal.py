@@ -103,12 +103,12 @@ async def test_a_title_given_by_a_person_is_changed_only_by_another_such_title(t
     async with Journal.opened(tmp_path / "claw.db") as journal:
         await journal.create(record("s"))
         await journal.update("s", title="automatic")
-        await journal.update("s", title="given", title_given=True)
+        await journal.rename("s", "given")
         await journal.update("s", title="automatic again")
         assert (await journal.get("s")).title == "given"
-        await journal.update("s", title="given anew", title_given=True)
+        await journal.rename("s", "given \ud800 anew")
         await journal.update("s", mode="plan")
-        assert (await journal.get("s")).title == "given anew"
+        assert (await journal.get("s")).title == "given ? anew"
 
 
 async def test_options_are_added_to_those_that_are_kept_whoever_writes(tmp_path: Path) -> None:
@@ -373,8 +373,10 @@ async def test_a_cursor_that_is_not_ours_or_of_another_filter_is_refused(tmp_pat
         cursor = (await journal.list(cwd="/a/", limit=1)).next_cursor
         assert cursor is not None
         assert len((await journal.list(cwd="/a", cursor=cursor)).records) == 2
+        with pytest.raises(InvalidRequest, match="other filters"):
+            await journal.list(cwd="/a", archived="include", cursor=cursor)
         for other in (None, "/b"):
-            with pytest.raises(InvalidRequest, match="another directory"):
+            with pytest.raises(InvalidRequest, match="other filters"):
                 await journal.list(cwd=other, cursor=cursor)
         for garbage in ("", "x", "%%%", "ä", "\ud800", "bnVsbA==", "WzEsMl0=", cursor[:-4], "W251bGwsIE5hTiwgInMiXQ=="):
             with pytest.raises(InvalidRequest, match="not a cursor"):

@@ -56,13 +56,9 @@ async def test_sessions_of_version_1_are_as_they_were_and_not_archived(old_store
 async def test_what_came_with_version_2_can_be_kept_in_an_old_session(old_store: Path) -> None:
     async with Journal.opened(old_store) as journal:
         await journal.archive(FIRST, archived=True)
-        await journal.update(
-            FIRST,
-            title="Mine",
-            title_given=True,
-            options={"thought": "high"},
-            instructions=Instructions(mode="append", text="Be brief."),
-        )
+        await journal.rename(FIRST, "Mine")
+        brief = Instructions(mode="append", text="Be brief.")
+        await journal.update(FIRST, options={"thought": "high"}, instructions=brief)
     async with Journal.opened(old_store) as journal:
         record = await journal.get(FIRST)
     assert (record.archived, record.title, record.title_given) == (True, "Mine", True)
