@@ -1,10 +1,10 @@
-"""Ways to log in, and the methods `authenticate` and `logout`."""
+"""Ways to log in, the methods `authenticate` and `logout`, and (unstable) whether somebody is logged in."""
 
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from claw_acp.schema.base import Lenient, NullableArray, Variants, Wire
+from claw_acp.schema.base import Known, Lenient, LenientItems, NullableArray, Variants, Wire
 
 
 class AuthMethodAgent(Wire):
@@ -46,3 +46,34 @@ class LogoutRequest(Wire):
 
 class LogoutResponse(Wire):
     """The credentials are forgotten."""
+
+
+AuthState: TypeAlias = Annotated[str, Known(("authenticated", "unauthenticated", "not_required", "unknown"))]
+
+
+class AuthAccount(Wire):
+    """An account or key that the agent has, for people to see; `active` when requests go out under it."""
+
+    label: str
+    active: Lenient[bool] = None
+    name: Lenient[str] = None
+    email: Lenient[str] = None
+    organization: Lenient[str] = None
+
+
+class AuthStatusRequest(Wire):
+    """Can sessions be started without logging in first? Asking changes nothing and is never refused."""
+
+
+class AuthStatusResponse(Wire):
+    """The state, which any that we do not know counts as `unknown`, and the accounts there are."""
+
+    state: AuthState
+    accounts: LenientItems[AuthAccount] = None
+
+
+class AuthStatusUpdateNotification(Wire):
+    """The same, when it has changed."""
+
+    state: AuthState
+    accounts: LenientItems[AuthAccount] = None

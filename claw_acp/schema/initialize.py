@@ -121,9 +121,10 @@ class SessionCapabilities(Wire):
 
 
 class AgentAuthCapabilities(Wire):
-    """`logout`: the agent can forget its credentials."""
+    """`logout`: the agent can forget its credentials; `status` (unstable): it tells whether it has any."""
 
     logout: Lenient[Marker] = None
+    status: Lenient[Marker] = None
 
 
 class AgentCapabilities(Wire):
@@ -134,6 +135,7 @@ class AgentCapabilities(Wire):
     mcp_capabilities: Part[McpCapabilities] = Field(default_factory=McpCapabilities)
     session_capabilities: Part[SessionCapabilities] = Field(default_factory=SessionCapabilities)
     auth: Part[AgentAuthCapabilities] = Field(default_factory=AgentAuthCapabilities)
+    providers: Lenient[Marker] = None
 
 
 class InitializeResponse(Wire):

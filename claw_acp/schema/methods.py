@@ -40,6 +40,10 @@ AGENT_METHODS: Mapping[str, Method] = MappingProxyType(
         "initialize": _request("initialize", "InitializeRequest", "InitializeResponse"),
         "authenticate": _request("authentication", "AuthenticateRequest", "AuthenticateResponse"),
         "logout": _request("authentication", "LogoutRequest", "LogoutResponse"),
+        "auth/status": _request("authentication", "AuthStatusRequest", "AuthStatusResponse"),
+        "providers/list": _request("providers", "ListProvidersRequest", "ListProvidersResponse"),
+        "providers/set": _request("providers", "SetProviderRequest", "SetProviderResponse"),
+        "providers/disable": _request("providers", "DisableProviderRequest", "DisableProviderResponse"),
         "session/new": _request("sessions", "NewSessionRequest", "NewSessionResponse"),
         "session/load": _request("sessions", "LoadSessionRequest", "LoadSessionResponse"),
         "session/resume": _request("sessions", "ResumeSessionRequest", "ResumeSessionResponse"),
@@ -74,6 +78,7 @@ CLIENT_METHODS: Mapping[str, Method] = MappingProxyType(
         "terminal/release": _request("terminal", "ReleaseTerminalRequest", "ReleaseTerminalResponse"),
         "elicitation/create": _request("elicitation", "CreateElicitationRequest", "CreateElicitationResponse"),
         "elicitation/complete": _notification("elicitation", "CompleteElicitationNotification"),
+        "auth/status_update": _notification("authentication", "AuthStatusUpdateNotification"),
     }
 )
 """What the agent calls and a client serves."""

@@ -38,6 +38,12 @@ MCP_SERVERS: Final[list[Object]] = [
     {"type": "sse", "name": "old", "url": "https://example.org/sse", "headers": []},
 ]
 APPENDED: Final[Object] = {"mode": "append", "content": [TEXT], "_meta": META}
+ACCOUNTS: Final[Object] = {
+    "state": "authenticated",
+    "accounts": [
+        {"label": "Example key", "active": True, "name": "Ada", "email": "ada@example.org", "organization": "Engine"}
+    ],
+}
 USAGE: Final[Object] = {
     "totalTokens": 7,
     "inputTokens": 5,
@@ -208,7 +214,8 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
                     "title": {},
                     "systemPrompt": {"mode": {"override": {}}},
                 },
-                "auth": {"logout": {}},
+                "auth": {"logout": {}, "status": {}},
+                "providers": {},
             },
             "authMethods": [
                 {"id": "key", "name": "Key", "description": "from the environment"},
@@ -221,6 +228,29 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
     "AuthenticateResponse": [{}],
     "LogoutRequest": [{}],
     "LogoutResponse": [{}],
+    "AuthStatusRequest": [{}],
+    "AuthStatusResponse": [ACCOUNTS, {"state": "not_required"}],
+    "AuthStatusUpdateNotification": [ACCOUNTS, {"state": "_own"}],
+    "ListProvidersRequest": [{}],
+    "ListProvidersResponse": [
+        {
+            "providers": [
+                {
+                    "providerId": "openai",
+                    "supported": ["openai", "_own"],
+                    "required": True,
+                    "current": {"apiType": "openai", "baseUrl": "http://127.0.0.1:1/v1"},
+                },
+                {"providerId": "azure", "supported": [], "required": False},
+            ]
+        }
+    ],
+    "SetProviderRequest": [
+        {"providerId": "a", "apiType": "anthropic", "baseUrl": "https://example.org", "headers": {"X-Key": "k"}}
+    ],
+    "SetProviderResponse": [{}],
+    "DisableProviderRequest": [{"providerId": "a"}],
+    "DisableProviderResponse": [{}],
     "NewSessionRequest": [
         {
             "cwd": "/work",

@@ -19,7 +19,7 @@ ON_ERROR = "x-deserialize-default-on-error"
 ON_NULL = "x-deserialize-default-on-null"
 SKIP = "x-deserialize-skip-invalid-items"
 
-WITH_MAPS = {"Error", "CreateElicitationRequest", "CreateElicitationResponse"}
+WITH_MAPS = {"Error", "CreateElicitationRequest", "CreateElicitationResponse", "SetProviderRequest"}
 """These hold objects whose keys are free."""
 
 MALFORMED: tuple[Any, ...] = ({"?": []}, [{"?": 1}], 0.5, "?", True, -1)
