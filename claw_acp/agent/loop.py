@@ -48,11 +48,18 @@ class Turn:
         self._clock = clock
         self._usage: Usage | None = None
 
-    async def run(self, prompt: Sequence[ContentPart], *, inserted: Inserted = nobody) -> Outcome:
+    async def run(
+        self,
+        prompt: Sequence[ContentPart],
+        *,
+        told: Sequence[ContentPart] | None = None,
+        inserted: Inserted = nobody,
+    ) -> Outcome:
         """Run the turn. Cancellation ends it cleanly: every call gets a result, the journal says `cancelled`.
 
         Args:
             prompt: What the person said.
+            told: What the model sees instead, if that is something else.
             inserted: Hears the id of that message once it is part of the conversation.
 
         Raises:
@@ -61,7 +68,12 @@ class Turn:
         turn_id = new_id("turn", clock=self._clock)
         await self._session.publish(StateChanged(item=turn_id, state="running"))
         try:
-            message = MessageStarted(item=new_id("msg", clock=self._clock), role="user", parts=tuple(prompt))
+            message = MessageStarted(
+                item=new_id("msg", clock=self._clock),
+                role="user",
+                parts=tuple(prompt),
+                told=None if told is None else tuple(told),
+            )
             await insert(self._session, message, inserted=inserted)
             stop = await self._iterate()
         except BaseException as error:

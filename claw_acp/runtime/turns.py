@@ -59,25 +59,33 @@ class Turns:
         opened.settings = self._engine.settings(session.roots[0])  # a key or rule added meanwhile counts
         if opened.system is None:
             opened.system = await to_thread.run_sync(system_prompt, session.roots)
-        asked = await self._run_command(opened, prompt, desk=desk)
-        if asked is None:
+        told = await self._run_command(opened, prompt, desk=desk)
+        if told is None:
             return Outcome(stop="end_turn", usage=None)
         choice = await resolve_ready(opened.settings, model=session.record.model)
         async with self._providers.lent(choice) as provider:
-            return await self._run_turn(opened, asked, choice=choice, provider=provider, desk=desk)
+            _check_attachments(provider, choice, told)
+            turn = self._turn(opened, choice=choice, provider=provider, desk=desk)
+            return await self._run_turn(opened, turn, prompt, told=told, choice=choice, desk=desk)
 
     async def _run_turn(
-        self, opened: OpenSession, asked: Sequence[ContentPart], *, choice: ModelChoice, provider: Provider, desk: Desk
+        self,
+        opened: OpenSession,
+        turn: Turn,
+        prompt: Sequence[ContentPart],
+        *,
+        told: Sequence[ContentPart],
+        choice: ModelChoice,
+        desk: Desk,
     ) -> Outcome:
         session = opened.session
-        turn = self._turn(opened, asked, choice=choice, provider=provider, desk=desk)
-        title = None if session.record.title else title_of(asked)
+        title = None if session.record.title else title_of(prompt)
         if title is None:
             session.touch()
         else:
             await session.change(title=title)
         try:
-            outcome = await turn.run(asked, inserted=desk.inserted)
+            outcome = await turn.run(prompt, told=None if told is prompt else told, inserted=desk.inserted)
         except ProviderAuthFailed:
             self._engine.refused.add(choice.setup)
             raise
@@ -99,7 +107,7 @@ class Turns:
     async def _run_command(
         self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk
     ) -> Sequence[ContentPart] | None:
-        """The prompt to run, after a command that stands for another one; None when a command has answered."""
+        """What the model is told: the prompt itself, or what a command in it stands for; None: the command answered."""
         text = prompt[0].text if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
         command, argument = find_command(opened.commands(), text)
         if command is None:
@@ -119,11 +127,8 @@ class Turns:
         )
         return None
 
-    def _turn(
-        self, opened: OpenSession, prompt: Sequence[ContentPart], *, choice: ModelChoice, provider: Provider, desk: Desk
-    ) -> Turn:
+    def _turn(self, opened: OpenSession, *, choice: ModelChoice, provider: Provider, desk: Desk) -> Turn:
         session, clock = opened.session, self._engine.clock
-        _check_attachments(provider, choice, prompt)
         toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
         toolbox = toolbox.without(partial(hidden_tools, opened, forms=desk.forms))
         runner = ToolRunner(

@@ -71,13 +71,19 @@ class _Message:
 
     heading: str
     parts: tuple[ContentPart, ...] = ()
+    told: tuple[ContentPart, ...] = ()
     text: list[str] = field(default_factory=list[str])
     thought: list[str] = field(default_factory=list[str])
 
     def markdown(self) -> str:
         said = [_part(part) for part in self.parts] + ["".join(self.text).strip()]
         thought = "".join(self.thought).strip()
-        blocks = [_folded("Thinking", thought) if thought else "", *said]
+        told = "\n\n".join(_part(part) for part in self.told)
+        blocks = [
+            _folded("Thinking", thought) if thought else "",
+            *said,
+            _folded("What it stands for", told) if told else "",
+        ]
         body = "\n\n".join(block for block in blocks if block)
         return f"## {self.heading}\n\n{body}" if body else ""
 
@@ -134,7 +140,7 @@ class _Transcript:
     def apply(self, event: Event) -> None:
         match event:
             case MessageStarted(role="user"):
-                self._add(_Message("User", event.parts))
+                self._add(_Message("User", event.parts, told=event.told or ()))
             case MessageStarted():
                 self._add(_Message("Assistant", event.parts), item=event.item)
             case TextDelta():

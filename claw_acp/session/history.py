@@ -164,9 +164,9 @@ class History:
     def _start_user(self, event: MessageStarted) -> None:
         order = self._orders.get(event.item)
         if order is None:
-            self._add(event.item, _User(parts=event.parts, aside=event.aside))
+            self._add(event.item, _User(parts=_told(event), aside=event.aside))
         elif isinstance(entry := self._entries[order], _User):
-            entry.parts, entry.aside = event.parts, event.aside
+            entry.parts, entry.aside = _told(event), event.aside
             self._stale(order)
 
     def _assistant(self, item: str) -> _Assistant | None:
@@ -228,6 +228,10 @@ class History:
             name = f"{item}-{number}"
         self._call_ids.add(name)
         return name
+
+
+def _told(event: MessageStarted) -> tuple[ContentPart, ...]:
+    return event.parts if event.told is None else event.told
 
 
 def _said(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
