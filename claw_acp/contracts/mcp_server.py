@@ -8,12 +8,16 @@ from claw_acp.core.value import Value, made_by
 
 
 class StdioServer(Value):
-    """A program that speaks MCP on its stdin and stdout; `env` is added to a small set of inherited variables."""
+    """A program that speaks MCP on its stdin and stdout; `env` is added to a small set of inherited variables.
+
+    It runs in `cwd`, or where the session does.
+    """
 
     name: str
     command: str
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = made_by(default_factory=dict[str, str])
+    cwd: str | None = None
 
     hidden = ("env",)
 
