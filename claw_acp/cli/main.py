@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, Command] = {
     "doctor": Command(Ref("claw_acp.cli.doctor:main"), "check this machine: what works, what is missing, what to do"),
     "sessions": Command(Ref("claw_acp.cli.sessions:main"), "list, show and export conversations"),
     "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
+    "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
     "providers": Command(Ref("claw_acp.cli.providers_list:main"), "list model providers, their keys and models"),
 }
 

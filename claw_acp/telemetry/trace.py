@@ -1,14 +1,18 @@
-"""`CLAW_ACP_TRACE`: every JSON-RPC frame in a file, in the order it passed, to see who said what to whom."""
+"""`--trace`, `CLAW_ACP_TRACE`: every JSON-RPC frame in a file, in the order it passed, to see who said what to whom."""
 
 import json
 import logging
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal, TextIO
 
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock, iso_time
+from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.redaction import redact
+from claw_acp.telemetry.masking import masked
 
 log = logging.getLogger(__name__)
 
@@ -16,11 +20,13 @@ Direction = Literal["in", "out"]
 
 
 class FrameTrace:
-    """One JSON line a frame: `{"time": ..., "direction": "in", "frame": {...}}`; a frame that is not JSON stays text.
+    """One JSON line a frame: `{"time": ..., "recording": ..., "direction": "in", "frame": {...}}`.
 
-    Secrets are redacted. The file is made at the first frame, private to the user, and grows at its end; each line
-    is there when `record` returns, so that the last words of a crash can be read. A file that cannot be written ends
-    the recording with one log line and nothing else.
+    `recording` names the connection, since several may share a file. A frame that is not JSON stays text. Secrets are
+    redacted, and values of environments, headers and forms are left out whatever they look like. The file is made at
+    the first frame, private to the user, and grows at its end; each line is there when `record` returns, so that the
+    last words of a crash can be read. A file that cannot be written ends the recording with one log line and nothing
+    else.
     """
 
     def __init__(self, path: Path, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -28,12 +34,22 @@ class FrameTrace:
         self._clock = clock
         self._file: TextIO | None = None
         self._given_up = False
+        self._recording = new_id("con", clock=clock)
 
-    def record(self, direction: Direction, frame: bytes) -> None:
+    def of_connection(self, connection: str) -> Callable[[Direction, bytes], None]:
+        """`record` for one of several connections."""
+        return partial(self.record, recording=connection)
+
+    def record(self, direction: Direction, frame: bytes, *, recording: str | None = None) -> None:
         """Write one frame down; `in` is from the peer to us. Never raises."""
         if self._given_up:
             return
-        entry = {"time": iso_time(self._clock.now()), "direction": direction, "frame": _readable(frame)}
+        entry = {
+            "time": iso_time(self._clock.now()),
+            "recording": recording or self._recording,
+            "direction": direction,
+            "frame": _readable(frame),
+        }
         try:
             if self._file is None:
                 self._file = _open(self._path)
@@ -54,9 +70,11 @@ def _readable(frame: bytes) -> JsonValue:
     text = redact(frame.decode("utf-8", "replace").strip())
     try:
         value: JsonValue = json.loads(text)
-    except (ValueError, RecursionError):
+        return masked(value)
+    except ValueError:
         return text
-    return value
+    except RecursionError:
+        return "(nested too deeply to be looked through)"
 
 
 def _open(path: Path) -> TextIO:

@@ -29,7 +29,9 @@ class StoppedClock:
 
 
 def recorded(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    entries = [json.loads(line) for line in path.read_text().splitlines()]
+    assert all(entry.pop("recording").startswith("con_") for entry in entries)
+    return entries
 
 
 def test_frames_are_recorded_with_time_and_direction(tmp_path: Path) -> None:

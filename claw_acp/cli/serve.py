@@ -1,0 +1,121 @@
+"""`claw-acp serve`: the agent for clients on other machines or in a browser, over HTTP and WebSocket."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from claw_acp.cli.here import locations_here
+from claw_acp.config.load import load_settings
+from claw_acp.core.errors import ConfigError
+from claw_acp.gateway.address import DEFAULT_HOST, DEFAULT_PORT, Address, bind
+from claw_acp.gateway.app import ENDPOINT
+from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.serve import Terms, serve
+from claw_acp.gateway.token_file import KEPT_AS, Token, kept_token, read_token
+from claw_acp.telemetry.logs import logging_to
+from claw_acp.telemetry.trace import FrameTrace
+from claw_acp.workspace.process_groups import kill_all_groups
+
+log = logging.getLogger(__name__)
+
+_EXPLAINED = f"""\
+One endpoint, {ENDPOINT}, for both ways the Agent Client Protocol travels over a network: a WebSocket, or streamable
+HTTP (version 2 or 1.1). The first line on stdout is its address; Ctrl-C ends the server and all its sessions, which
+stay in the journal and can be loaded again.
+
+Whoever connects can have files written and commands run in your name, so clients must show a token:
+`Authorization: Bearer TOKEN`, or, for a WebSocket opened by a web page, the subprotocols `acp` and `acp.bearer.TOKEN`.
+It is made at the first start and kept in `{KEPT_AS}` in the state directory, readable by you alone.
+There is no encryption: for other machines put a proxy with TLS in front, or use an SSH tunnel.
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve until told to stop."""
+    options = _parser().parse_args(argv)
+    address = Address.parse(options.listen)
+    token = _token(options.token_file, without=options.no_token, address=address)
+    limits = Limits()
+    door, address = bind(address, limits=limits)
+    terms = Terms(token=None if token is None else token.secret, hosts=options.allow_host, origins=options.allow_origin)
+    settings = load_settings(locations=locations_here(), environ=os.environ, cwd=None)
+    trace = None if settings.trace is None else FrameTrace(settings.trace)
+    with logging_to(locations_here().log_dir, level=settings.log_level):
+        for finding in settings.findings:
+            log.warning("configuration: %s", finding.text())
+        try:
+            anyio.run(partial(serve, door, address, terms, trace=trace, on_ready=partial(_tell, address, token)))
+        finally:
+            kill_all_groups()
+            if trace is not None:
+                trace.close()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="claw-acp serve",
+        description="Serve the agent to clients elsewhere.",
+        epilog=_EXPLAINED,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        default=f"{DEFAULT_HOST}:{DEFAULT_PORT}",
+        help="where to listen (default %(default)s, this machine alone); port 0 takes a free one",
+    )
+    tokens = parser.add_mutually_exclusive_group()
+    tokens.add_argument("--token-file", metavar="FILE", type=Path, help="a file with the token that clients must show")
+    tokens.add_argument(
+        "--no-token",
+        action="store_true",
+        help="let every program of every user on this machine in; only with a loopback address",
+    )
+    parser.add_argument(
+        "--allow-origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="let web pages of this origin connect, as in https://editor.example; those on this machine may anyway",
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="another name this server is reached by, as behind a proxy; addresses and localhost are known",
+    )
+    return parser
+
+
+def _token(file: Path | None, *, without: bool, address: Address) -> Token | None:
+    if without:
+        if not address.is_loopback:
+            raise ConfigError(
+                f"--no-token would let everybody who can reach {address.host} use your files and run commands; "
+                "leave it out, or listen on 127.0.0.1"
+            )
+        return None
+    return kept_token(locations_here().state_dir) if file is None else read_token(file)
+
+
+def _tell(address: Address, token: Token | None) -> None:
+    """Say where the server is: to programs on stdout, to people on stderr."""
+    print(f"http://{address.text()}{ENDPOINT}", flush=True)
+    lines = [f"WebSocket: ws://{address.text()}{ENDPOINT}"]
+    if token is None:
+        lines.append("token:     none; every program on this machine can use the agent")
+    elif token.is_new:
+        lines.append(f"token:     {token.secret.reveal()} (new, kept in {token.file})")
+    else:
+        lines.append(f"token:     the one in {token.file}")
+    if not address.is_loopback:
+        lines.append("warning:   what is said here is not encrypted; use a proxy with TLS, or an SSH tunnel")
+    print("\n".join(lines), file=sys.stderr, flush=True)

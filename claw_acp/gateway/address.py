@@ -1,0 +1,90 @@
+"""Where a server listens."""
+
+import errno
+import re
+import socket
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
+from typing import Final
+
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value
+from claw_acp.gateway.asgi import PRODUCT
+from claw_acp.gateway.door import BACKLOG, Door
+from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.place import is_local_name
+
+DEFAULT_HOST: Final = "127.0.0.1"
+DEFAULT_PORT: Final = 8227  # "ACP" on the keys of a telephone, behind an 8; no known service has it
+
+_WRITTEN: Final = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\s:/\[\]@]*))(?::(?P<port>\d{1,5}))?")
+_LOOK: Final = 1.0  # seconds for a look at who has taken a port
+
+
+class Address(Value):
+    """A host, as it was written, and a port; port 0 takes any that is free."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """`HOST:PORT`, `[IPV6]:PORT`, and either half alone.
+
+        Raises:
+            ConfigError: It is none of these.
+        """
+        match = _WRITTEN.fullmatch(text)
+        port = DEFAULT_PORT if match is None or match["port"] is None else int(match["port"])
+        if match is None or port > 65535:
+            raise ConfigError(f'"{text}" is no address to listen on; write HOST:PORT, as in {DEFAULT_HOST}:8227')
+        return cls(host=match["six"] or match["name"] or DEFAULT_HOST, port=port)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can come here."""
+        return is_local_name(self.host.lower())
+
+    def text(self) -> str:
+        """As it stands in a URL."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def bind(address: Address, *, limits: Limits) -> tuple[Door, Address]:
+    """Open the socket; connections wait from now on. Returns the address with the port that was taken.
+
+    Raises:
+        ConfigError: The address cannot be used; the text says why and what to do.
+    """
+    try:
+        family, _, _, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise ConfigError(f'cannot listen on "{address.host}": {error.strerror or error}') from error
+    door = Door(family, limit=limits.sockets, patience=limits.stall)
+    try:
+        door.bind(where)
+        door.listen(BACKLOG)
+    except OSError as error:
+        door.close()
+        raise ConfigError(f"cannot listen on {address.text()}: {_trouble(error, address)}") from error
+    return door, Address(host=address.host, port=door.getsockname()[1])
+
+
+def _trouble(error: OSError, address: Address) -> str:
+    if error.errno == errno.EADDRINUSE:
+        who = "another claw-acp server" if _is_ours(address) else "another program"
+        return f"{who} is listening there; stop it, or choose another port with --listen HOST:PORT"
+    if error.errno == errno.EACCES:
+        return "that port needs special rights; choose one above 1023"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "this machine does not have that address"
+    return error.strerror or str(error)
+
+
+def _is_ours(address: Address) -> bool:
+    try:
+        with closing(HTTPConnection(address.host, address.port, timeout=_LOOK)) as connection:
+            connection.request("GET", "/")
+            return connection.getresponse().getheader("server", "").startswith(PRODUCT)
+    except (OSError, HTTPException):
+        return False

@@ -1,0 +1,61 @@
+"""The listening socket: how many may come in at once, and the end of them all."""
+
+import errno
+import logging
+import socket
+from contextlib import suppress
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+BACKLOG: Final = 128
+
+
+class Door(socket.socket):
+    """A bound socket that lets in a limited number of connections; those beyond are hung up on at once.
+
+    The server library has no such limit, and without one a single client could use up the descriptors that the tools
+    of everybody's sessions need.
+    """
+
+    def __init__(self, family: int, *, limit: int, patience: float) -> None:
+        """Make it; bind it next.
+
+        Args:
+            family: The kind of address.
+            limit: Connections at once.
+            patience: Seconds after which the kernel drops a connection whose other side takes nothing.
+        """
+        super().__init__(family, socket.SOCK_STREAM)
+        self._limit = limit
+        self._guests: list[socket.socket] = []
+        self._crowded = False
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT") and family != getattr(socket, "AF_UNIX", None):
+            self.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(patience * 1000))
+        self.settimeout(0)
+
+    def accept(self) -> tuple[socket.socket, object]:
+        """See `socket.accept`.
+
+        Raises:
+            ConnectionAbortedError: Nobody who could be let in is there.
+        """
+        guest, address = super().accept()
+        self._guests = [known for known in self._guests if known.fileno() >= 0]
+        if len(self._guests) < self._limit:
+            self._crowded = False
+            self._guests.append(guest)
+            return guest, address
+        guest.close()
+        if not self._crowded:
+            self._crowded = True
+            log.warning("too many TCP connections: more are hung up on", extra={"limit": self._limit})
+        raise ConnectionAbortedError(errno.ECONNABORTED, "too many connections")
+
+    def hang_up(self) -> None:
+        """End all connections at once."""
+        for guest in self._guests:
+            with suppress(OSError):
+                guest.shutdown(socket.SHUT_RDWR)

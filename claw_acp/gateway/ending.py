@@ -1,0 +1,30 @@
+"""How a connection ends, as a WebSocket says it; streamable HTTP just closes its streams."""
+
+from typing import Final, Protocol
+
+from claw_acp.core.value import Value
+from claw_acp.rpc.peer import Transport
+
+
+class Ending(Value):
+    """A close code of RFC 6455 and a reason for people (at most 123 bytes)."""
+
+    code: int
+    reason: str
+
+
+OVER: Final = Ending(code=1000, reason="the connection is over")
+LEFT: Final = Ending(code=1000, reason="the client has left")
+SHUTDOWN: Final = Ending(code=1001, reason="the server is shutting down")
+IDLE: Final = Ending(code=1001, reason="no stream was open for too long")
+STALLED: Final = Ending(code=1008, reason="the client stopped reading")
+LATE: Final = Ending(code=1008, reason="no initialize in time")
+FAILED: Final = Ending(code=1011, reason="internal error, see the log")
+
+
+class RemoteTransport(Transport, Protocol):
+    """A transport that can be ended from this side."""
+
+    def end(self, ending: Ending) -> None:
+        """No more frames come, and what was sent last still goes out, for a moment. Only the first call counts."""
+        ...

@@ -1,0 +1,65 @@
+"""What waits to go out on one stream of server-sent events."""
+
+from collections import deque
+
+import anyio
+
+from claw_acp.gateway.unread import Unread
+
+TOGETHER = 64 * 1024  # bytes of small messages that travel in one piece
+
+
+class Mailbox:
+    """Messages for one stream. They wait for somebody to open it; one at a time may."""
+
+    def __init__(self, unread: Unread) -> None:
+        self.open = False
+        """Whether somebody reads the stream."""
+        self.kept = False
+        """Whether there will be messages, so that they are to wait here while nobody reads."""
+        self._unread = unread
+        self._lines: deque[bytes] = deque()
+        self._finished = False
+        self._news = anyio.Event()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._lines
+
+    def put(self, line: bytes) -> None:
+        """Add a message, a line of JSON; dropped when the end has come."""
+        if not self._finished:
+            self._lines.append(line)
+            self._unread.add(len(line))
+            self._tell()
+
+    async def take(self, *, within: float) -> list[bytes] | None:
+        """The next messages; nothing when none came within that many seconds, None at the end.
+
+        They count as unread until `sent` is told.
+        """
+        with anyio.move_on_after(within):
+            while not self._lines and not self._finished:
+                await self._news.wait()
+        if self._finished and not self._lines:
+            return None
+        lines: list[bytes] = []
+        size = 0
+        while self._lines and (not lines or size + len(self._lines[0]) <= TOGETHER):
+            lines.append(self._lines.popleft())
+            size += len(lines[-1])
+        return lines
+
+    def sent(self, lines: list[bytes]) -> None:
+        """These are on their way, or lost with the stream."""
+        self._unread.take(sum(map(len, lines)))
+
+    def finish(self) -> None:
+        """No more messages; the stream ends after those that wait."""
+        self._finished = True
+        self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()

@@ -1,0 +1,106 @@
+"""Where a request comes from and whom it was meant for: what keeps web pages away from a server on this machine."""
+
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from claw_acp.gateway.asgi import Head
+from claw_acp.gateway.refused import Refused
+
+_EXPOSED: Final = "Acp-Connection-Id, Acp-Session-Id"
+_ALLOWED: Final = "Authorization, Content-Type, Accept, Acp-Connection-Id, Acp-Session-Id, Acp-Protocol-Version"
+METHODS: Final = "GET, POST, DELETE, OPTIONS"
+_PREFLIGHT_KEPT: Final = "600"  # seconds
+
+
+class Place:
+    """Which names this server goes by, and whose pages may use it.
+
+    A page of a strange site can make a name of its own lead to this machine (DNS rebinding); its requests then carry
+    that name, which is refused. Addresses cannot be bent that way. A browser tells the page's origin: those on this
+    machine may connect, others only when they were named.
+
+    Args:
+        loopback: Whether the server can be reached from this machine alone.
+        hosts: More names it goes by.
+        origins: More origins of pages that may use it, as browsers write them.
+    """
+
+    def __init__(self, *, loopback: bool, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        self._loopback = loopback
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
+
+    def check(self, head: Head) -> None:
+        """Let pass what may come here.
+
+        Raises:
+            Refused: 403.
+        """
+        host = _host_name(head.headers.get("host", ""))
+        if not self._is_ours(host):
+            raise Refused(403, "this server does not go by that name; `--allow-host NAME` adds one")
+        origin = head.headers.get("origin")
+        if origin is not None and not self._is_welcome(origin):
+            raise Refused(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` lets them")
+
+    def answer_headers(self, head: Head) -> Mapping[str, str]:
+        """What lets a page read the answers, if it is welcome."""
+        origin = head.headers.get("origin")
+        if origin is None or not self._is_welcome(origin):
+            return {}
+        return {
+            "access-control-allow-origin": origin,
+            "access-control-allow-credentials": "true",
+            "access-control-expose-headers": _EXPOSED,
+            "vary": "Origin",
+        }
+
+    def preflight_headers(self) -> Mapping[str, str]:
+        """What a welcome page may ask for."""
+        return {
+            "access-control-allow-methods": METHODS,
+            "access-control-allow-headers": _ALLOWED,
+            "access-control-max-age": _PREFLIGHT_KEPT,
+        }
+
+    def _is_ours(self, host: str) -> bool:
+        if is_local_name(host) or host in self._hosts:
+            return True
+        return not self._loopback and _is_address(host)
+
+    def _is_welcome(self, origin: str) -> bool:
+        if origin.lower() in self._origins:
+            return True
+        try:
+            parts = urlsplit(origin)
+            return parts.scheme in {"http", "https"} and is_local_name(parts.hostname or "")
+        except ValueError:
+            return False
+
+
+def is_local_name(name: str) -> bool:
+    """Whether a host, a name or an address, can only be this machine."""
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _host_name(host: str) -> str:
+    """The name in a `Host` header, without port and brackets; empty when it cannot be read."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "") if host and "@" not in host and "/" not in host else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,50 @@
+"""The token that clients show: in `Authorization`, or for a WebSocket of a browser among its subprotocols.
+
+A page cannot set headers of a WebSocket, so it offers two subprotocols: `acp`, which is accepted, and
+`acp.bearer.TOKEN`. A query parameter is not read: addresses end up in logs and histories.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from claw_acp.core.secret import Secret
+from claw_acp.gateway.asgi import Head
+from claw_acp.gateway.refused import Refused
+
+SUBPROTOCOL: Final = "acp"
+SHOWN_AS: Final = "acp.bearer."
+
+
+def check_token(head: Head, token: Secret | None) -> None:
+    """Let whoever shows the token pass.
+
+    Raises:
+        Refused: 401.
+    """
+    if token is None:
+        return
+    shown = _shown(head)
+    if shown is None:
+        raise Refused(
+            401, "a token is needed: `Authorization: Bearer TOKEN`", headers={"www-authenticate": 'Bearer realm="acp"'}
+        )
+    if Secret(shown) != token:  # in constant time
+        raise Refused(
+            401, "this is not the token", headers={"www-authenticate": 'Bearer realm="acp", error="invalid_token"'}
+        )
+
+
+def _shown(head: Head) -> str | None:
+    scheme, _, value = head.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip()
+    if head.kind == "websocket":
+        return next((name.removeprefix(SHOWN_AS) for name in head.subprotocols if name.startswith(SHOWN_AS)), None)
+    return None
+
+
+def chosen_subprotocol(offered: Sequence[str]) -> str | None:
+    """What a WebSocket is told that we speak; browsers insist on one of those they offered."""
+    if SUBPROTOCOL in offered:
+        return SUBPROTOCOL
+    return next((name for name in offered if name.startswith(SHOWN_AS)), None)

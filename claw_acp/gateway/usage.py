@@ -1,0 +1,38 @@
+"""Whether somebody uses a thing, and the waits for that to change."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import anyio
+
+
+class Usage:
+    """Counts users."""
+
+    def __init__(self) -> None:
+        self._users = 0
+        self._change = anyio.Event()
+
+    @contextmanager
+    def one(self) -> Generator[None]:
+        """One more user, for as long as the block runs."""
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    async def none(self) -> None:
+        """Wait until there is no user."""
+        while self._users:
+            await self._change.wait()
+
+    async def some(self) -> None:
+        """Wait until there is a user."""
+        while not self._users:
+            await self._change.wait()
+
+    def _count(self, change: int) -> None:
+        self._users += change
+        self._change.set()
+        self._change = anyio.Event()

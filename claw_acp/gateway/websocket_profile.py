@@ -1,0 +1,70 @@
+"""WebSockets: each is one connection, from the first message, which must be `initialize`, to its end."""
+
+from typing import Final
+
+import anyio
+
+from claw_acp.gateway.asgi import Head, Receive, Send, raw_headers
+from claw_acp.gateway.connections import Connections
+from claw_acp.gateway.ending import LATE, Ending
+from claw_acp.gateway.http_profile import CONNECTION_ID
+from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.token_check import chosen_subprotocol
+from claw_acp.gateway.websocket_transport import WebSocketTransport
+from claw_acp.rpc.message import Malformed, Request, Response, decode, error_line
+
+NOT_INITIALIZE: Final = Ending(code=1002, reason="the first message must be initialize")
+WITHOUT_ID: Final = Ending(code=1002, reason="initialize needs an id")
+
+
+class WebSocketProfile:
+    """Handles the WebSockets of all clients."""
+
+    def __init__(self, connections: Connections, limits: Limits) -> None:
+        self._connections = connections
+        self._limits = limits
+
+    async def serve(self, head: Head, receive: Receive, send: Send) -> None:
+        """Accept one and stay with it to its end.
+
+        Raises:
+            Refused: 503, before it is accepted.
+        """
+        transport = WebSocketTransport(receive, send, limits=self._limits)
+        connection_id = self._connections.add(transport)
+        started = False
+        try:
+            accepted = {
+                "type": "websocket.accept",
+                "subprotocol": chosen_subprotocol(head.subprotocols),
+                "headers": raw_headers({CONNECTION_ID: connection_id}),
+            }
+            await receive()  # `websocket.connect`
+            await send(accepted)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(transport.write, name=f"{connection_id} writer")
+                if await self._initialized(transport):
+                    self._connections.start(connection_id, transport)
+                    started = True
+        finally:
+            if not started:
+                self._connections.remove(connection_id)
+
+    async def _initialized(self, transport: WebSocketTransport) -> bool:
+        """Wait for `initialize`, and leave it where it is received next; False when it ends otherwise."""
+        with anyio.move_on_after(self._limits.first_message) as patience:
+            while (frame := await transport.receive()) is not None:
+                message = decode(frame)
+                if isinstance(message, Malformed):
+                    transport.send(error_line(message.id, message.code, message.reason))
+                elif not isinstance(message, Response):
+                    if message.method != "initialize":
+                        transport.end(NOT_INITIALIZE)
+                    elif isinstance(message, Request) and message.id is not None:
+                        transport.put_back(frame)
+                        return True
+                    else:
+                        transport.end(WITHOUT_ID)
+        if patience.cancelled_caught:
+            transport.end(LATE)
+        return False

@@ -1,0 +1,99 @@
+"""A connection over a WebSocket: one text message, one frame."""
+
+from collections import deque
+
+import anyio
+
+from claw_acp.gateway.asgi import Receive, Send
+from claw_acp.gateway.ending import LEFT, OVER, STALLED, Ending
+from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.unread import Unread
+
+
+class WebSocketTransport:
+    """Frames of one accepted WebSocket. See `Transport`; `write` runs as long as it."""
+
+    def __init__(self, receive: Receive, send: Send, *, limits: Limits) -> None:
+        self.ending = OVER
+        """Why it ended, once it has."""
+        self._receive = receive
+        self._send = send
+        self._limits = limits
+        self._early: list[bytes] = []
+        self._queue: deque[bytes] = deque()
+        self._work = anyio.Event()
+        self._over = anyio.Event()
+        self._reading: anyio.CancelScope | None = None
+        self._unread = Unread(stall=limits.stall, on_stall=lambda: self.end(STALLED))
+
+    async def receive(self) -> bytes | None:
+        """See `Transport.receive`. Binary messages are no frames and are left out."""
+        if self._early:
+            return self._early.pop()
+        while not self._over.is_set():
+            with anyio.CancelScope() as self._reading:
+                event = await self._receive()
+                if event["type"] == "websocket.disconnect":
+                    self.end(LEFT)
+                elif isinstance(text := event.get("text"), str):
+                    return text.encode("utf-8", "replace")
+        return None
+
+    def put_back(self, frame: bytes) -> None:
+        """The frame that `receive` gave is to be received again."""
+        self._early.append(frame)
+
+    def send(self, line: bytes) -> None:
+        """See `Transport.send`."""
+        if not self._over.is_set():
+            self._queue.append(line)
+            self._unread.add(len(line))
+            self._work.set()
+
+    @property
+    def backlog(self) -> int:
+        """See `Transport.backlog`."""
+        return self._unread.size
+
+    async def drained(self) -> None:
+        """See `Transport.drained`. A client that reads nothing for too long loses the connection."""
+        await self._unread.drained()
+
+    def end(self, ending: Ending) -> None:
+        """See `RemoteTransport.end`."""
+        if not self._over.is_set():
+            self.ending = ending
+            self._over.set()
+            self._unread.end()
+            self._work.set()
+            if self._reading is not None:
+                self._reading.cancel()
+
+    async def write(self) -> None:
+        """Send what is to be sent until the end, then close the WebSocket and wait a moment for the client's own."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._give_up_after_end, tasks.cancel_scope)
+            await self._write_queue()
+            if self.ending is not LEFT:
+                await self._close()
+            tasks.cancel_scope.cancel()
+
+    async def _write_queue(self) -> None:
+        while self._queue or not self._over.is_set():
+            if not self._queue:
+                self._work = anyio.Event()
+                await self._work.wait()
+                continue
+            line = self._queue.popleft()
+            await self._send({"type": "websocket.send", "text": line.rstrip(b"\n").decode()})
+            self._unread.take(len(line))
+
+    async def _close(self) -> None:
+        await self._send({"type": "websocket.close", "code": self.ending.code, "reason": self.ending.reason})
+        while (await self._receive())["type"] != "websocket.disconnect":
+            pass
+
+    async def _give_up_after_end(self, scope: anyio.CancelScope) -> None:
+        await self._over.wait()
+        await anyio.sleep(self._limits.last_words)
+        scope.cancel()
