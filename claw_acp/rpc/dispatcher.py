@@ -45,7 +45,9 @@ from claw_acp.rpc.peer import (
 
 log = logging.getLogger(__name__)
 
-IN_FLIGHT = 1024  # requests handled at once; one more is refused
+IN_FLIGHT = 1024  # requests handled at once; more wait
+# One more is refused. We never stop reading instead: what would free a place may be a cancel or an answer to us.
+WAITING = 16 * IN_FLIGHT
 HIGH_WATER = 1024 * 1024  # bytes queued to a slow reader before notifications wait
 DEAF = 8 * HIGH_WATER  # bytes of unread answers before we stop reading too; up to here a slow reader can still cancel
 LAST_ANSWERS = 0.3  # seconds for the requests that were being handled when the input ended
@@ -76,9 +78,12 @@ class Dispatcher:
         self._pending: dict[RequestId, _Pending] = {}
         self._given_up: deque[RequestId] = deque(maxlen=GIVEN_UP)
         self._in_flight: set[_InFlight] = set()
+        self._waiting: deque[tuple[_InFlight, RequestHandler, JsonObject]] = deque()
+        self._tasks: TaskGroup | None = None
         self._idle = anyio.Event()
         self._last_id = 0
         self._closed = False
+        self._ending = False
         self.plain_ids = False
         """Refuse requests whose id is null or a fraction, which JSON-RPC allows and protocol 2 does not."""
 
@@ -111,9 +116,32 @@ class Dispatcher:
 
     async def notify(self, method: str, params: JsonObject) -> None:
         """See `Peer.notify`."""
-        self._send(notification_line(method, params))
-        if self._transport.backlog > HIGH_WATER:
+        self.tell(method, params)
+        if self.slow:
             await self._transport.drained()
+
+    def tell(self, method: str, params: JsonObject) -> None:
+        """See `Peer.tell`."""
+        self._send(notification_line(method, params))
+
+    @property
+    def slow(self) -> bool:
+        """See `Peer.slow`."""
+        return self._transport.backlog > HIGH_WATER
+
+    @property
+    def deaf(self) -> bool:
+        """See `Peer.deaf`."""
+        return self._transport.backlog > DEAF
+
+    async def drained(self) -> None:
+        """See `Peer.drained`."""
+        await self._transport.drained()
+
+    def hang_up(self) -> None:
+        """See `Peer.hang_up`."""
+        if self._tasks is not None:
+            self._tasks.cancel_scope.cancel()
 
     def _send(self, line: bytes) -> None:
         if self._on_frame is not None:
@@ -127,20 +155,23 @@ class Dispatcher:
 
         Long-running requests are cancelled at once, the others have `LAST_ANSWERS` seconds to finish.
         """
-        async with anyio.create_task_group() as tasks:
+        async with anyio.create_task_group() as self._tasks:
+            tasks = self._tasks
             try:
                 while (frame := await self._transport.receive()) is not None:
                     self._accept(frame, tasks)
-                    if self._transport.backlog > DEAF:
+                    if self.deaf:
                         await self._transport.drained()
                 await self._finish()
             finally:
                 self._closed = True
+                self._waiting.clear()
                 tasks.cancel_scope.cancel()  # first: a handler that waits is to end, not to work around a lost answer
                 for pending in self._pending.values():
                     pending.done.set()
 
     async def _finish(self) -> None:
+        self._ending = True
         for entry in tuple(self._in_flight):
             entry.call.connection_over()
         with anyio.move_on_after(LAST_ANSWERS):
@@ -195,16 +226,23 @@ class Dispatcher:
         if not isinstance(params, Mapping):
             self._send(error_line(request.id, INVALID_PARAMS, f"{request.method}: params must be an object"))
             return
-        if len(self._in_flight) >= IN_FLIGHT:
-            reason = f"{IN_FLIGHT} requests are already being handled; wait for some of the answers"
+        if len(self._waiting) >= WAITING:
+            reason = f"{WAITING} requests already wait to be handled; wait for some of the answers"
             self._send(error_line(request.id, ServerBusy.code, reason))
             return
         call = IncomingCall(request.id, request.method, send=partial(self._send_result, request.id))
-        entry = _InFlight(call, anyio.CancelScope())
-        self._in_flight.add(entry)
-        tasks.start_soon(self._handle, entry, handler, params, name=request.method)
+        self._waiting.append((_InFlight(call, anyio.CancelScope()), handler, params))
+        self._start_waiting(tasks)
 
-    async def _handle(self, entry: _InFlight, handler: RequestHandler, params: JsonObject) -> None:
+    def _start_waiting(self, tasks: TaskGroup) -> None:
+        while self._waiting and len(self._in_flight) < IN_FLIGHT:
+            entry, handler, params = self._waiting.popleft()
+            if self._ending:
+                entry.call.connection_over()
+            self._in_flight.add(entry)
+            tasks.start_soon(self._handle, entry, handler, params, tasks, name=entry.call.method)
+
+    async def _handle(self, entry: _InFlight, handler: RequestHandler, params: JsonObject, tasks: TaskGroup) -> None:
         call = entry.call
         after = None
         try:
@@ -222,6 +260,7 @@ class Dispatcher:
                 self._send(error_line(call.id, wire.code, wire.message, wire.data))
         finally:
             self._in_flight.remove(entry)
+            self._start_waiting(tasks)
             if not self._in_flight:
                 self._idle.set()
         if after is not None:
@@ -249,10 +288,13 @@ class Dispatcher:
             log.warning("notification failed", extra={"method": method, "reason": reason})
 
     async def _cancel(self, request_id: JsonValue) -> None:
+        for waiting in tuple(self._waiting):
+            call = waiting[0].call
+            if _is_same(call.id, request_id):
+                self._waiting.remove(waiting)
+                self._send(error_line(call.id, REQUEST_CANCELLED, f"{call.method} was cancelled"))
         for entry in tuple(self._in_flight):
-            if type(entry.call.id) is not type(request_id) or entry.call.id != request_id:  # 1, 1.0 and true differ
-                continue
-            if entry.call.answered:
+            if not _is_same(entry.call.id, request_id) or entry.call.answered:
                 continue
             if entry.call.on_cancel is not None:
                 entry.call.on_cancel()
@@ -270,3 +312,7 @@ class Dispatcher:
             return
         pending.response = response
         pending.done.set()
+
+
+def _is_same(request_id: RequestId, named: JsonValue) -> bool:
+    return type(request_id) is type(named) and request_id == named  # 1, 1.0 and true differ

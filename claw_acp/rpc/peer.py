@@ -127,3 +127,25 @@ class Peer(Protocol):
     async def notify(self, method: str, params: JsonObject) -> None:
         """Send a notification; waits while the other side is slow."""
         ...
+
+    def tell(self, method: str, params: JsonObject) -> None:
+        """Send a notification without waiting, whatever is still unread; the caller looks at `slow` and `deaf`."""
+        ...
+
+    @property
+    def slow(self) -> bool:
+        """Whether so much is unread that whoever sends should pause."""
+        ...
+
+    @property
+    def deaf(self) -> bool:
+        """Whether so much is unread that no more should be kept for the other side."""
+        ...
+
+    async def drained(self) -> None:
+        """Wait until little is unread, or the other side is gone."""
+        ...
+
+    def hang_up(self) -> None:
+        """End the connection."""
+        ...
