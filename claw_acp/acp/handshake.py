@@ -15,6 +15,7 @@ from claw_acp.rpc.message import INVALID_PARAMS
 PROTOCOL_VERSION = 1
 UNSUPPORTED_VERSION = -32022  # ACP: no common version
 KEY_METHOD = "api-key"
+AGENT_INFO: JsonObject = {"name": "claw-acp", "title": "Claw", "version": VERSION}
 
 AGENT_CAPABILITIES: JsonObject = {
     "loadSession": True,
@@ -84,15 +85,30 @@ def agreed_version(requested: int, *, spoken: Sequence[int]) -> int:
     return max(older)
 
 
-def initialize(params: JsonObject, _exact: bool = True) -> Handshake:  # noqa: FBT001, FBT002 - see Dialect.handshake
-    """Answer for protocol 1. Nothing in its capabilities can be wrong, so a newer client's are read alike."""
+def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FBT001, FBT002 - see Dialect.handshake
+    """Answer for protocol 1; a client that asked for a newer one may have said what it can do in words of its own."""
     result: JsonObject = {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": AGENT_CAPABILITIES,
-        "agentInfo": {"name": "claw-acp", "title": "Claw", "version": VERSION},
+        "agentInfo": AGENT_INFO,
         "authMethods": AUTH_METHODS,
     }
+    if not exact and "clientCapabilities" not in params:
+        return Handshake(result, draft_client(params.get("capabilities")))
     return Handshake(result, _client_capabilities(params.get("clientCapabilities")))
+
+
+def draft_client(value: JsonValue) -> ClientCapabilities:
+    """What a client offers that speaks protocol 2: no files and no terminals, but switches and plans with ids."""
+    capabilities = _object(value)
+    elicitation = _object(capabilities.get("elicitation"))
+    return ClientCapabilities(
+        boolean_options=True,
+        plans=True,
+        forms=isinstance(elicitation.get("form"), Mapping),
+        urls=isinstance(elicitation.get("url"), Mapping),
+        terminal_login=isinstance(_object(capabilities.get("auth")).get("terminal"), Mapping),
+    )
 
 
 def _client_capabilities(value: JsonValue) -> ClientCapabilities:

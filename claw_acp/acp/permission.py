@@ -39,7 +39,10 @@ class ClientAsker(ABC):
 
     async def form(self, form: Form) -> FormAnswer | None:
         """See `Asker`."""
-        return await self._forms.ask(form)
+        if not self._view.client.forms:
+            return None
+        async with self._view.asking():
+            return await self._forms.ask(form)
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """See `Asker`."""
@@ -48,7 +51,9 @@ class ClientAsker(ABC):
         options = [{"optionId": choice.id, "name": choice.label, "kind": choice.kind} for choice in question.choices]
         asked: JsonObject = {"sessionId": question.session, **self.request(question), "options": options}
         try:
-            chosen = self.chosen(await self._view.peer.request(METHOD, asked, within=PATIENCE))
+            async with self._view.asking():
+                answer = await self._view.peer.request(METHOD, asked, within=PATIENCE)
+            chosen = self.chosen(answer)
         except (RpcError, InvalidRequest, TimeoutError) as error:
             log.warning("permission not answered", extra={"session": question.session, "reason": str(error)})
             self._view.can_ask = False

@@ -1,7 +1,8 @@
 """A session as one client sees it: its events become `session/update` notifications, in the words of its protocol."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 
 import anyio
 
@@ -22,6 +23,7 @@ class SessionView(ABC):
         self.client = client
         self.can_ask = True
         self.peer = peer
+        self._watching = True
         self._held: list[Event] | None = None
         self._replaying = anyio.Lock()
         opened.session.watchers.append(self.on_event)
@@ -38,8 +40,14 @@ class SessionView(ABC):
     async def announce(self, more: Sequence[str] = ()) -> None:
         """What a client is told once it knows that the session is open: commands, and notices (ours and `more`)."""
 
+    @asynccontextmanager
+    async def asking(self) -> AsyncGenerator[None]:
+        """A question to the person is about to be sent, and has an answer in the end."""
+        yield
+
     def detach(self) -> None:
-        """Stop watching."""
+        """Stop watching. From now on the client hears nothing of the session."""
+        self._watching = False
         self.opened.session.watchers.remove(self.on_event)
 
     async def on_event(self, event: Event) -> None:
@@ -51,7 +59,7 @@ class SessionView(ABC):
 
     async def update(self, update: JsonObject | None) -> None:
         """Send one `session/update`; None is nothing to send."""
-        if update is not None:
+        if update is not None and self._watching:
             await self.peer.notify("session/update", {"sessionId": self.opened.session.id, "update": update})
 
     async def replay(self) -> None:

@@ -52,6 +52,10 @@ class Work:
         """What comes of the call is certain now; cancelling it is too late."""
         self._calls.pop(call_id, None)
 
+    def can_cancel_call(self, call_id: str) -> bool:
+        """Whether `cancel_call` would do something."""
+        return call_id in self._calls
+
     def cancel_call(self, call_id: str) -> bool:
         """Cancel one tool call, begun or not; its final status follows, and the turn goes on.
 
