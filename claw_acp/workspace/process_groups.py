@@ -1,7 +1,8 @@
 """The process groups this program has started and not yet seen the end of.
 
 Process-wide on purpose: an exit path that can no longer await (a signal handler, an interpreter that is going down)
-must be able to leave nothing behind. Whoever starts a child in its own group tracks it here.
+must be able to leave nothing behind, and so must an end that leaves us no time at all: the watchdog knows the same
+groups. Whoever starts a child in its own group tracks it here.
 """
 
 import os
@@ -9,19 +10,24 @@ import signal
 from contextlib import suppress
 from typing import Final
 
+from claw_acp.workspace.watchdog import Watchdog
+
 KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 _live: set[int] = set()
+_watchdog = Watchdog()
 
 
 def track(group: int) -> None:
     """A group (the id of its leader) was started."""
+    _watchdog.began(group, others=live_groups())
     _live.add(group)
 
 
 def forget(group: int) -> None:
     """The group is gone; its number may soon name somebody else's."""
     _live.discard(group)
+    _watchdog.ended(group)
 
 
 def live_groups() -> frozenset[int]:

@@ -8,7 +8,7 @@ import pytest
 from tests.support.agent_process import eventually
 from tests.support.editor import FULL, Editor
 from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import shown_text, spoken, tool_calls
+from tests.support.exchange import Json, shown_text, spoken, tool_calls
 from tests.support.script_files import Script, call, hold, say, turn
 
 AUTO = 'mode = "auto"'
@@ -68,6 +68,17 @@ async def test_a_signal_ends_everything_as_well(opened: Spawn, spawn: Spawn, num
         editor.process.signal(number)
         await editor.gone()
     assert (await _replayed(spawn, session))[:2] == ("running", ["failed"])
+
+
+@pytest.mark.case(47)
+@pytest.mark.parametrize("how", [{}, {"background": True}], ids=["waited for", "in the background"])
+async def test_even_a_kill_that_nobody_can_handle_takes_the_commands_along(opened: Spawn, how: Json) -> None:
+    script = Script(turn(call("shell", command=STUBBORN, **how)), turn(say("next")), loop=True)
+    async with opened(script=script, config=AUTO) as editor:
+        await _caught_working(editor)
+        await eventually(lambda: len(editor.process.family()) >= 3, what="a command with a child")
+        await editor.kill()
+        await editor.process.childless()
 
 
 @pytest.mark.case(47)
