@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -22,12 +22,15 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.registry.reference import Ref
-from claw_acp.rpc.dispatcher import Dispatcher
+from claw_acp.rpc.dispatcher import BAD_ID, Dispatcher
 from claw_acp.rpc.errors import RpcError
-from claw_acp.rpc.message import INVALID_REQUEST
+from claw_acp.rpc.message import INVALID_REQUEST, is_plain
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, OnFrame, Reply, RequestHandler, Transport
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.lifetimes import EngineHouse
+
+if TYPE_CHECKING:
+    from claw_acp.acp.login import StatusWatch
 
 log = logging.getLogger(__name__)
 
@@ -62,9 +65,12 @@ class Connection:
         self.client = ClientCapabilities() if answered is None else answered.client
         self._dialect = None if answered is None else DIALECTS[PROTOCOL_VERSION].load()
         self._spoken = spoken
+        self._fresh = True  # nothing was asked for but `initialize`
         self._house = house
         self._tasks: TaskGroup | None = None
         self._views: dict[str, SessionView] = {}
+        self.status_watch: StatusWatch | None = None
+        """What tells this client when `auth/status` has changed; there once it has asked."""
 
     async def run(self) -> None:
         """Serve until the other side is gone, then let go of everything that was opened here."""
@@ -95,6 +101,7 @@ class Connection:
             return self._initialize
         if self._dialect is None:
             return _refuse_early
+        self._fresh = False
         handler = self._dialect.requests.get(method)
         return None if handler is None else partial(Ref[Handler](handler).load(), self)
 
@@ -107,14 +114,21 @@ class Connection:
         """See `Router`."""
         return to_wire(error, method, clock=self.clock)
 
-    async def _initialize(self, _call: IncomingCall, params: JsonObject) -> JsonValue:
+    async def _initialize(self, call: IncomingCall, params: JsonObject) -> JsonValue:
+        spoken = self._spoken
         if self._dialect is not None:
-            raise RpcError(INVALID_REQUEST, "initialize: this connection is already initialized")
+            if not (self._dialect.repeats and self._fresh):
+                raise RpcError(INVALID_REQUEST, "initialize: this connection is already initialized")
+            spoken = (self._dialect.version,)
         requested = requested_version(params)
-        version = agreed_version(requested, spoken=self._spoken)
-        dialect = DIALECTS[version].load()
-        handshake = dialect.handshake(params, requested == version)
-        self.client, self._dialect = handshake.client, dialect
+        if self._dialect is not None and requested < self._dialect.version:
+            raise RpcError(INVALID_REQUEST, f"initialize: this connection speaks protocol {self._dialect.version}")
+        dialect = DIALECTS[agreed_version(requested, spoken=spoken)].load()
+        if dialect.plain_ids and not is_plain(call.id):
+            call.id = None  # it is not echoed
+            raise RpcError(INVALID_REQUEST, BAD_ID)
+        handshake = dialect.handshake(params, requested == dialect.version)
+        self.client, self._dialect, self.peer.plain_ids = handshake.client, dialect, dialect.plain_ids
         return handshake.result
 
     # ------------------------------------------------------------------ sessions
@@ -138,9 +152,13 @@ class Connection:
         view = self._views.get(session_id)
         if view is None:
             raise SessionNotFound(
-                session_id, f"session {session_id} is not open here; open it with session/load or session/resume"
+                session_id, f"session {session_id} is not open on this connection, or closed since; open it first"
             )
         return view
+
+    def has_open(self, session_id: str) -> bool:
+        """Whether a session is active here."""
+        return session_id in self._views
 
     def forget(self, session_id: str) -> bool:
         """Stop sending a session's updates; False when it was not active."""
@@ -152,6 +170,8 @@ class Connection:
 
     async def aclose(self) -> None:
         """The client is gone: stop watching, and close the sessions that nobody else watches."""
+        if self.status_watch is not None:
+            self.status_watch.stop()
         for session_id, view in tuple(self._views.items()):
             self.forget(session_id)
             if not view.opened.session.watchers:

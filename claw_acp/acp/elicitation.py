@@ -73,7 +73,9 @@ class Forms:
         return answer
 
 
-async def ask_url(peer: Peer, *, session: str | None, request: RequestId, message: str, url: str) -> tuple[Action, str]:
+async def ask_url(
+    peer: Peer, *, session: str | None, request: RequestId, message: str, url: str, elicitation: str = ""
+) -> tuple[Action, str]:
     """Ask the person to visit a web page; only for clients that advertised it (`ClientCapabilities.urls`).
 
     Args:
@@ -82,12 +84,13 @@ async def ask_url(peer: Peer, *, session: str | None, request: RequestId, messag
         request: The id of that request.
         message: Why the page should be visited.
         url: The page.
+        elicitation: An id for `complete`, for who may need it before the answer comes.
 
     Returns:
         What the person did (`accept`: the page is being visited; no clear answer is `cancel`), and the id for
         `complete`.
     """
-    elicitation = new_id("eli")
+    elicitation = elicitation or new_id("eli")
     question: JsonObject = {
         "mode": "url",
         "message": message,

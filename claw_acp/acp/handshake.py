@@ -4,6 +4,7 @@ Every transport uses it; on stdio it runs before anything heavy is imported. Wha
 the schema asks (`x-deserialize-default-on-error`): a malformed capability counts as absent; the version is strict.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from claw_acp.rpc.message import INVALID_PARAMS
 PROTOCOL_VERSION = 1
 UNSUPPORTED_VERSION = -32022  # ACP: no common version
 KEY_METHOD = "api-key"
+TERMINAL_METHOD = "login"
 AGENT_INFO: JsonObject = {"name": "claw-acp", "title": "Claw", "version": VERSION}
 
 AGENT_CAPABILITIES: JsonObject = {
@@ -22,15 +24,26 @@ AGENT_CAPABILITIES: JsonObject = {
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
     "mcpCapabilities": {"http": False, "sse": False},
     "sessionCapabilities": {"list": {}, "delete": {}, "additionalDirectories": {}, "resume": {}, "close": {}},
+    "auth": {"logout": {}, "status": {}},
+    "providers": {},
 }
 
 AUTH_METHODS: tuple[JsonObject, ...] = (
     {
         "id": KEY_METHOD,
         "name": "Provider API key",
-        "description": "Give the agent ANTHROPIC_API_KEY or OPENAI_API_KEY, or a key in config.toml, then continue.",
+        "description": "Enter a key on a page of this computer, run `claw-acp login`, or set ANTHROPIC_API_KEY or "
+        "OPENAI_API_KEY for the agent.",
     },
 )
+"""What is always offered; `auth_methods` adds what a client can do besides."""
+
+LOGIN: JsonObject = {
+    "id": TERMINAL_METHOD,
+    "name": "Log in in a terminal",
+    "description": "Choose a model provider and enter its key; it is tried and kept.",
+}
+LOGIN_ARGS = ("login",)
 
 
 class ClientCapabilities(NamedTuple):
@@ -45,6 +58,7 @@ class ClientCapabilities(NamedTuple):
     forms: bool = False
     urls: bool = False
     terminal_login: bool = False
+    terminal_login_by_meta: bool = False
     plans: bool = False
     subagents: bool = False
 
@@ -87,15 +101,35 @@ def agreed_version(requested: int, *, spoken: Sequence[int]) -> int:
 
 def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FBT001, FBT002 - see Dialect.handshake
     """Answer for protocol 1; a client that asked for a newer one may have said what it can do in words of its own."""
+    if not exact and "clientCapabilities" not in params:
+        client = draft_client(params.get("capabilities"))
+    else:
+        client = _client_capabilities(params.get("clientCapabilities"))
     result: JsonObject = {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": AGENT_CAPABILITIES,
         "agentInfo": AGENT_INFO,
-        "authMethods": AUTH_METHODS,
+        "authMethods": auth_methods(client),
     }
-    if not exact and "clientCapabilities" not in params:
-        return Handshake(result, draft_client(params.get("capabilities")))
-    return Handshake(result, _client_capabilities(params.get("clientCapabilities")))
+    return Handshake(result, client)
+
+
+def auth_methods(client: ClientCapabilities) -> tuple[JsonObject, ...]:
+    """The ways to log in that this client can use.
+
+    One that it runs in a terminal is offered only to who asked for such (ACP: MUST NOT otherwise), or in the form that
+    was used before there was one: an ordinary method whose `_meta` names the whole command.
+    """
+    if client.terminal_login:
+        return (*AUTH_METHODS, {**LOGIN, "type": "terminal", "args": LOGIN_ARGS})
+    if client.terminal_login_by_meta:
+        command: JsonObject = {
+            "label": "claw-acp login",
+            "command": sys.executable,
+            "args": ("-m", "claw_acp", *LOGIN_ARGS),
+        }
+        return (*AUTH_METHODS, {**LOGIN, "_meta": {"terminal-auth": command}})
+    return AUTH_METHODS
 
 
 def draft_client(value: JsonValue) -> ClientCapabilities:
@@ -126,6 +160,7 @@ def _client_capabilities(value: JsonValue) -> ClientCapabilities:
         forms=isinstance(elicitation.get("form"), Mapping),
         urls=isinstance(elicitation.get("url"), Mapping),
         terminal_login=_object(capabilities.get("auth")).get("terminal") is True,
+        terminal_login_by_meta=_object(capabilities.get("_meta")).get("terminal-auth") is True,
         plans=isinstance(capabilities.get("plan"), Mapping),
         subagents=isinstance(capabilities.get("subagents"), Mapping),
     )

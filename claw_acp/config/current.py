@@ -21,7 +21,7 @@ class CurrentSettings:
     Attributes:
         keys: The keys that took time to get, shared by all settings.
         overrides: What a client has set about providers.
-        watchers: Called, with nothing, when that or one of the user's own files was seen to have changed.
+        watchers: Called, with nothing, when that, one of the user's own files, or the fate of a key has changed.
     """
 
     def __init__(self, *, locations: Locations, environ: Mapping[str, str]) -> None:
@@ -45,22 +45,23 @@ class CurrentSettings:
             first, self._user = self._user is None, user
             if not first:
                 self.keys.clear()  # somebody logged in anew, perhaps under the same name
-                self._tell()
+                self.tell()
         settings = known[1]
         return settings if self.overrides is NOTHING_SET else replace(settings, overrides=self.overrides)
 
     def override(self, provider: str, override: ProviderOverride | None) -> None:
         """Have a provider used in another way, or (None) not at all, until the process ends."""
         self.overrides = self.overrides.with_provider(provider, override)
-        self._tell()
+        self.tell()
 
     def forget(self) -> None:
         """Undo every `override`, and have keys that took time to get, got anew."""
         self.overrides = NOTHING_SET
         self.keys.clear()
-        self._tell()
+        self.tell()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Call the watchers."""
         for watcher in tuple(self.watchers):
             watcher()
 

@@ -15,11 +15,13 @@ class FoundKey(Value):
     Attributes:
         secret: The key; None while it has not been read, which takes time: `slow` says from where.
         source: Where it is, in words that may be shown.
+        brief: The same without any path, for other programs.
         slow: The reference to be read by a `KeyShelf`, None for a key that was there at once.
     """
 
     secret: Secret | None
     source: str
+    brief: str
     slow: KeyReference | None = None
 
 
@@ -58,6 +60,14 @@ def require_key(card: Card, *, settings: Settings) -> FoundKey | None:
     return found
 
 
+def foreign_vendor(card: Card, key: Secret) -> str | None:
+    """Whom a key plainly belongs to that is not the vendor asked. A gateway of the user's own may take any key."""
+    if card.service is None or not card.at_home:
+        return None
+    vendor = vendor_of_key(key.reveal())
+    return None if vendor == card.service.vendor else vendor
+
+
 def _configured(card: Card, *, settings: Settings) -> FoundKey | None:
     reference = card.section.api_key
     if reference is None:
@@ -65,7 +75,7 @@ def _configured(card: Card, *, settings: Settings) -> FoundKey | None:
     origin = settings.origin(f"providers.{card.name}.api_key")
     source = f"{reference.describe()} in {origin.place or 'the configuration'}"
     try:
-        return _referred(reference, source=source, settings=settings)
+        return _referred(reference, source=source, brief="config.toml", settings=settings)
     except ConfigError as error:
         raise AuthRequired(f'there is no key for "{card.name}": {error.message}') from error
 
@@ -74,19 +84,19 @@ def _logged_in(card: Card, *, settings: Settings) -> FoundKey | None:
     login = settings.logins.get(card.name)
     if login is None or login.reference is None:
         return None
-    return _referred(login.reference, source=login.source, settings=settings)
+    return _referred(login.reference, source=login.source, brief="claw-acp login", settings=settings)
 
 
-def _referred(reference: KeyReference, *, source: str, settings: Settings) -> FoundKey:
+def _referred(reference: KeyReference, *, source: str, brief: str, settings: Settings) -> FoundKey:
     if reference.slow:
-        return FoundKey(secret=settings.keys.known(reference), source=source, slow=reference)
-    return FoundKey(secret=reference.resolve(settings.environ), source=source)
+        return FoundKey(secret=settings.keys.known(reference), source=source, brief=brief, slow=reference)
+    return FoundKey(secret=reference.resolve(settings.environ), source=source, brief=brief)
 
 
 def _in_environment(variables: tuple[str, ...], *, settings: Settings) -> FoundKey | None:
     for variable in variables:
         if value := settings.environ.get(variable, "").strip():
-            return FoundKey(secret=Secret(value), source=variable)
+            return FoundKey(secret=Secret(value), source=variable, brief=variable)
     return None
 
 
@@ -99,11 +109,8 @@ def _generic_variables(card: Card) -> tuple[str, ...]:
 
 
 def _check_vendor(found: FoundKey, *, card: Card) -> None:
-    """Refuse a key that plainly belongs to someone else. A gateway of the user's own may take any key."""
-    if card.service is None or not card.at_home or found.secret is None:
-        return
-    vendor = vendor_of_key(found.secret.reveal())
-    if vendor not in {None, card.service.vendor}:
+    vendor = None if found.secret is None else foreign_vendor(card, found.secret)
+    if vendor is not None and card.service is not None:
         raise AuthRequired(
             f'the key for "{card.name}" ({found.source}) looks like a key of {vendor}; '
             f"set {card.service.key_variable} to a key of {card.service.vendor}"

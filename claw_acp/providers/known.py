@@ -69,6 +69,9 @@ OFFLINE = KnownService(
 SERVICES = MappingProxyType({service.name: service for service in (ANTHROPIC, OPENAI, OFFLINE)})
 """By name, in the order in which a provider with a key is chosen when no model was."""
 
+API_TYPES = MappingProxyType({"anthropic": "anthropic", "openai": "openai"})
+"""The wire families that a client can route elsewhere, with the names that ACP has for them."""
+
 GENERIC_KEY_VARIABLES = ("CLAW_ACP_API_KEY", "API_KEY")
 """Keys of nobody in particular: they serve only a provider the user named."""
 

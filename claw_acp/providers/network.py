@@ -30,7 +30,7 @@ def anthropic(setup: ProviderSetup) -> Provider:
     provider = AnthropicProvider(
         name=setup.name,
         api_key=_key(setup),
-        base_url=setup.base_url or ANTHROPIC.base_url,
+        base_url=setup.base_url.removesuffix("/v1") or ANTHROPIC.base_url,  # people write it both ways
         headers=_headers(setup),
         secrets=setup.secrets,
         timeouts=_timeouts(setup),

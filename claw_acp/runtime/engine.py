@@ -31,8 +31,10 @@ from claw_acp.workspace.paths import session_root
 from claw_acp.workspace.process_host import ProcessHost
 
 if TYPE_CHECKING:
+    from claw_acp.runtime.accounts import Accounts
     from claw_acp.runtime.turns import Turns
 
+ACCOUNTS: "Ref[Callable[[Engine], Accounts]]" = Ref("claw_acp.runtime.accounts:Accounts")
 TURNS: "Ref[Callable[[Engine], Turns]]" = Ref("claw_acp.runtime.turns:Turns")
 MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.registries:make_commands")
 
@@ -78,7 +80,7 @@ class Engine:
         self.environ = environ
         self.configuration = CurrentSettings(locations=locations, environ=environ)
         self.configuration.watchers.append(self._settings_changed)
-        self.refused: set[ProviderSetup] = set()
+        self.refused: frozenset[ProviderSetup] = frozenset()
         """Ways to reach a model whose key was refused when it was last used."""
         self._processes = processes
         self.warm = False
@@ -89,6 +91,11 @@ class Engine:
     def turns(self) -> "Turns":
         """What runs prompts. Loaded on first use: a new session must not wait for tools, policy and providers."""
         return TURNS.load()(self)
+
+    @cached_property
+    def accounts(self) -> "Accounts":
+        """Whose keys are used. Loaded when a client asks, or somebody logs in."""
+        return ACCOUNTS.load()(self)
 
     @cached_property
     def commands(self) -> Sequence[Command]:
@@ -166,6 +173,12 @@ class Engine:
     def settings(self, cwd: Path | None) -> Settings:
         """The configuration that applies in a folder, as it is now."""
         return self.configuration.for_folder(cwd)
+
+    def note_key(self, setup: ProviderSetup, *, refused: bool) -> None:
+        """Remember whether a service takes the key it was sent; who watches the configuration hears of a change."""
+        if refused != (setup in self.refused):
+            self.refused = self.refused ^ {setup}
+            self.configuration.tell()
 
     def _settings_changed(self) -> None:
         """What is offered in open sessions follows at once; a turn that runs goes on as it began."""

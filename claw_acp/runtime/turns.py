@@ -87,9 +87,9 @@ class Turns:
         try:
             outcome = await turn.run(prompt, told=None if told is prompt else told, inserted=desk.inserted)
         except ProviderAuthFailed:
-            self._engine.refused.add(choice.setup)
+            self._engine.note_key(choice.setup, refused=True)
             raise
-        self._engine.refused.discard(choice.setup)
+        self._engine.note_key(choice.setup, refused=False)
         return outcome
 
     def load_provider(self, opened: OpenSession) -> None:

@@ -119,7 +119,5 @@ async def test_unknown_requests_are_refused_by_name_and_unknown_notifications_ig
 async def test_methods_that_are_not_offered_are_not_served(spawn: Spawn) -> None:
     async with spawn() as editor:
         capabilities = (await editor.initialize())["agentCapabilities"]
-        assert "logout" not in (capabilities.get("auth") or {})
-        assert (await editor.failing("logout", {})).code == -32601
         assert "fork" not in capabilities["sessionCapabilities"]
         assert (await editor.failing("session/fork", {})).code == -32601

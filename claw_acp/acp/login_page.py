@@ -1,0 +1,59 @@
+"""The page on which a key is entered: plain HTML, no script, nothing from elsewhere."""
+
+from collections.abc import Sequence
+from html import escape
+
+from claw_acp.net.loopback_form import LoopbackForm
+
+PROVIDER, KEY, UNTRIED = "provider", "key", "untried"
+"""The fields."""
+
+_STYLE = """
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+body { max-width: 34rem; margin: 12vh auto; padding: 0 1.5rem }
+label { display: block; margin: 1rem 0 .25rem; font-weight: 600 }
+select, input, button { box-sizing: border-box; width: 100%; padding: .6rem; font: inherit }
+button { margin-top: 1.25rem; cursor: pointer }
+.problem { border-left: 4px solid #c33; padding: .25rem .75rem }
+small { opacity: .75 }
+"""
+
+
+def form_page(
+    providers: Sequence[tuple[str, str]], *, chosen: str, ticket: str, problem: str = "", may_skip_trial: bool = False
+) -> str:
+    """The form; `providers` are names with what a person calls them, `may_skip_trial` offers to keep a key untried."""
+    options = "".join(
+        f'<option value="{escape(name)}"{" selected" if name == chosen else ""}>{escape(label)}</option>'
+        for name, label in providers
+    )
+    told = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+    skip = f'<button name="{UNTRIED}" value="yes">Keep it without trying it</button>' if may_skip_trial else ""
+    return _page(
+        "Log in to a model provider",
+        f"""{told}
+<form method="post" autocomplete="off">
+<input type="hidden" name="{LoopbackForm.TICKET}" value="{escape(ticket)}">
+<label for="{PROVIDER}">Provider</label>
+<select id="{PROVIDER}" name="{PROVIDER}">{options}</select>
+<label for="{KEY}">API key</label>
+<input id="{KEY}" name="{KEY}" type="password" required autofocus autocomplete="off" spellcheck="false">
+<button>Try it and keep it</button>
+{skip}
+</form>
+<p><small>The key is sent to the provider and kept on this computer, in the system's keyring or in a file that only
+you can read. Your editor does not see it. <code>claw-acp logout</code> forgets it.</small></p>""",
+    )
+
+
+def done_page(text: str) -> str:
+    """What is shown at the end."""
+    return _page("Logged in", f"<p>{escape(text)}</p><p>You can close this page and go back to your editor.</p>")
+
+
+def _page(title: str, body: str) -> str:
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)} · claw-acp</title>'
+        '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">'
+        f"<style>{_STYLE}</style><h1>{escape(title)}</h1>{body}</html>"
+    )

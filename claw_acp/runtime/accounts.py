@@ -1,0 +1,254 @@
+"""Whose keys are used: logging in and out, and what a client sets about providers, for the whole process."""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Literal
+from urllib.parse import urlsplit
+
+from anyio import to_thread
+
+from claw_acp.config.credential_store import CredentialStore, Store
+from claw_acp.config.overlay import Headers, ProviderOverride
+from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
+from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.keys import FoundKey, find_key
+from claw_acp.providers.known import API_TYPES, OFFLINE
+from claw_acp.providers.resolve import ModelChoice, resolve
+from claw_acp.providers.trial import Trial, try_key
+from claw_acp.runtime.engine import Engine
+
+log = logging.getLogger(__name__)
+
+State = Literal["authenticated", "unauthenticated", "not_required", "unknown"]
+
+HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+OURS = frozenset({"connection", "content-length", "content-type", "accept-encoding", "transfer-encoding"})
+"""Headers that say how a request is written, which nobody else can know."""
+
+
+class Account(Value):
+    """A key that is there, in words for people; `active` when new sessions use it."""
+
+    label: str
+    active: bool
+
+
+class AccountStatus(Value):
+    """Whether sessions can be started.
+
+    Attributes:
+        state: In ACP's words.
+        accounts: Every provider that has a key.
+        set_up: Whether a model answers that somebody chose or gave a key; False while the offline assistant stands in.
+        provider: The provider that new sessions use, or would use if it had a key; empty when that is open.
+    """
+
+    state: State
+    accounts: tuple[Account, ...]
+    set_up: bool
+    provider: str
+
+
+class Route(Value):
+    """Where the requests to a provider go; `base_url` is empty when it is switched off."""
+
+    provider: str
+    api_type: str
+    base_url: str
+    required: bool
+    off: bool
+
+
+class Accounts:
+    """The accounts of an engine. Made by `Engine.accounts`, on first use."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._store = CredentialStore(engine.locations, engine.environ)
+
+    # ------------------------------------------------------------------ looking
+
+    def status(self) -> AccountStatus:
+        """How things are now; asks nobody."""
+        settings = self._engine.settings(None)
+        wanted = (settings.model or "").partition("/")[0]
+        choice: ModelChoice | None = None
+        state: State = "unauthenticated"
+        try:
+            choice = resolve(settings, model=None)
+            state = self._state(choice)
+        except AuthRequired:
+            pass
+        except ClawError:
+            state = "unknown"
+        active = wanted if choice is None else choice.provider_name
+        return AccountStatus(
+            state=state,
+            accounts=tuple(_account(card, key, active=active) for card, key in self._keys()),
+            set_up=choice is not None and (choice.provider_name != OFFLINE.name or settings.model is not None),
+            provider="" if active == OFFLINE.name else active,
+        )
+
+    def check(self) -> None:
+        """Raise what a new session would be refused with.
+
+        Raises:
+            AuthRequired: The configured model has no usable key.
+            ConfigError: It is not configured completely.
+        """
+        resolve(self._engine.settings(None), model=None)
+
+    def look_again(self) -> None:
+        """Have keys read anew that took time to get."""
+        self._engine.configuration.keys.clear()
+
+    def candidates(self) -> Sequence[Card]:
+        """The providers that a key can be given for, in the order in which one is chosen."""
+        return [card for card in self._cards() if card.kind in API_TYPES and not card.off]
+
+    # ------------------------------------------------------------------ logging in and out
+
+    async def log_in(self, provider: str, key: Secret, *, tried: bool = True) -> Trial | None:
+        """Try a key and keep it; with `tried` off it is kept as it is. What the service said, if it was asked.
+
+        Raises:
+            InvalidRequest: There is no such provider.
+            AuthRequired: The key plainly belongs to another vendor.
+            ProviderError: The service refused the key, or could not be asked.
+            ConfigError: It cannot be kept.
+        """
+        card = next((card for card in self.candidates() if card.name == provider), None)
+        if card is None:
+            raise InvalidRequest(f'there is no provider "{provider}" that takes a key')
+        trial = await try_key(card, key) if tried else None
+        store = await self.keep(provider, key)
+        log.info("logged in", extra={"provider": provider, "kept_in": store})
+        return trial
+
+    async def keep(self, provider: str, key: Secret) -> Store:
+        """Keep a key for the next start as well.
+
+        Raises:
+            ConfigError: It cannot be kept.
+        """
+        store = await to_thread.run_sync(partial(self._store.keep, provider, key))
+        self._engine.settings(None)  # now, so that all who watch hear of it
+        return store
+
+    async def log_out(self) -> Sequence[str]:
+        """Forget every login and all that was set for this process; where keys are that stay, for people.
+
+        Raises:
+            ConfigError: A key could not be forgotten; the text says which.
+        """
+        try:
+            gone = await to_thread.run_sync(self._store.forget_all)
+        finally:
+            self._engine.configuration.forget()
+            self._engine.settings(None)
+        stays = [f"{card.name}: {key.brief}" for card, key in self._keys()]
+        log.info("logged out", extra={"forgotten": ", ".join(gone) or "-", "keys_that_stay": ", ".join(stays) or "-"})
+        return stays
+
+    # ------------------------------------------------------------------ what a client sets
+
+    def routes(self) -> Sequence[Route]:
+        """Where requests go, for every provider that can be set."""
+        wanted = (self._engine.settings(None).model or "").partition("/")[0]
+        return [
+            Route(
+                provider=card.name,
+                api_type=API_TYPES[card.kind],
+                base_url=card.base_url,
+                required=card.name == wanted,
+                off=card.off,
+            )
+            for card in self._cards()
+            if card.kind in API_TYPES and card.base_url
+        ]
+
+    def set_route(self, provider: str, *, api_type: str, base_url: str, headers: Mapping[str, str]) -> None:
+        """Send the requests of a provider elsewhere, until the process ends or `log_out`.
+
+        Raises:
+            InvalidRequest: There is no such provider, it does not speak this API, or address or headers are no such.
+        """
+        route = next((route for route in self.routes() if route.provider == provider), None)
+        if route is None:
+            known = ", ".join(route.provider for route in self.routes())
+            raise InvalidRequest(f"there is no provider {provider!r} that can be set; there are: {known}")
+        if api_type != route.api_type:
+            raise InvalidRequest(f"{provider} cannot speak the API {api_type!r}; it speaks: {route.api_type}")
+        kind = next(kind for kind, name in API_TYPES.items() if name == api_type)
+        override = ProviderOverride(kind=kind, base_url=_address(base_url), headers=_checked(headers))
+        self._engine.configuration.override(provider, override)
+        log.info("provider set by the client", extra={"provider": provider, "headers": len(headers)})
+
+    def disable(self, provider: str) -> None:
+        """Send nothing to a provider any more; one that is not known is not used anyway.
+
+        Raises:
+            InvalidRequest: It is the provider of the configured model.
+        """
+        route = next((route for route in self.routes() if route.provider == provider), None)
+        if route is None or route.off:
+            return
+        if route.required:
+            model = self._engine.settings(None).model
+            raise InvalidRequest(f"{provider} cannot be switched off: the configured model is {model}")
+        self._engine.configuration.override(provider, None)
+        log.info("provider switched off by the client", extra={"provider": provider})
+
+    # ------------------------------------------------------------------ inside
+
+    def _state(self, choice: ModelChoice) -> State:
+        if choice.setup in self._engine.refused:
+            return "unauthenticated"
+        return "authenticated" if choice.key_source or choice.setup.secrets else "not_required"
+
+    def _cards(self) -> Sequence[Card]:
+        return tuple(provider_cards(self._engine.settings(None)).values())
+
+    def _keys(self) -> Iterator[tuple[Card, FoundKey]]:
+        settings = self._engine.settings(None)
+        wanted = (settings.model or "").partition("/")[0]
+        for card in self._cards():
+            try:
+                card.check()
+                key = find_key(card, settings=settings, named=card.name == wanted)
+            except ClawError:
+                continue  # no key, or none that could be used
+            if card.overridden:
+                secrets = [value for _, value in card.headers]
+                key = FoundKey(secret=secrets[0], source="the client", brief="the client") if secrets else None
+            if key is not None:
+                yield card, key
+
+
+def _account(card: Card, key: FoundKey, *, active: str) -> Account:
+    name = card.service.vendor if card.service else card.name
+    return Account(label=f"{name} API key ({key.brief})", active=card.name == active)
+
+
+def _address(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and text.isprintable()
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InvalidRequest("`baseUrl` must be an address with http:// or https://")
+    return text.rstrip("/")
+
+
+def _checked(headers: Mapping[str, str]) -> Headers:
+    for name, value in headers.items():
+        if not re.fullmatch(HEADER_NAME, name) or name.lower() in OURS:
+            raise InvalidRequest(f"`headers` cannot hold {name!r}")
+        if not (value.isascii() and value.isprintable()):
+            raise InvalidRequest(f"`headers` has a value for {name!r} that cannot be sent: only printable ASCII can")
+    return tuple((name.lower(), Secret(value)) for name, value in headers.items())
