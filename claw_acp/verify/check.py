@@ -1,0 +1,137 @@
+"""A check: a rule, what must be there to try it, and the trial."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.value import Value
+from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.bench import Bench
+from claw_acp.verify.frames import Frame
+from claw_acp.verify.rule import Failed, Level, NotJudged, NotTried, Rule, Skipped
+
+Need: TypeAlias = Callable[[Bench], NotJudged | None]
+Trial: TypeAlias = Callable[[Attempt], Awaitable[None]]
+
+
+class Check(Value):
+    """Tries one rule.
+
+    Attributes:
+        rule: Which.
+        trial: Returns when the rule was kept, and raises `Failed` or `NotJudged` otherwise.
+        needs: What must be there to try it.
+        alone: Whether it takes something from the other checks, and so comes after them.
+    """
+
+    rule: Rule
+    trial: Trial
+    needs: tuple[Need, ...] = ()
+    alone: bool = False
+
+
+def must(
+    rule_id: str, *needs: Need, source: str, cases: tuple[int, ...] = (), level: Level = "MUST", alone: bool = False
+) -> Callable[[Trial], Check]:
+    """Makes a check of a binding rule: the rule is the trial's docstring."""
+
+    def make(trial: Trial) -> Check:
+        text = " ".join((trial.__doc__ or "").split())
+        rule = Rule(id=rule_id, level=level, text=text, source=source, cases=cases)
+        return Check(rule=rule, trial=trial, needs=needs, alone=alone)
+
+    return make
+
+
+should = partial(must, level="SHOULD")
+"""Makes a check of a rule with exceptions for good reasons."""
+advice = partial(must, level="advice")
+"""Makes a check of something that clients profit from."""
+
+
+def checks_in(module: Mapping[str, object]) -> tuple[Check, ...]:
+    """The checks a module defines, in order."""
+    return tuple(value for value in module.values() if isinstance(value, Check))
+
+
+# ------------------------------------------------------------------ what must be there
+
+
+def greeted(bench: Bench) -> NotJudged | None:
+    """The agent answers `initialize`."""
+    return None if bench.facts.hello is not None else NotTried("the agent does not answer initialize")
+
+
+def session(bench: Bench) -> NotJudged | None:
+    """The agent opens sessions."""
+    return greeted(bench) or (NotTried(bench.facts.no_session) if bench.facts.no_session else None)
+
+
+def turn(bench: Bench) -> NotJudged | None:
+    """The agent answers prompts."""
+    return session(bench) or (NotTried(bench.facts.no_turn) if bench.facts.no_turn else None)
+
+
+def slow(bench: Bench) -> NotJudged | None:
+    """A prompt is known that takes long."""
+    if bench.options.slow_prompt is None:
+        return Skipped("give --slow-prompt TEXT, a prompt that keeps the agent busy")
+    return session(bench)
+
+
+def tool(bench: Bench) -> NotJudged | None:
+    """A prompt is known that makes the agent ask for permission."""
+    if bench.options.tool_prompt is None:
+        return Skipped("give --tool-prompt TEXT, a prompt that makes the agent ask for permission")
+    return session(bench)
+
+
+def offers(path: str) -> Need:
+    """The agent has this capability."""
+
+    def need(bench: Bench) -> NotJudged | None:
+        return greeted(bench) or (None if bench.facts.offers(path) else Skipped(f"{path} is not offered"))
+
+    return need
+
+
+def offers_not(path: str) -> Need:
+    """The agent lacks this capability."""
+
+    def need(bench: Bench) -> NotJudged | None:
+        return greeted(bench) or (Skipped(f"{path} is offered") if bench.facts.offers(path) else None)
+
+    return need
+
+
+# ------------------------------------------------------------------ verdicts on answers
+
+
+def must_succeed(answer: Frame, what: str) -> None:
+    """Check that a request was answered with a result.
+
+    Raises:
+        Failed: It was answered with an error.
+    """
+    if answer.error is not None:
+        code, message = answer.code, answer.error.get("message")
+        raise Failed(f"{what} was answered with error {code}: {message}", exchange(answer))
+
+
+def must_fail(answer: Frame, what: str, codes: Sequence[JsonValue] = ()) -> None:
+    """Check that a request was answered with an error, of one of these codes if any are named.
+
+    Raises:
+        Failed: It was not.
+    """
+    if answer.error is None:
+        raise Failed(f"{what} was answered with a result", exchange(answer))
+    if codes and answer.code not in codes:
+        wanted = " or ".join(str(code) for code in codes)
+        raise Failed(f"{what} was answered with error {answer.code}, not {wanted}", exchange(answer))
+
+
+def exchange(answer: Frame) -> list[Frame]:
+    """An answer and what it answers."""
+    return [answer.call.frame, answer] if answer.call else [answer]

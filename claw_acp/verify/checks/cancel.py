@@ -1,0 +1,144 @@
+"""Stopping a turn: `session/cancel` and `$/cancel_request`."""
+
+from claw_acp.core.json_value import JsonValue
+from claw_acp.rpc.message import REQUEST_CANCELLED
+from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.check import advice, checks_in, exchange, must, must_succeed, slow, tool, turn
+from claw_acp.verify.check import session as opened
+from claw_acp.verify.frames import Call, Frame
+from claw_acp.verify.line import Line
+from claw_acp.verify.rule import Failed
+
+_PAGE = "prompt-turn: cancellation"
+NO_IDS: tuple[JsonValue, ...] = (720_001, "nobody", None, 1.5, [])
+
+
+async def _must_be_cancelled(line: Line, call: Call, cancel: Frame) -> None:
+    answer = await line.answered(call)
+    _is_cancelled(answer, [cancel])
+
+
+def _is_cancelled(answer: Frame, before: list[Frame]) -> None:
+    must_succeed(answer, "the cancelled prompt")
+    reason = answer.result.get("stopReason")
+    if reason != "cancelled":
+        raise Failed(f"the cancelled turn ended with {reason!r}, not 'cancelled'", [*before, *exchange(answer)])
+
+
+@must("cancel.mid-turn", slow, source=f"{_PAGE}; TCK ACP-CANCEL-001", cases=(1, 2))
+async def mid_turn(attempt: Attempt) -> None:
+    """A turn that is cancelled ends with the stop reason `cancelled`, not with an error and not later by itself."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call = await attempt.slow_turn(line, session)
+        await _must_be_cancelled(line, call, line.cancel(session))
+
+
+@must("cancel.next-prompt-works", slow, turn, source=f"{_PAGE}; TCK ACP-CANCEL-002", cases=(1,))
+async def next_prompt(attempt: Attempt) -> None:
+    """After a cancelled turn the session takes the next prompt."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call = await attempt.slow_turn(line, session)
+        cancel = line.cancel(session)
+        try:
+            await line.answered(call)
+        except Failed as failed:
+            raise Failed(f"the cancelled turn never ended: {failed.reason}", [cancel, *failed.frames]) from failed
+        must_succeed(await line.answered(attempt.prompt(line, session)), "the prompt after a cancelled one")
+
+
+@must("cancel.right-away", turn, source=_PAGE, cases=(1,))
+async def right_away(attempt: Attempt) -> None:
+    """A cancel that comes right after its prompt ends the turn too, or comes too late; the prompt has one result."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call = attempt.prompt(line, session)
+        cancel = line.cancel(session)
+        answer = await line.answered(call)
+        if answer.error is not None:
+            raise Failed(f"the cancelled prompt was answered with error {answer.code}", [cancel, *exchange(answer)])
+
+
+@must("cancel.nothing-to-cancel", turn, source=_PAGE, cases=(3,))
+async def idle(attempt: Attempt) -> None:
+    """session/cancel without a turn, twice, or for an unknown session is not answered and does no harm."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        begin = len(line.frames)
+        sent = [line.cancel(session), line.cancel(session), line.cancel("verify-no-such-session")]
+        for frame in await attempt.heard(line, begin=begin, shown=sent):
+            if frame.is_answer:
+                raise Failed("a notification was answered", [*sent, frame])
+        answer = await line.answered(attempt.prompt(line, session))
+        must_succeed(answer, "a prompt after a cancel without a turn")
+        if answer.result.get("stopReason") == "cancelled":
+            raise Failed("a cancel from before cancelled the next turn", [*sent, *exchange(answer)])
+
+
+@must("cancel.only-its-session", slow, source=_PAGE, cases=(32,))
+async def only_its_session(attempt: Attempt) -> None:
+    """A cancel ends the turn of its session and no other."""
+    async with attempt.line() as line:
+        first, second = await attempt.session(line), await attempt.session(line)
+        one, other = await attempt.slow_turn(line, first), await attempt.slow_turn(line, second)
+        cancel = line.cancel(first)
+        await line.answered(one)
+        await attempt.alive(line, shown=[cancel])
+        if other.answers:
+            raise Failed("the turn of another session ended as well", [cancel, *exchange(other.answers[0])])
+        line.cancel(second)
+        await line.answered(other)
+
+
+@must("cancel.while-asking", tool, source=_PAGE, cases=(1,))
+async def while_asking(attempt: Attempt) -> None:
+    """A turn that is cancelled while it waits for permission ends with the stop reason `cancelled`."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call, question = await attempt.question(line, session)
+        cancel = line.cancel(session)
+        answer = await line.answered(call)
+        _is_cancelled(answer, [question, cancel])
+
+
+@must("cancel.unknown-request", opened, source="cancellation", cases=(45,))
+async def unknown_request(attempt: Attempt) -> None:
+    """$/cancel_request for an unknown or finished request, or with no id at all, is not answered and does no harm."""
+    async with attempt.line() as line:
+        begin = len(line.frames)
+        finished = line.calls[-1].id
+        sent = [line.notify("$/cancel_request", {"requestId": name}) for name in (*NO_IDS, finished)]
+        sent.append(line.notify("$/cancel_request", {}))
+        for frame in await attempt.heard(line, begin=begin, shown=sent):
+            if frame.is_answer:
+                raise Failed("a notification was answered", [*sent, frame])
+
+
+@advice("cancel.by-request-id", slow, source="cancellation", cases=(45,))
+async def by_request_id(attempt: Attempt) -> None:
+    """$/cancel_request for a prompt ends its turn: with the stop reason `cancelled`, or with error -32800."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call = await attempt.slow_turn(line, session)
+        sent = line.notify("$/cancel_request", {"requestId": call.id})
+        try:
+            answer = await line.answered(call, within=min(5.0, attempt.options.timeout))
+        except Failed as failed:
+            line.cancel(session)
+            await line.answered(call)
+            raise Failed("it had no effect; session/cancel had", [sent]) from failed
+        if answer.code != REQUEST_CANCELLED:
+            _is_cancelled(answer, [sent])
+
+
+@advice("cancel.listing", opened, source="cancellation", cases=(45,))
+async def listing(attempt: Attempt) -> None:
+    """A request that $/cancel_request comes too late for, or in time, is answered once, with a result or an error."""
+    async with attempt.line() as line:
+        call = line.call("session/new", attempt.opening())
+        line.notify("$/cancel_request", {"requestId": call.id})
+        await line.answered(call)
+
+
+CHECKS = checks_in(globals())

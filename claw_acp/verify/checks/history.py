@@ -1,0 +1,308 @@
+"""Stored sessions: load, resume, list, close, delete."""
+
+from collections.abc import Sequence
+
+import anyio
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.message import INVALID_PARAMS
+from claw_acp.verify.attempt import Attempt, updates
+from claw_acp.verify.check import (
+    advice,
+    checks_in,
+    exchange,
+    must,
+    must_fail,
+    must_succeed,
+    offers,
+    should,
+    slow,
+    tool,
+    turn,
+)
+from claw_acp.verify.check import session as opened
+from claw_acp.verify.frames import Frame, as_list, as_object, text_of
+from claw_acp.verify.line import Line
+from claw_acp.verify.rule import Failed
+
+_PAGE = "session-setup"
+NOT_FOUND = -32002
+SETTLED = 0.3  # seconds after an answer in which nothing may follow that belongs before it
+MARKER = "the word to remember is verify-7391"
+PAGES = 200  # of a list before it is taken for endless
+MESSAGES = frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"})
+
+_load = offers("loadSession")
+_list = offers("sessionCapabilities.list")
+_resume = offers("sessionCapabilities.resume")
+_close = offers("sessionCapabilities.close")
+_delete = offers("sessionCapabilities.delete")
+
+
+def _where(attempt: Attempt, session: str) -> JsonObject:
+    return {"sessionId": session, "cwd": str(attempt.options.cwd), "mcpServers": []}
+
+
+async def _stored(attempt: Attempt, text: str | None = None) -> str:
+    """A session with one turn, made by an agent process of its own that ended afterwards."""
+    async with attempt.fresh() as line:
+        session = await attempt.session(line)
+        await attempt.turn(line, session, text or f"{attempt.options.prompt} {MARKER}")
+        await line.end()
+        return session
+
+
+def _kind(frame: Frame) -> str:
+    return text_of(as_object(frame.params.get("update")), "sessionUpdate")
+
+
+def _text(frames: Sequence[Frame], kind: str) -> str:
+    """All text of one kind of chunk."""
+    contents = [
+        as_object(as_object(frame.params.get("update")).get("content")) for frame in frames if _kind(frame) == kind
+    ]
+    return "".join(text_of(content, "text") for content in contents)
+
+
+async def _loaded(attempt: Attempt, line: Line, session: str) -> tuple[Frame, list[Frame]]:
+    """The answer to session/load, and the messages that came before it."""
+    begin = len(line.frames)
+    answer = await line.ask("session/load", _where(attempt, session))
+    must_succeed(answer, "session/load")
+    end = line.frames.index(answer)
+    return answer, [frame for frame in updates(line, session, since=begin, until=end) if _kind(frame) in MESSAGES]
+
+
+# ------------------------------------------------------------------ load
+
+
+@must("load.replays", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(11,))
+async def replays(attempt: Attempt) -> None:
+    """session/load shows the whole conversation again, of the user and of the agent, before it is answered."""
+    session = await _stored(attempt)
+    async with attempt.fresh() as line:
+        answer, history = await _loaded(attempt, line, session)
+        if MARKER not in _text(history, "user_message_chunk"):
+            raise Failed("the user's message was not shown before the answer", [*exchange(answer), *history[:5]])
+        if not any(_kind(frame) != "user_message_chunk" for frame in history):
+            raise Failed("nothing that the agent said was shown before the answer", [*exchange(answer), *history[:5]])
+
+
+@must("load.nothing-after-the-answer", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-002", cases=(11,))
+async def nothing_after(attempt: Attempt) -> None:
+    """No part of the conversation is shown after the answer to session/load."""
+    session = await _stored(attempt)
+    async with attempt.fresh() as line:
+        answer = await line.ask("session/load", _where(attempt, session))
+        must_succeed(answer, "session/load")
+        end = line.frames.index(answer)
+        await anyio.sleep(SETTLED)
+        late = [frame for frame in updates(line, session, since=end) if _kind(frame) in MESSAGES]
+        if late:
+            raise Failed("parts of the conversation came after the answer", [*exchange(answer), *late[:5]])
+
+
+@must("load.not-doubled", turn, _load, source=_PAGE, cases=(12,))
+async def not_doubled(attempt: Attempt) -> None:
+    """Loading a session, on the same connection too, does not add to it: it shows the same each time."""
+    session = await _stored(attempt)
+    async with attempt.fresh() as line:
+        _, first = await _loaded(attempt, line, session)
+        answer, second = await _loaded(attempt, line, session)
+        for kind in ("user_message_chunk", "agent_message_chunk"):
+            if _text(first, kind) != _text(second, kind):
+                raise Failed(f"{kind}: the second load shows something else", [*exchange(answer), *first, *second][:9])
+
+
+@must("load.then-prompt", turn, _load, source=_PAGE, cases=(12,))
+async def then_prompt(attempt: Attempt) -> None:
+    """A loaded session takes prompts."""
+    session = await _stored(attempt)
+    async with attempt.fresh() as line:
+        await _loaded(attempt, line, session)
+        must_succeed(await line.answered(attempt.prompt(line, session)), "a prompt in a loaded session")
+
+
+@should("load.tool-calls-settled", tool, _load, source=_PAGE, cases=(11,))
+async def tool_calls(attempt: Attempt) -> None:
+    """Tool calls are part of what session/load shows, each with its final status."""
+    session = await _stored(attempt, attempt.options.tool_prompt)
+    async with attempt.fresh() as line:
+        begin = len(line.frames)
+        answer, history = await _loaded(attempt, line, session)
+        if not any(_kind(frame) == "tool_call" for frame in history):
+            raise Failed("the tool call was not shown", exchange(answer))
+        last: dict[str, str] = {}
+        for frame in updates(line, session, since=begin):
+            update = as_object(frame.params.get("update"))
+            if text_of(update, "toolCallId"):
+                name = text_of(update, "toolCallId")
+                last[name] = text_of(update, "status") or last.get(name, "pending")
+        for name, status in last.items():
+            if status not in {"completed", "failed"}:
+                raise Failed(f"tool call {name} is left {status!r}", [*exchange(answer), *history])
+
+
+@advice("load.result-is-an-object", turn, _load, source=_PAGE)
+async def result_is_an_object(attempt: Attempt) -> None:
+    """The result of session/load is an object, `{}` if there is nothing to say; older agents sent null."""
+    session = await _stored(attempt)
+    async with attempt.fresh() as line:
+        answer, _ = await _loaded(attempt, line, session)
+        if not isinstance(answer.object.get("result"), dict):
+            raise Failed("the result is no object", exchange(answer))
+
+
+# ------------------------------------------------------------------ resume
+
+
+@must("resume.opens", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-001")
+async def resumes(attempt: Attempt) -> None:
+    """session/resume opens a stored session, which then takes prompts."""
+    session = await _stored(attempt)
+    async with attempt.fresh() as line:
+        must_succeed(await line.ask("session/resume", _where(attempt, session)), "session/resume")
+        must_succeed(await line.answered(attempt.prompt(line, session)), "a prompt in a resumed session")
+
+
+@must("resume.no-history", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-002", cases=(13,))
+async def no_history(attempt: Attempt) -> None:
+    """session/resume shows nothing of the conversation."""
+    session = await _stored(attempt)
+    async with attempt.fresh() as line:
+        begin = len(line.frames)
+        answer = await line.ask("session/resume", _where(attempt, session))
+        must_succeed(answer, "session/resume")
+        await anyio.sleep(SETTLED)
+        shown = [frame for frame in updates(line, session, since=begin) if _kind(frame) in MESSAGES]
+        if shown:
+            raise Failed("history was shown", [*exchange(answer), *shown[:5]])
+
+
+# ------------------------------------------------------------------ list
+
+
+def _sessions(answer: Frame) -> list[JsonObject]:
+    sessions = answer.result.get("sessions")
+    if not isinstance(sessions, list):
+        raise Failed(f"sessions is {sessions!r}, not an array", exchange(answer))
+    return [as_object(session) for session in as_list(sessions)]
+
+
+async def _all_sessions(line: Line, **params: JsonValue) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    cursor: JsonObject = {}
+    for _ in range(PAGES):
+        answer = await line.ask("session/list", {**params, **cursor})
+        must_succeed(answer, "session/list")
+        found += _sessions(answer)
+        if not text_of(answer.result, "nextCursor"):
+            return found
+        cursor = {"cursor": text_of(answer.result, "nextCursor")}
+    raise Failed(f"the list does not end after {PAGES} pages")
+
+
+@must("list.answers-an-array", opened, _list, source="session-list; TCK ACP-LIST-001", cases=(46,))
+async def lists(attempt: Attempt) -> None:
+    """session/list without parameters, or for a directory without sessions, is answered with an array, never null."""
+    async with attempt.line() as line:
+        for params in ({}, {"cwd": str(attempt.scratch / "nothing-happened-here")}):
+            answer = await line.ask("session/list", params)
+            must_succeed(answer, "session/list")
+            _sessions(answer)
+
+
+@should("list.holds-the-session", turn, _list, source="session-list")
+async def holds_the_session(attempt: Attempt) -> None:
+    """A session in which something was said is in the list, once."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        answer = await attempt.turn(line, session)
+        listed = [text_of(found, "sessionId") for found in await _all_sessions(line)]
+        if session not in listed:
+            raise Failed(f"session {session} is not in the list of {len(listed)}", [answer, *exchange(line.frames[-1])])
+
+
+@must("list.only-of-the-directory", turn, _list, source="session-list; TCK ACP-LIST-002", cases=(46,))
+async def only_of_the_directory(attempt: Attempt) -> None:
+    """session/list with a cwd gives only the sessions of that directory."""
+    async with attempt.line() as line:
+        elsewhere = attempt.scratch / "elsewhere"
+        await anyio.Path(elsewhere).mkdir(exist_ok=True)
+        here, there = await attempt.session(line), await attempt.session(line, cwd=elsewhere)
+        for session in (here, there):
+            await attempt.turn(line, session)
+        listed = [text_of(found, "sessionId") for found in await _all_sessions(line, cwd=str(elsewhere))]
+        shown = exchange(line.frames[-1]) if line.frames[-1].is_answer else []
+        if here in listed:
+            raise Failed("a session of another directory is in the list", shown)
+
+
+@should("list.bad-cursor", opened, _list, source="session-list; errors", cases=(46,))
+async def bad_cursor(attempt: Attempt) -> None:
+    """A cursor that was never given out is refused with error -32602."""
+    async with attempt.line() as line:
+        answer = await line.ask("session/list", {"cursor": "verify: no such cursor"})
+        must_fail(answer, "session/list with a made-up cursor", [INVALID_PARAMS])
+
+
+# ------------------------------------------------------------------ close and delete
+
+
+@must("close.closes", opened, _close, source=f"{_PAGE}; TCK ACP-CLOSE-001", cases=(15,))
+async def closes(attempt: Attempt) -> None:
+    """session/close is answered with a result, and afterwards the session takes no prompt."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        must_succeed(await line.ask("session/close", {"sessionId": session}), "session/close")
+        must_fail(await line.answered(attempt.prompt(line, session)), "a prompt in a closed session")
+
+
+@must("close.ends-the-turn", slow, _close, source=f"{_PAGE}; TCK ACP-CLOSE-002")
+async def ends_the_turn(attempt: Attempt) -> None:
+    """session/close cancels the turn that runs in the session, as session/cancel does."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call = await attempt.slow_turn(line, session)
+        closing = line.call("session/close", {"sessionId": session})
+        must_succeed(await line.answered(closing), "session/close")
+        answer = await line.answered(call)
+        must_succeed(answer, "the prompt whose session was closed")
+        if answer.result.get("stopReason") != "cancelled":
+            reason = answer.result.get("stopReason")
+            raise Failed(f"the turn ended with {reason!r}, not 'cancelled'", [closing.frame, *exchange(answer)])
+
+
+@must("delete.removes", turn, _delete, source=f"{_PAGE}; TCK ACP-DELETE-001", cases=(15,))
+async def removes(attempt: Attempt) -> None:
+    """A deleted session is in no list any more and cannot be loaded."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        await attempt.turn(line, session)
+        deleted = await line.ask("session/delete", {"sessionId": session})
+        must_succeed(deleted, "session/delete")
+        if attempt.facts.offers("sessionCapabilities.list"):
+            listed = [text_of(found, "sessionId") for found in await _all_sessions(line)]
+            if session in listed:
+                raise Failed("the deleted session is in the list", exchange(deleted))
+        if attempt.facts.offers("loadSession"):
+            must_fail(await line.ask("session/load", _where(attempt, session)), "session/load of a deleted session")
+
+
+@should("delete.twice", opened, _delete, source=f"{_PAGE}; TCK ACP-DELETE-002", cases=(14,))
+async def deletes_twice(attempt: Attempt) -> None:
+    """Deleting a session that does not exist, or does no longer, succeeds."""
+    async with attempt.line() as line:
+        must_succeed(await line.ask("session/delete", {"sessionId": "verify-no-such-session"}), "session/delete")
+
+
+@should("close.unknown", opened, _close, source=f"{_PAGE}; errors", cases=(14,))
+async def closes_unknown(attempt: Attempt) -> None:
+    """Closing a session that is not open succeeds, or is refused with error -32002."""
+    async with attempt.line() as line:
+        answer = await line.ask("session/close", {"sessionId": "verify-no-such-session"})
+        if answer.error is not None and answer.code != NOT_FOUND:
+            raise Failed(f"it was refused with error {answer.code}, not {NOT_FOUND}", exchange(answer))
+
+
+CHECKS = checks_in(globals())

@@ -1,0 +1,250 @@
+"""`initialize` and logging in."""
+
+from collections.abc import Sequence
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.bench import Bench
+from claw_acp.verify.check import (
+    advice,
+    checks_in,
+    exchange,
+    greeted,
+    must,
+    must_fail,
+    must_succeed,
+    offers,
+    offers_not,
+    session,
+    should,
+)
+from claw_acp.verify.frames import Frame, as_object, text_of
+from claw_acp.verify.line import Line
+from claw_acp.verify.rule import Failed, NotJudged, Skipped
+
+_PAGE = "initialization"
+UNSUPPORTED_VERSION = -32022
+FUTURE = 65535  # the highest number a version can have
+NO_VERSIONS: Sequence[JsonValue] = ("1", 1.5, True, -1, None)
+MALFORMED: JsonObject = {"fs": 7, "terminal": "yes", "session": ["notices"], "auth": None, "elicitation": {"form": 1}}
+FOREIGN: JsonObject = {"fs": {"readTextFile": False, "teleport": True}, "telepathy": {"level": 3}, "_meta": {"a": 1}}
+
+
+async def _hello(line: Line, attempt: Attempt, **changes: JsonValue) -> Frame:
+    return await line.ask("initialize", {**attempt.hello(capabilities={}), **changes})
+
+
+def _version(answer: Frame) -> JsonValue:
+    """The agreed version, which must be an integer."""
+    must_succeed(answer, "initialize")
+    version = answer.result.get("protocolVersion")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise Failed(f"protocolVersion is {version!r}, not an integer", exchange(answer))
+    return version
+
+
+@must("initialize.answers", source=f"{_PAGE}; TCK ACP-INIT-001", cases=(16, 51))
+async def answers(attempt: Attempt) -> None:
+    """Initialize is answered with the protocol version, an integer: the one asked for if the agent speaks it."""
+    async with attempt.bare() as line:
+        answer = await _hello(line, attempt)
+        wanted = attempt.options.protocol
+        if (version := _version(answer)) != wanted:
+            raise Failed(f"version {wanted} was asked for, and {version} answered", exchange(answer))
+
+
+@must("initialize.needs-only-the-version", greeted, source=f"{_PAGE}; TCK ACP-INIT-002")
+async def minimal(attempt: Attempt) -> None:
+    """Capabilities and clientInfo may be left out."""
+    async with attempt.bare() as line:
+        _version(await line.ask("initialize", {"protocolVersion": attempt.options.protocol}))
+
+
+@must("initialize.version-65535", greeted, source=f"{_PAGE}; TCK ACP-INIT-003", cases=(16,))
+async def future_version(attempt: Attempt) -> None:
+    """A version that the agent does not speak is answered with one that it speaks, never echoed and never an error."""
+    async with attempt.bare() as line:
+        answer = await _hello(line, attempt, protocolVersion=FUTURE, info={"name": "verify", "version": "1"})
+        must_succeed(answer, f"initialize for version {FUTURE}")
+        if answer.result.get("protocolVersion") == FUTURE:
+            raise Failed(f"version {FUTURE} was echoed, which nobody speaks", exchange(answer))
+
+
+@must("initialize.version-2", greeted, source=_PAGE, cases=(16,))
+async def next_version(attempt: Attempt) -> None:
+    """A request for version 2 is answered with 2, or with 1."""
+    async with attempt.bare() as line:
+        answer = await _hello(line, attempt, protocolVersion=2)
+        must_succeed(answer, "initialize for version 2")
+        if answer.result.get("protocolVersion") not in {1, 2}:
+            raise Failed("version 2 was asked for: the answer is 2, or 1 where 2 is not spoken", exchange(answer))
+
+
+@should("initialize.version-0", greeted, source=_PAGE, cases=(16,))
+async def version_zero(attempt: Attempt) -> None:
+    """A request for version 0 is answered with a version that is spoken, or with error -32022."""
+    async with attempt.bare() as line:
+        answer = await _hello(line, attempt, protocolVersion=0)
+        if answer.error is None:
+            if answer.result.get("protocolVersion") == 0:
+                raise Failed("version 0 was echoed, which nobody speaks", exchange(answer))
+        elif answer.code != UNSUPPORTED_VERSION:
+            raise Failed(f"it was refused with {answer.code}, not {UNSUPPORTED_VERSION}", exchange(answer))
+
+
+@should("initialize.version-not-an-integer", greeted, source=f"{_PAGE}; errors", cases=(16,))
+async def no_version(attempt: Attempt) -> None:
+    """A protocolVersion that is missing, or no integer from 0 to 65535, is answered with error -32602."""
+    for version in NO_VERSIONS:
+        async with attempt.bare() as line:
+            params = attempt.hello(capabilities={})
+            del params["protocolVersion"]
+            answer = await line.ask(
+                "initialize", {**params, **({} if version is None else {"protocolVersion": version})}
+            )
+            must_fail(answer, f"initialize with protocolVersion {version!r}", [INVALID_PARAMS])
+
+
+@must(
+    "initialize.malformed-capabilities", greeted, source="protocol schema: x-deserialize-default-on-error", cases=(17,)
+)
+async def malformed_capabilities(attempt: Attempt) -> None:
+    """A malformed optional capability counts as absent; initialize still succeeds."""
+    async with attempt.bare() as line:
+        must_succeed(await _hello(line, attempt, clientCapabilities=MALFORMED), "initialize with broken capabilities")
+
+
+@must("initialize.unknown-fields", greeted, source="extensibility; TCK ACP-META-001", cases=(18, 43))
+async def foreign_fields(attempt: Attempt) -> None:
+    """Unknown fields and capabilities are ignored, and _meta may be null."""
+    async with attempt.bare() as line:
+        answer = await _hello(line, attempt, clientCapabilities=FOREIGN, mood="fine", _meta=None)
+        must_succeed(answer, "initialize with fields from the future")
+
+
+@should("initialize.agent-info", greeted, source=f"{_PAGE}; TCK ACP-INIT-004")
+async def info(attempt: Attempt) -> None:
+    """The agent gives its name and version in agentInfo."""
+    async with attempt.bare() as line:
+        answer = await _hello(line, attempt)
+        info = as_object(answer.result.get("agentInfo"))
+        if not text_of(info, "name") or not text_of(info, "version"):
+            raise Failed("agentInfo with name and version is missing", exchange(answer))
+
+
+@should("initialize.twice", greeted, source="errors", cases=(19,))
+async def twice(attempt: Attempt) -> None:
+    """A second initialize is answered with a result or with error -32600, and the connection goes on."""
+    async with attempt.fresh() as line:
+        answer = await _hello(line, attempt)
+        if answer.error is not None and answer.code != INVALID_REQUEST:
+            raise Failed(f"the second initialize was refused with {answer.code}", exchange(answer))
+        await attempt.alive(line, shown=exchange(answer))
+
+
+@should("initialize.comes-first", greeted, source=f"{_PAGE}; errors", cases=(19,))
+async def comes_first(attempt: Attempt) -> None:
+    """A request before initialize is answered with error -32600, and initialize still works."""
+    async with attempt.bare() as line:
+        must_fail(await line.ask("session/new", attempt.opening()), "a request before initialize", [INVALID_REQUEST])
+        _version(await _hello(line, attempt))
+
+
+@should("initialize.pipelined", greeted, source=_PAGE, cases=(19,))
+async def pipelined(attempt: Attempt) -> None:
+    """A request that does not wait for the answer to initialize is answered all the same."""
+    async with attempt.bare() as line:
+        hello = line.call("initialize", attempt.hello(capabilities={}))
+        opening = line.call("session/new", attempt.opening())
+        must_succeed(await line.answered(hello), "initialize")
+        await line.answered(opening)
+
+
+# ------------------------------------------------------------------ logging in
+
+
+def _has_methods(bench: Bench) -> NotJudged | None:
+    return greeted(bench) or (None if bench.facts.auth_methods else Skipped("no authMethods are offered"))
+
+
+def _has_method(bench: Bench) -> NotJudged | None:
+    if bench.options.auth_method is None:
+        return Skipped("give --auth-method ID, one of the agent's authMethods")
+    return greeted(bench)
+
+
+def _may_log_out(bench: Bench) -> NotJudged | None:
+    if not bench.options.allow_logout:
+        return Skipped("give --allow-logout; it forgets the agent's credentials")
+    return None
+
+
+@must("auth.method-ids-unique", _has_methods, source="authentication")
+async def unique_methods(attempt: Attempt) -> None:
+    """Each way to log in has an id of its own."""
+    ids = [text_of(method, "id") for method in attempt.facts.auth_methods]
+    if len(set(ids)) < len(ids) or "" in ids:
+        raise Failed(f"the ids of authMethods are not unique: {ids}")
+
+
+@advice("auth.method-for-the-registry", greeted, source="ACP Registry: authentication")
+async def registry(attempt: Attempt) -> None:
+    """An agent that wants to be listed in the ACP Registry offers a way to log in."""
+    if not attempt.facts.auth_methods:
+        raise Failed("authMethods is empty")
+
+
+@should("auth.unknown-method", _has_methods, source="authentication", cases=(42,))
+async def unknown_method(attempt: Attempt) -> None:
+    """Authenticate with an id that was not offered is answered with error -32602."""
+    async with attempt.fresh() as line:
+        answer = await line.ask("authenticate", {"methodId": "verify-no-such-method"})
+        must_fail(answer, "authenticate with an unknown method", [INVALID_PARAMS])
+
+
+@should("auth.terminal-method-not-callable", greeted, source="authentication", cases=(42,))
+async def terminal_method(attempt: Attempt) -> None:
+    """Authenticate with a method of type terminal is answered with error -32602."""
+    async with attempt.bare() as line:
+        answer = await line.ask("initialize", attempt.hello(capabilities={"auth": {"terminal": True}}))
+        methods = [as_object(method) for method in _methods(answer)]
+        terminal = next((method for method in methods if method.get("type") == "terminal"), None)
+        if terminal is None:
+            raise Skipped("no method of type terminal is offered")
+        answer = await line.ask("authenticate", {"methodId": text_of(terminal, "id")})
+        must_fail(answer, "authenticate with a terminal method", [INVALID_PARAMS])
+
+
+def _methods(answer: Frame) -> Sequence[JsonValue]:
+    methods = answer.result.get("authMethods")
+    return methods if isinstance(methods, list) else []
+
+
+@must("auth.authenticates", _has_method, source="authentication; TCK ACP-AUTH-003")
+async def authenticates(attempt: Attempt) -> None:
+    """After authenticate with an offered method, sessions can be opened."""
+    async with attempt.bare() as line:
+        must_succeed(await _hello(line, attempt), "initialize")
+        answer = await line.ask("authenticate", {"methodId": attempt.options.auth_method})
+        must_succeed(answer, f"authenticate with {attempt.options.auth_method}")
+        must_succeed(await line.ask("session/new", attempt.opening()), "session/new after authenticate")
+
+
+@must("auth.logs-out", offers("auth.logout"), _may_log_out, source="authentication; TCK ACP-AUTH-004", alone=True)
+async def logs_out(attempt: Attempt) -> None:
+    """Logout is answered with a result, and the connection goes on."""
+    async with attempt.fresh() as line:
+        answer = await line.ask("logout", {})
+        must_succeed(answer, "logout")
+        await attempt.alive(line, shown=exchange(answer))
+
+
+@should("auth.logout-unoffered", session, offers_not("auth.logout"), source="authentication; errors")
+async def logout_unoffered(attempt: Attempt) -> None:
+    """Logout that is not offered is answered with error -32601."""
+    async with attempt.line() as line:
+        must_fail(await line.ask("logout", {}), "logout, which is not offered", [METHOD_NOT_FOUND])
+
+
+CHECKS = checks_in(globals())

@@ -1,0 +1,161 @@
+"""Asking before acting, and what the answers mean."""
+
+from claw_acp.core.json_value import JsonObject
+from claw_acp.verify.attempt import Attempt, updates
+from claw_acp.verify.check import checks_in, exchange, must, must_succeed, should, tool
+from claw_acp.verify.desk import EVERYTHING, PermissionAnswer
+from claw_acp.verify.frames import Call, Frame, as_list, as_object, text_of
+from claw_acp.verify.line import Line
+from claw_acp.verify.rule import Failed, NotTried
+
+_PAGE = "tool-calls: permission"
+
+
+async def _not_done(attempt: Attempt, how: PermissionAnswer) -> None:
+    """Answer the first question in some way that is no permission: the call must not succeed, the turn must end."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        begin = len(line.frames)
+        call, question = await attempt.question(line, session)
+        line.desk.permission = "reject"  # whatever else it may ask
+        sent = line.answer(question, how)
+        answer = await line.answered(call)
+        shown = [question, *([sent] if sent else []), *exchange(answer)]
+        status = _status(line, session, question, since=begin)
+        if status is not None and status.params and _field(status, "status") == "completed":
+            raise Failed("the tool call was completed all the same", [*shown, status])
+        await attempt.alive(line, shown=shown)
+
+
+def _status(line: Line, session: str, question: Frame, *, since: int) -> Frame | None:
+    """The last update that gave the status of the call in question."""
+    wanted = text_of(as_object(question.params.get("toolCall")), "toolCallId")
+    told = [
+        frame
+        for frame in updates(line, session, since=since)
+        if _field(frame, "toolCallId") == wanted and _field(frame, "status")
+    ]
+    return told[-1] if told else None
+
+
+def _field(frame: Frame, key: str) -> str:
+    return text_of(as_object(frame.params.get("update")), key)
+
+
+@must("permission.rejected-is-not-done", tool, source=_PAGE)
+async def rejected(attempt: Attempt) -> None:
+    """A call that was rejected is not carried out, and the turn comes to an end."""
+    await _not_done(attempt, "reject")
+
+
+@must("permission.dismissed-is-not-done", tool, source=_PAGE, cases=(4,))
+async def dismissed(attempt: Attempt) -> None:
+    """A question answered with `cancelled`, without any cancel, is no approval, and the turn comes to an end."""
+    await _not_done(attempt, "cancelled")
+
+
+@must("permission.unoffered-option", tool, source=_PAGE, cases=(5,))
+async def unoffered(attempt: Attempt) -> None:
+    """An option that was not offered is no approval."""
+    await _not_done(attempt, "unoffered")
+
+
+@must("permission.unknown-outcome", tool, source=_PAGE, cases=(5,))
+async def unknown_outcome(attempt: Attempt) -> None:
+    """An outcome that the protocol does not know is no approval."""
+    await _not_done(attempt, "unknown")
+
+
+@must("permission.client-cannot-answer", tool, source=_PAGE, cases=(6,))
+async def error(attempt: Attempt) -> None:
+    """When the client answers a question with an error, the call is not carried out and the turn comes to an end."""
+    await _not_done(attempt, "error")
+
+
+@must("permission.allowed-is-done", tool, source=_PAGE)
+async def allowed(attempt: Attempt) -> None:
+    """A call that was allowed goes on, and the turn comes to an end."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call, question = await attempt.question(line, session)
+        line.desk.permission = "allow"
+        line.answer(question, "allow")
+        must_succeed(await line.answered(call), "the turn of --tool-prompt")
+
+
+@should("permission.options", tool, source=_PAGE)
+async def options(attempt: Attempt) -> None:
+    """A question offers options, each with an id of its own, at least one to allow and one to reject."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call, question = await attempt.question(line, session)
+        await _over(line, session, call)
+        offered: list[JsonObject] = [as_object(option) for option in as_list(question.params.get("options"))]
+        ids = [text_of(option, "optionId") for option in offered]
+        if len(set(ids)) < len(ids):
+            raise Failed(f"two options have the same id: {ids}", [question])
+        for wish in ("allow", "reject"):
+            if not any(text_of(option, "kind").startswith(wish) for option in offered):
+                raise Failed(f"no option is of the kind {wish}", [question])
+
+
+@must("permission.out-of-order", tool, source=_PAGE, cases=(8,))
+async def out_of_order(attempt: Attempt) -> None:
+    """Questions of two sessions may be open at once, and be answered in any order."""
+    async with attempt.line() as line:
+        first, second = await attempt.session(line), await attempt.session(line)
+        one, early = await attempt.question(line, first)
+        other, late = await attempt.question(line, second)
+        line.desk.permission = "reject"
+        line.answer(late, "reject")
+        await line.answered(other)
+        if one.answers:
+            raise Failed("the turn of the other question ended", [early, late, one.answers[0]])
+        line.answer(early, "reject")
+        await line.answered(one)
+
+
+@must("permission.holds-up-nobody", tool, source=_PAGE, cases=(32,))
+async def holds_up_nobody(attempt: Attempt) -> None:
+    """While a question is open, other sessions can be opened and the agent answers."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        call, question = await attempt.question(line, session)
+        must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a question is open")
+        await attempt.alive(line, shown=[question])
+        await _over(line, session, call)
+
+
+async def _over(line: Line, session: str, call: Call) -> None:
+    """End the turn in whatever way."""
+    line.cancel(session)
+    try:
+        await line.answered(call)
+    except Failed as failed:
+        raise NotTried("the turn could not be cancelled") from failed
+
+
+# ------------------------------------------------------------------ files and terminals of the client
+
+
+async def _with_client(attempt: Attempt, *, works: bool) -> None:
+    async with attempt.fresh(capabilities=EVERYTHING) as line:
+        line.desk.works = works
+        session = await attempt.session(line)
+        call = attempt.prompt(line, session, attempt.options.tool_prompt)
+        must_succeed(await line.answered(call), "the turn of --tool-prompt")
+
+
+@must("client.serves-everything", tool, source="file-system; terminals", cases=(36, 37))
+async def serves_everything(attempt: Attempt) -> None:
+    """The agent works with a client that serves files and terminals and takes every kind of update."""
+    await _with_client(attempt, works=True)
+
+
+@must("client.fails-at-everything", tool, source="file-system; terminals", cases=(36,))
+async def fails_at_everything(attempt: Attempt) -> None:
+    """When the client's files and terminals fail, the turn still comes to an end with a stop reason."""
+    await _with_client(attempt, works=False)
+
+
+CHECKS = checks_in(globals())

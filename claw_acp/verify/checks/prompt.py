@@ -1,0 +1,154 @@
+"""Turns: how they end, what they show, what a prompt may hold."""
+
+import anyio
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.message import INVALID_PARAMS
+from claw_acp.verify.attempt import Attempt, updates
+from claw_acp.verify.check import Check, checks_in, exchange, must, must_fail, must_succeed, offers, should, turn
+from claw_acp.verify.check import session as opened
+from claw_acp.verify.frames import Frame
+from claw_acp.verify.line import Line
+from claw_acp.verify.rule import Failed
+
+_PAGE = "prompt-turn"
+SETTLED = 0.3  # seconds after an answer in which nothing may follow that belongs before it
+STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+SILENT_WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
+BLOCKS: dict[str, JsonObject] = {
+    "image": {"type": "image", "data": PIXEL, "mimeType": "image/png"},
+    "audio": {"type": "audio", "data": SILENT_WAV, "mimeType": "audio/wav"},
+    "embeddedContext": {
+        "type": "resource",
+        "resource": {"uri": "file:///verify/note.txt", "text": "a note", "mimeType": "text/plain"},
+    },
+}
+UPDATES = frozenset({"agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"})
+
+
+@must("prompt.answers", opened, source=f"{_PAGE}; TCK ACP-PROMPT-001")
+async def answers(attempt: Attempt) -> None:
+    """session/prompt is answered with a stop reason: end_turn, max_tokens, max_turn_requests, refusal or cancelled."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        answer = await line.answered(attempt.prompt(line, session))
+        must_succeed(answer, "session/prompt")
+        if answer.result.get("stopReason") not in STOP_REASONS:
+            raise Failed(f"the stop reason is {answer.result.get('stopReason')!r}", exchange(answer))
+
+
+@must("prompt.takes-links", turn, source=f"{_PAGE}; TCK ACP-PROMPT-002", cases=(41,))
+async def link(attempt: Attempt) -> None:
+    """A prompt may hold resource_link blocks."""
+    async with attempt.line() as line:
+        link: JsonObject = {"type": "resource_link", "uri": (attempt.options.cwd / "a.txt").as_uri(), "name": "a.txt"}
+        await _takes(attempt, line, link, what="a prompt with a resource_link")
+
+
+async def _takes(attempt: Attempt, line: Line, block: JsonObject, *, what: str) -> None:
+    prompt: list[JsonValue] = [{"type": "text", "text": attempt.options.prompt}, block]
+    params: JsonObject = {"sessionId": await attempt.session(line), "prompt": prompt}
+    must_succeed(await line.ask("session/prompt", params), what)
+
+
+@should("prompt.shows-something", turn, source=f"{_PAGE}; TCK ACP-PROMPT-003", cases=(48,))
+async def shows_something(attempt: Attempt) -> None:
+    """A turn shows the user something, in words, thoughts, a plan or a tool call."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        begin = len(line.frames)
+        answer = await attempt.turn(line, session)
+        seen = [frame for frame in updates(line, session, since=begin) if _kind(frame) in UPDATES]
+        if not seen:
+            reason = answer.result.get("stopReason")
+            raise Failed(f"the turn ended with {reason} and nothing was shown to the user", exchange(answer))
+
+
+def _kind(frame: Frame) -> JsonValue:
+    update = frame.params.get("update")
+    return update.get("sessionUpdate") if isinstance(update, dict) else None
+
+
+@must("prompt.settled-when-answered", turn, source=_PAGE, cases=(9,))
+async def settles(attempt: Attempt) -> None:
+    """Every update of a turn comes before the answer that ends it."""
+    # What comes late is found by the rule that looks at everything; this only waits long enough for it to come.
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        answer = await attempt.turn(line, session)
+        end = len(line.frames)
+        await anyio.sleep(SETTLED)
+        late = [frame for frame in updates(line, session, since=end) if _kind(frame) in UPDATES]
+        if late:
+            raise Failed("updates of the turn came after its answer", [*exchange(answer), *late])
+
+
+@must("prompt.second-turn", turn, source=_PAGE)
+async def again(attempt: Attempt) -> None:
+    """A session takes one prompt after another."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        await attempt.turn(line, session)
+        must_succeed(await line.answered(attempt.prompt(line, session)), "a second prompt in the same session")
+
+
+@should("prompt.two-at-once", turn, source=_PAGE, cases=(32,))
+async def two_at_once(attempt: Attempt) -> None:
+    """Of two prompts sent at once in a session both are answered, the first with a result."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        calls = [attempt.prompt(line, session), attempt.prompt(line, session)]
+        for call in calls:
+            await line.answered(call)
+        must_succeed(calls[0].answers[0], "the first of two prompts at once")
+
+
+def _content(kind: str) -> Check:
+    capability = f"promptCapabilities.{kind}"
+
+    async def takes(attempt: Attempt) -> None:
+        async with attempt.line() as line:
+            await _takes(attempt, line, BLOCKS[kind], what=f"a prompt with {kind}, which is offered,")
+
+    takes.__doc__ = f"A prompt may hold what {capability} offers."
+    source = "prompt-turn; TCK ACP-PROMPTCAP-001 to 003"
+    return must(f"prompt.takes-{kind.lower()}", turn, offers(capability), source=source)(takes)
+
+
+def _unoffered(attempt: Attempt) -> list[str]:
+    return [kind for kind in BLOCKS if not attempt.facts.offers(f"promptCapabilities.{kind}")]
+
+
+@should("prompt.unoffered-content", opened, source="prompt-turn; errors", cases=(41,))
+async def refuses_unoffered(attempt: Attempt) -> None:
+    """Content that promptCapabilities does not offer is refused with error -32602."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        for kind in _unoffered(attempt):
+            answer = await line.ask("session/prompt", {"sessionId": session, "prompt": [BLOCKS[kind]]})
+            must_fail(answer, f"a prompt with {kind}, which is not offered,", [INVALID_PARAMS])
+
+
+@should("prompt.unknown-block", opened, source="content; errors", cases=(41,))
+async def unknown_block(attempt: Attempt) -> None:
+    """A content block of unknown type is refused with error -32602."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        answer = await line.ask("session/prompt", {"sessionId": session, "prompt": [{"type": "hologram", "data": "?"}]})
+        must_fail(answer, "a prompt with a block of unknown type", [INVALID_PARAMS])
+
+
+@should("prompt.empty", opened, source=_PAGE, cases=(41,))
+async def empty(attempt: Attempt) -> None:
+    """An empty prompt is answered, or refused with error -32602."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        answer = await line.ask("session/prompt", {"sessionId": session, "prompt": []})
+        if answer.error is not None and answer.code != INVALID_PARAMS:
+            raise Failed(
+                f"an empty prompt was refused with error {answer.code}, not {INVALID_PARAMS}", exchange(answer)
+            )
+
+
+CHECKS = (*checks_in(globals()), *map(_content, BLOCKS))

@@ -1,0 +1,210 @@
+"""Opening sessions: ids, directories, fields from the future, MCP servers."""
+
+import sys
+from pathlib import Path
+
+import anyio
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.message import INVALID_PARAMS, METHOD_NOT_FOUND
+from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.check import (
+    checks_in,
+    exchange,
+    must,
+    must_fail,
+    must_succeed,
+    offers,
+    session,
+    should,
+    slow,
+    turn,
+)
+from claw_acp.verify.frames import text_of
+from claw_acp.verify.rule import Failed
+
+_PAGE = "session-setup"
+_ROOTS = "sessionCapabilities.additionalDirectories"
+NOT_FOUND = -32002
+NOBODY = "verify-no-such-session"
+RELATIVE = ("src", "./src", "~/src", "")
+SERVER_STARTS = 5.0  # seconds an agent has to start an MCP server, which it may do after the session was opened
+PARALLEL = 5  # sessions opened at once
+
+
+@must("session.opens", session, source=f"{_PAGE}; TCK ACP-SESSION-001")
+async def opens(attempt: Attempt) -> None:
+    """session/new is answered with the id of the session, a string that is not empty."""
+    async with attempt.line() as line:
+        answer = await line.ask("session/new", attempt.opening())
+        must_succeed(answer, "session/new")
+        if not text_of(answer.result, "sessionId"):
+            raise Failed("there is no sessionId in the result", exchange(answer))
+
+
+@must("session.unique-ids", session, source=f"{_PAGE}; TCK ACP-SESSION-002")
+async def unique_ids(attempt: Attempt) -> None:
+    """Each session has an id of its own, also when several are opened at once."""
+    async with attempt.line() as line:
+        calls = [line.call("session/new", attempt.opening()) for _ in range(PARALLEL)]
+        answers = [await line.answered(call) for call in calls]
+        for answer in answers:
+            must_succeed(answer, f"one of {PARALLEL} session/new at once")
+        ids = {text_of(answer.result, "sessionId") for answer in answers}
+        if len(ids) < PARALLEL:
+            raise Failed(f"{PARALLEL} sessions have {len(ids)} different ids", answers)
+
+
+@should("session.relative-cwd", session, source=_PAGE, cases=(38,))
+async def relative_cwd(attempt: Attempt) -> None:
+    """A cwd that is no absolute path is refused with error -32602."""
+    async with attempt.line() as line:
+        for path in RELATIVE:
+            answer = await line.ask("session/new", attempt.opening(cwd=path))
+            must_fail(answer, f"session/new with the relative cwd {path!r}", [INVALID_PARAMS])
+
+
+@must("session.unknown-fields", session, source="extensibility; TCK ACP-META-001", cases=(18, 43))
+async def foreign_fields(attempt: Attempt) -> None:
+    """Unknown fields are ignored, and _meta may hold anything, or be null."""
+    async with attempt.line() as line:
+        meta: JsonObject = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "x": [1, None]}
+        for more in ({"_meta": meta, "mood": "fine"}, {"_meta": None}):
+            must_succeed(await line.ask("session/new", attempt.opening(**more)), "session/new with unknown fields")
+
+
+@must("session.additional-directories", session, offers(_ROOTS), source=f"{_PAGE}; TCK ACP-ADDDIRS-001", cases=(39,))
+async def directories(attempt: Attempt) -> None:
+    """session/new takes additional directories when the agent offers them."""
+    async with attempt.line() as line:
+        opening = attempt.opening(additionalDirectories=[str(attempt.options.cwd.parent)])
+        must_succeed(await line.ask("session/new", opening), "session/new with additionalDirectories")
+
+
+@should("session.relative-directories", session, offers(_ROOTS), source=_PAGE, cases=(39,))
+async def relative_directories(attempt: Attempt) -> None:
+    """An additional directory that is no absolute path is refused with error -32602."""
+    async with attempt.line() as line:
+        opening = attempt.opening(additionalDirectories=["elsewhere"])
+        must_fail(await line.ask("session/new", opening), "a relative additional directory", [INVALID_PARAMS])
+
+
+# ------------------------------------------------------------------ unknown and unoffered
+
+
+@should("session.unknown-refused", session, source="errors; TCK ACP-INFO-UNKNOWNSESSION-001", cases=(14,))
+async def unknown_session(attempt: Attempt) -> None:
+    """Whatever is asked of a session that was never opened is answered with error -32002."""
+    async with attempt.line() as line:
+        for method, params in _of_session(attempt, NOBODY):
+            answer = await line.ask(method, params)
+            must_fail(answer, f"{method} for an unknown session", [NOT_FOUND])
+
+
+def _of_session(attempt: Attempt, name: str) -> list[tuple[str, JsonObject]]:
+    """Requests about a session, as far as the agent serves them."""
+    where: JsonObject = {"sessionId": name, "cwd": str(attempt.options.cwd), "mcpServers": []}
+    requests: list[tuple[str, JsonObject]] = [("session/prompt", attempt.prompt_params(name))]
+    if attempt.facts.offers("loadSession"):
+        requests.append(("session/load", where))
+    if attempt.facts.offers("sessionCapabilities.resume"):
+        requests.append(("session/resume", where))
+    if attempt.facts.modes:
+        requests.append(("session/set_mode", {"sessionId": name, "modeId": attempt.facts.modes[0]}))
+    return requests
+
+
+UNOFFERED = {
+    "session/load": "loadSession",
+    "session/list": "sessionCapabilities.list",
+    "session/resume": "sessionCapabilities.resume",
+    "session/close": "sessionCapabilities.close",
+    "session/delete": "sessionCapabilities.delete",
+    "session/fork": "sessionCapabilities.fork",
+}
+
+
+@should("session.unoffered-methods", session, source="errors")
+async def unoffered(attempt: Attempt) -> None:
+    """A method whose capability the agent does not offer is answered with error -32601."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "mcpServers": []}
+        for method, capability in UNOFFERED.items():
+            if not attempt.facts.offers(capability):
+                answer = await line.ask(method, {} if method == "session/list" else where)
+                must_fail(answer, f"{method}, which is not offered,", [METHOD_NOT_FOUND])
+
+
+@must("session.side-by-side", slow, turn, source="prompt-turn", cases=(32,))
+async def side_by_side(attempt: Attempt) -> None:
+    """A session that is busy holds up no other, nor the opening of one."""
+    async with attempt.line() as line:
+        busy, idle = await attempt.session(line), await attempt.session(line)
+        held = await attempt.slow_turn(line, busy)
+        other = await line.answered(attempt.prompt(line, idle))
+        must_succeed(other, "a prompt in one session while another is busy")
+        must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a session is busy")
+        line.cancel(busy)
+        await line.answered(held)
+
+
+# ------------------------------------------------------------------ MCP servers
+
+_SERVER = """\
+import json, pathlib, sys
+pathlib.Path(sys.argv[1]).touch()
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    result = {"tools": [], "resources": [], "prompts": []}
+    if message["method"] == "initialize":
+        version = message["params"].get("protocolVersion", "2025-06-18")
+        who = {"name": "verify", "version": "1"}
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": who}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def _server(name: str, command: str, *args: str) -> JsonValue:
+    return {"name": name, "command": command, "args": list(args), "env": []}
+
+
+@should("mcp.stdio-server-starts", turn, source=_PAGE, cases=(40,))
+async def server_starts(attempt: Attempt) -> None:
+    """The agent connects to the stdio MCP servers that the client names."""
+    async with attempt.fresh() as line:
+        mark = attempt.scratch / "mcp-server-started"
+        server = _server("verify", sys.executable, "-c", _SERVER, str(mark))
+        opened = await attempt.lead_up(line, "session/new", attempt.opening(mcpServers=[server]))
+        call = attempt.prompt(line, text_of(opened.result, "sessionId"))
+        await line.answered(call)
+        with anyio.move_on_after(min(SERVER_STARTS, attempt.options.timeout)):
+            while not await anyio.Path(mark).exists():  # noqa: ASYNC110 - a process of the agent's makes it
+                await anyio.sleep(0.02)
+            return
+        raise Failed("the stdio MCP server of session/new was never started", exchange(opened))
+
+
+@should("mcp.broken-server", session, source=_PAGE, cases=(40,))
+async def broken_server(attempt: Attempt) -> None:
+    """An MCP server that cannot be started does not keep the session from opening."""
+    async with attempt.fresh() as line:
+        servers = [_server("missing", str(Path("/no/such/program"))), _server("dies", sys.executable, "-c", "exit(3)")]
+        answer = await line.ask("session/new", attempt.opening(mcpServers=servers))
+        must_succeed(answer, "session/new with MCP servers that cannot be started")
+
+
+@should("mcp.unoffered-transport", session, source=f"{_PAGE}; errors", cases=(40,))
+async def unoffered_transport(attempt: Attempt) -> None:
+    """An MCP server of a kind that the agent does not offer is refused with error -32602."""
+    async with attempt.line() as line:
+        for kind in ("http", "sse"):
+            if not attempt.facts.offers(f"mcpCapabilities.{kind}"):
+                server: JsonObject = {"type": kind, "name": kind, "url": "http://127.0.0.1:9/", "headers": []}
+                answer = await line.ask("session/new", attempt.opening(mcpServers=[server]))
+                must_fail(answer, f"an MCP server of type {kind}, which is not offered,", [INVALID_PARAMS])
+
+
+CHECKS = checks_in(globals())

@@ -1,0 +1,155 @@
+"""Lines and bytes: what a stream may look like, and what must not end it."""
+
+import json
+from collections.abc import Sequence
+
+import anyio
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.check import checks_in, greeted, must, session, should
+from claw_acp.verify.line import Line
+from claw_acp.verify.rule import Failed
+
+SIZES = (70 * 1024, 1536 * 1024)  # bytes: beyond the usual limit of a line buffer, and a screenshot
+LATE = 1500  # requests whose answers fill the pipe before anybody reads them
+NESTING = 20_000  # arrays inside one another
+SEPARATORS = "\u2028 \u2029 \x85"  # what some libraries take for ends of lines, and JSON does not escape
+
+
+def _unknown(number: int, **padding: JsonValue) -> JsonObject:
+    """A request that every agent answers at once: its method does not exist."""
+    return {"jsonrpc": "2.0", "id": number, "method": "_claw-acp/verify", "params": {"_meta": padding}}
+
+
+def _bytes(message: JsonValue) -> bytes:
+    return json.dumps(message, ensure_ascii=False).encode()
+
+
+async def _send(line: Line, pieces: Sequence[bytes], message: JsonObject) -> None:
+    """Send the bytes of a request in pieces, and see that it is answered."""
+    call = line.send_call_raw(message)
+    for index, piece in enumerate(pieces):
+        if index:
+            await line.flushed()
+            await anyio.sleep(0.01)  # so that the agent reads the pieces apart
+        line.post(piece)
+    await line.answered(call)
+
+
+@must("transport.split-writes", greeted, source="transports: stdio")
+async def split_writes(attempt: Attempt) -> None:
+    """A message is one line, however its bytes arrive; a piece may end inside a character."""
+    async with attempt.line() as line:
+        message = _unknown(700_001, text="ä€😀" * 20)
+        data = _bytes(message) + b"\n"
+        cut = data.index("€".encode()) + 1  # inside a character
+        await _send(line, [data[:20], data[20:cut], data[cut:]], message)
+
+
+@must("transport.joined-writes", greeted, source="transports: stdio")
+async def joined_writes(attempt: Attempt) -> None:
+    """Several messages that arrive in one piece are each handled."""
+    async with attempt.line() as line:
+        messages = [_unknown(700_010 + index) for index in range(5)]
+        calls = [line.send_call_raw(message) for message in messages]
+        line.post(b"".join(_bytes(message) + b"\n" for message in messages))
+        for call in calls:
+            await line.answered(call)
+
+
+@should("transport.line-ends", greeted, source="transports: stdio", cases=(23,))
+async def line_ends(attempt: Attempt) -> None:
+    """Blank lines, and a carriage return before the line feed, do no harm."""
+    async with attempt.line() as line:
+        message = _unknown(700_020)
+        await _send(line, [b"\r\n\n" + _bytes(message) + b"\r\n"], message)
+
+
+@must("transport.long-line", greeted, source="transports: stdio", cases=(28,))
+async def long_line(attempt: Attempt) -> None:
+    """A line may be longer than 64 KiB, and longer than a megabyte: pictures travel inside messages."""
+    async with attempt.line() as line:
+        for index, size in enumerate(SIZES):
+            message = _unknown(700_030 + index, text="x" * size)
+            await _send(line, [_bytes(message) + b"\n"], message)
+
+
+@must("transport.unicode-separators", greeted, source="transports: stdio", cases=(26,))
+async def separators(attempt: Attempt) -> None:
+    """Only a line feed ends a message; U+2028, U+2029 and U+0085 may stand inside strings."""
+    async with attempt.line() as line:
+        message = _unknown(700_040, text=SEPARATORS)
+        await _send(line, [_bytes(message) + b"\n"], message)
+
+
+async def _survives(attempt: Attempt, lines: Sequence[bytes]) -> None:
+    """Each of these lines may be answered or not; the agent must go on."""
+    async with attempt.line() as line:
+        for data in lines:
+            sent = line.send_raw(data + b"\n", unreadable=data.count(b"\n") + 1)
+            await attempt.alive(line, shown=[sent])
+
+
+@must("transport.survives-broken-lines", greeted, source="JSON-RPC 2.0 §5.1", cases=(23,))
+async def broken_lines(attempt: Attempt) -> None:
+    """A line that is no JSON does not end the connection."""
+    await _survives(
+        attempt,
+        [
+            b"this is no JSON",
+            b'{"jsonrpc":"2.0","id":700050,"method":"session/li',
+            b'{"jsonrpc":"2.0","method":"_x"} trailing',
+            b'{"jsonrpc":"2.0","method":"_x","params":{"n":NaN}}',
+            b"\xef\xbb\xbf" + b'{"jsonrpc":"2.0","method":"_x"}',
+            b"\0\0\0",
+            b'{"jsonrpc":"2.0","method":"\0"}',
+            b'{"jsonrpc" "2.0"}',
+        ],
+    )
+
+
+@must("transport.survives-invalid-utf8", greeted, source="transports: stdio", cases=(24,))
+async def invalid_utf8(attempt: Attempt) -> None:
+    """Bytes that are not UTF-8 do not end the connection."""
+    await _survives(attempt, [b'{"jsonrpc":"2.0","method":"_x","params":{"text":"\xff\xfe\x80"}}', b"\x80\x81\xfe\xff"])
+
+
+@should("transport.survives-deep-nesting", greeted, source="JSON-RPC 2.0 §5.1")
+async def nesting(attempt: Attempt) -> None:
+    """A message nested too deeply to be read does not end the connection."""
+    await _survives(
+        attempt, [b'{"jsonrpc":"2.0","method":"_x","params":{"a":' + b"[" * NESTING + b"]" * NESTING + b"}}"]
+    )
+
+
+@should("transport.survives-lone-surrogates", session, source="JSON (RFC 8259) §8.2", cases=(25,))
+async def surrogates(attempt: Attempt) -> None:
+    r"""A string with half of a surrogate pair ("\ud800") is answered, and does not break the output."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        params = attempt.prompt_params(opened, "verify \ud800 half a character, and \udfff another")
+        call = line.call("session/prompt", params)
+        await line.answered(call)
+        await attempt.alive(line, shown=[call.frame])
+
+
+@must("transport.late-reader", greeted, source="transports: stdio", cases=(29, 30))
+async def late_reader(attempt: Attempt) -> None:
+    """A client that reads late still gets every answer."""
+    async with attempt.fresh() as line:
+        line.pause_reading()
+        calls = [line.call("_claw-acp/verify", {"_meta": {"number": number}}) for number in range(LATE)]
+        with anyio.move_on_after(0.3):
+            await line.flushed()
+        line.go_on_reading()
+        missing = 0
+        try:
+            for call in calls:
+                await line.answered(call)
+        except Failed as failed:
+            missing = sum(not call.answers for call in calls)
+            raise Failed(f"{missing} of {LATE} answers are missing: {failed.reason}", failed.frames) from failed
+
+
+CHECKS = checks_in(globals())

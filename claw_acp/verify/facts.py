@@ -1,0 +1,61 @@
+"""What was learned about an agent before its checks begin."""
+
+from dataclasses import dataclass, field
+
+from claw_acp.core.json_value import JsonObject
+from claw_acp.verify.frames import as_list, as_object, text_of
+
+LIFESIGN = "_claw-acp/verify"  # no agent serves it, and every agent must answer that it does not
+
+
+@dataclass(slots=True)
+class Facts:
+    """Filled in by the first conversation.
+
+    Attributes:
+        hello: The result of `initialize`; None when there was none.
+        opened: The result of `session/new`.
+        no_session: Why there is no session; empty when all is well.
+        no_turn: Why there is no turn; empty when all is well.
+        lifesign: A request that this agent answers at once, whatever the answer: its method and parameters.
+    """
+
+    hello: JsonObject | None = None
+    opened: JsonObject | None = None
+    no_session: str = ""
+    no_turn: str = ""
+    lifesign: tuple[str, JsonObject] = field(default=(LIFESIGN, {}))
+
+    @property
+    def name(self) -> str:
+        """Who the agent says it is, with its version."""
+        info = as_object((self.hello or {}).get("agentInfo"))
+        return f"{text_of(info, 'name')} {text_of(info, 'version')}".strip()
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """What the agent offers."""
+        return as_object((self.hello or {}).get("agentCapabilities"))
+
+    def offers(self, path: str) -> bool:
+        """Whether it offers a capability, such as `sessionCapabilities.list`: true, or an object."""
+        value: object = self.capabilities
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return value is True or isinstance(value, dict)
+
+    @property
+    def auth_methods(self) -> list[JsonObject]:
+        """The ways to log in."""
+        return [as_object(method) for method in as_list((self.hello or {}).get("authMethods"))]
+
+    @property
+    def options(self) -> list[JsonObject]:
+        """The configuration options of a new session."""
+        return [as_object(option) for option in as_list((self.opened or {}).get("configOptions"))]
+
+    @property
+    def modes(self) -> list[str]:
+        """The ids of the modes of a new session."""
+        state = as_object((self.opened or {}).get("modes"))
+        return [text_of(as_object(mode), "id") for mode in as_list(state.get("availableModes"))]

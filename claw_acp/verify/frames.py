@@ -1,0 +1,137 @@
+"""What passed between the checker and an agent: every line, with the answers matched to their requests."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, cast
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+
+Way = Literal["->", "<-"]
+SHOWN = 1000  # characters of a frame in a report
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Frame:
+    """One line, to the agent (`->`) or from it (`<-`).
+
+    Attributes:
+        data: The bytes, without the line's end.
+        at: Seconds since the agent was started.
+        message: The JSON, if it is any.
+        fault: Why the line as such is not allowed; empty if it is.
+        pieces: How many lines a single message was spread over.
+        call: The request that this is, or that this answers.
+        inexact: The answer's id is not the JSON value that was sent, only like it.
+    """
+
+    way: Way
+    data: bytes
+    at: float
+    message: JsonValue = None
+    fault: str = ""
+    pieces: int = 1
+    call: "Call | None" = None
+    inexact: bool = False
+
+    @property
+    def object(self) -> JsonObject:
+        """The message if it is an object, else an empty one."""
+        return self.message if isinstance(self.message, dict) else {}
+
+    @property
+    def method(self) -> str:
+        """The method that is called; empty for an answer."""
+        method = self.object.get("method")
+        return method if isinstance(method, str) else ""
+
+    @property
+    def params(self) -> JsonObject:
+        """The parameters of a call."""
+        return as_object(self.object.get("params"))
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it answers a request."""
+        return "method" not in self.object and ("result" in self.object or "error" in self.object)
+
+    @property
+    def is_request(self) -> bool:
+        """Whether it wants an answer."""
+        return "method" in self.object and "id" in self.object
+
+    @property
+    def result(self) -> JsonObject:
+        """The result of an answer, if it is an object."""
+        return as_object(self.object.get("result"))
+
+    @property
+    def error(self) -> JsonObject | None:
+        """The error of an answer; None when it has none."""
+        return as_object(self.object["error"]) if "error" in self.object else None
+
+    @property
+    def code(self) -> JsonValue:
+        """The code of an error."""
+        return (self.error or {}).get("code")
+
+    def text(self, *, limit: int = SHOWN) -> str:
+        """The line for people, shortened."""
+        line = self.data.decode("utf-8", "backslashreplace")
+        shown = line if len(line) <= limit else f"{line[:limit]}… ({len(self.data)} bytes)"
+        return f"{self.way} {shown}"
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Call:
+    """A request of ours, and all that was answered to it: one answer, if all is well."""
+
+    frame: Frame
+    id: JsonValue
+    method: str
+    params: JsonObject
+    answers: list[Frame] = field(default_factory=list[Frame])
+
+    @property
+    def session(self) -> str:
+        """The session it is about; empty when none."""
+        return text_of(self.params, "sessionId")
+
+
+class Key(NamedTuple):
+    """An id as JSON tells ids apart: 1, 1.0, true and "1" are four."""
+
+    kind: type
+    value: str | float | None
+
+    @classmethod
+    def of(cls, value: JsonValue) -> "Key":
+        """The key of an id, also of something that cannot be one."""
+        if value is None or isinstance(value, str | int | float):
+            return cls(type(value), value)
+        return cls(type(value), json.dumps(value, sort_keys=True))
+
+
+def alike(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two ids are the same to people: 1, 1.0 and "1" are, and large numbers that a double cannot tell apart."""
+    if str(one) == str(other):
+        return True
+    try:
+        return float(cast("str", one)) == float(cast("str", other))
+    except (TypeError, ValueError):
+        return False
+
+
+def as_object(value: JsonValue) -> JsonObject:
+    """A JSON object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: JsonValue) -> list[JsonValue]:
+    """A JSON array; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def text_of(holder: JsonObject, key: str) -> str:
+    """A string in an object; empty when it is none."""
+    value = holder.get(key)
+    return value if isinstance(value, str) else ""

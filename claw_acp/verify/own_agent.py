@@ -1,0 +1,39 @@
+"""Our own agent with a model that plays a script, so that every check has something to work with."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+PROMPT = "verify: say hello"
+SLOW = "verify: take your time"
+TOOL = "verify: write a file"
+COMMAND = (sys.executable, "-m", "claw_acp")
+
+_SCRIPT: Mapping[str, object] = {
+    "turns": [
+        {"when": SLOW, "steps": [{"text": "Thinking"}, {"wait_for": "never"}]},
+        {"when": TOOL, "steps": [
+            {"text": "I will write it."},
+            {"call": {"name": "write_file", "arguments": {"path": "verify.txt", "content": "written\n"}}},
+        ]},
+        {"when": TOOL, "steps": [{"text": "Done."}]},
+        {"steps": [{"thought": "A greeting."}, {"text": ["Hello", ", ", "world."]}]},
+    ],
+    "loop": True,
+}  # fmt: skip
+
+
+def set_up(home: Path) -> Mapping[str, str]:
+    """Write script and configuration to `home`; the environment that makes the agent use them."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    script = home / "script.json"
+    script.write_text(json.dumps(_SCRIPT), encoding="utf-8")
+    lines = [
+        'model = "scripted/play"',
+        "[providers.scripted]",
+        'kind = "scripted"',
+        f"script = {json.dumps(str(script))}",
+    ]
+    (home / "config.toml").write_text("\n".join(lines), encoding="utf-8")
+    return {"CLAW_ACP_HOME": str(home)}

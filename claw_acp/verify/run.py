@@ -1,0 +1,148 @@
+"""A whole run: meet the agent, try every check, judge everything that was said."""
+
+import os
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import anyio
+
+from claw_acp.core.value import Value
+from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.bench import Bench, Options
+from claw_acp.verify.check import Check
+from claw_acp.verify.checks.table import CHECKS
+from claw_acp.verify.meeting import meet
+from claw_acp.verify.rule import CannotStart, Failed, NotJudged, Rule, Verdict
+from claw_acp.verify.watch.sighting import Sighting, judged
+from claw_acp.verify.watch.table import RULES, WATCHERS
+
+AT_ONCE = 6  # checks under way at a time, each with an agent of its own
+PATIENCE = 12  # timeouts that one check may take altogether
+
+Told = Callable[[Verdict], None]
+
+
+class Report(Value):
+    """What came of a run: a verdict on every rule, in the order of the tables."""
+
+    verdicts: tuple[Verdict, ...]
+    agent: str
+    protocol: int
+
+
+def rules(protocol: int = 1) -> tuple[Rule, ...]:
+    """Every rule there is, in the order of the report."""
+    del protocol
+    return (*RULES, *(check.rule for check in CHECKS))
+
+
+async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), told: Told | None = None) -> Report:
+    """Check an agent.
+
+    Args:
+        options: How.
+        scratch: A directory for files of our own.
+        only: Patterns of rule ids; all rules when empty.
+        told: Hears each verdict when it is there.
+
+    Raises:
+        CannotStart: The agent cannot be started.
+    """
+    verdicts: dict[str, Verdict] = {}
+
+    def tell(verdict: Verdict) -> None:
+        verdicts[verdict.rule.id] = verdict
+        if told is not None:
+            told(verdict)
+
+    bench = Bench(options, scratch=scratch, mark=f"verify-{os.getpid()}-{id(verdicts):x}")
+    checks = [check for check in CHECKS if _wanted(check.rule, only)]
+    trouble = await _drive(bench, checks, tell=tell)
+    if trouble is not None:
+        raise trouble
+    for verdict in _look_back(bench, [rule for rule in RULES if _wanted(rule, only)]):
+        tell(verdict)
+    ordered = tuple(verdicts[rule.id] for rule in rules() if rule.id in verdicts)
+    return Report(verdicts=ordered, agent=bench.facts.name, protocol=options.protocol)
+
+
+async def _drive(bench: Bench, checks: Sequence[Check], *, tell: Told) -> CannotStart | None:
+    """Try the checks and see every agent to its end; why there is none to check, if so."""
+    trouble = None
+    async with anyio.create_task_group() as tasks:
+        bench.tasks = tasks
+        try:
+            await meet(bench)
+            await _try_all(bench, checks, tell=tell)
+            await bench.close()
+        except CannotStart as error:
+            trouble = error
+        finally:
+            with anyio.CancelScope(shield=True):
+                await bench.kill()
+        tasks.cancel_scope.cancel()
+    return trouble
+
+
+def _wanted(rule: Rule, only: Sequence[str]) -> bool:
+    return not only or any(fnmatchcase(rule.id, pattern) for pattern in only)
+
+
+# ------------------------------------------------------------------ checks
+
+
+async def _try_all(bench: Bench, checks: Sequence[Check], *, tell: Told) -> None:
+    waiting = [check for check in checks if not check.alone]
+    async with anyio.create_task_group() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.start_soon(_work, bench, waiting, tell)
+    for check in checks:
+        if check.alone:
+            tell(await _judge(bench, check))
+
+
+async def _work(bench: Bench, waiting: list[Check], tell: Told) -> None:
+    while waiting:
+        tell(await _judge(bench, waiting.pop(0)))
+
+
+async def _judge(bench: Bench, check: Check) -> Verdict:
+    """Try a check; on a connection that other checks had used before, a failure counts only if it comes back."""
+    for need in check.needs:
+        if (missing := need(bench)) is not None:
+            return Verdict(rule=check.rule, outcome=missing.outcome, reason=missing.reason)
+    attempt = Attempt(bench, reuse=True)
+    verdict = await _attempt(check, attempt)
+    if verdict.outcome != "pass" and attempt.reused:
+        verdict = await _attempt(check, Attempt(bench, reuse=False))
+    return verdict
+
+
+async def _attempt(check: Check, attempt: Attempt) -> Verdict:
+    rule = check.rule
+    try:
+        with anyio.fail_after(PATIENCE * attempt.options.timeout):
+            await check.trial(attempt)
+    except Failed as failed:
+        story = attempt.story()
+        return Verdict(rule=rule, outcome="fail", reason=failed.reason, frames=failed.frames, story=story)
+    except NotJudged as without:
+        return Verdict(rule=rule, outcome=without.outcome, reason=without.reason)
+    except CannotStart as error:
+        return Verdict(rule=rule, outcome="not tried", reason=error.message)
+    except TimeoutError:
+        return Verdict(rule=rule, outcome="fail", reason="it took too long altogether", story=attempt.story())
+    return Verdict(rule=rule, outcome="pass")
+
+
+# ------------------------------------------------------------------ everything that was said
+
+
+def _look_back(bench: Bench, wanted: Sequence[Rule]) -> list[Verdict]:
+    seen: dict[str, list[Sighting]] = {rule.id: [] for rule in wanted}
+    for watcher in WATCHERS:
+        for sighting in watcher(bench.lines):
+            if sighting.rule in seen:
+                seen[sighting.rule].append(sighting)
+    return [judged(rule, seen[rule.id]) for rule in wanted]
