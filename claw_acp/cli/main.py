@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, Command] = {
     "demo": Command(Ref("claw_acp.cli.demo:main"), "watch the agent work on a sample project, without key or network"),
     "run": Command(Ref("claw_acp.cli.run:main"), "give the agent one task in this directory"),
     "doctor": Command(Ref("claw_acp.cli.doctor:main"), "check this machine: what works, what is missing, what to do"),
+    "verify": Command(Ref("claw_acp.cli.verify:main"), "check an ACP agent against the protocol"),
     "sessions": Command(Ref("claw_acp.cli.sessions:main"), "list, show and export conversations"),
     "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
