@@ -4,11 +4,13 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.paint import Paint, columns
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.model import Section
+from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 
 
@@ -33,6 +35,8 @@ def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
     yield "mode", settings.mode
     for name, section in settings.providers.items():
         yield from _set_values(section, prefix=f"providers.{name}")
+    for name, entry in settings.mcp.items():
+        yield from _set_values(entry, prefix=f"mcp.{name}")
     for key in ("allow", "ask", "deny"):
         rules: tuple[str, ...] = getattr(settings.permissions, key)
         yield from ((f"permissions.{key}[{index}]", rule) for index, rule in enumerate(rules))
@@ -52,8 +56,10 @@ def _set_values(section: Section, *, prefix: str) -> Iterator[tuple[str, object]
 
 
 def _shown(value: object) -> object:
-    if isinstance(value, KeyReference):
+    if isinstance(value, KeyReference | SecretText):
         return value.describe()
+    if isinstance(value, dict):
+        return {name: _shown(inner) for name, inner in cast("dict[str, object]", value).items()}
     return str(value) if isinstance(value, Path) else value
 
 

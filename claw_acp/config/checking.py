@@ -8,7 +8,15 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from claw_acp.config.finding import Finding, did_you_mean
-from claw_acp.config.model import ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection, Section
+from claw_acp.config.model import (
+    ConfigFile,
+    LimitsSection,
+    McpSection,
+    Options,
+    PermissionsSection,
+    ProviderSection,
+    Section,
+)
 from claw_acp.config.positions import KeyPath
 from claw_acp.config.toml_file import TomlDocument
 
@@ -21,6 +29,7 @@ _SECTIONS: Mapping[KeyPath, type[Section]] = {
     ("providers", "*", "options"): Options,
     ("permissions",): PermissionsSection,
     ("limits",): LimitsSection,
+    ("mcp", "*"): McpSection,
 }
 
 
@@ -77,7 +86,8 @@ def _reason(problem: ErrorDetails) -> tuple[str, str | None]:
     if problem["type"] == "value_error":
         return str(context["error"]), None
     if problem["type"] == "string_pattern_mismatch":
-        return "a provider's name is made of letters, digits, dots, dashes and underscores", None
+        whose = "an MCP server's" if problem["loc"][0] == "mcp" else "a provider's"
+        return f"{whose} name is made of letters, digits, dots, dashes and underscores", None
     return problem["msg"].replace("Input should", "must").replace("Keys should", "keys must"), None
 
 
@@ -87,7 +97,9 @@ def _key_path(location: Iterable[int | str]) -> KeyPath:
 
 def _nearest_key(path: KeyPath) -> str | None:
     *parents, wrong = path
-    table = tuple("*" if index == 1 and parents[0] == "providers" else name for index, name in enumerate(parents))
+    table = tuple(
+        "*" if index == 1 and parents[0] in {"providers", "mcp"} else name for index, name in enumerate(parents)
+    )
     section = _SECTIONS.get(table, ConfigFile)
     if suggestion := did_you_mean(wrong, section.model_fields):
         return suggestion

@@ -1,6 +1,6 @@
 """One file's part of the configuration."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from claw_acp.config.model import ConfigFile, Section
@@ -37,9 +37,10 @@ def _set_keys(section: Section, prefix: KeyPath) -> Iterator[tuple[KeyPath, str]
         path = (*prefix, field)
         if isinstance(value, Section):
             yield from _set_keys(value, path)
-        elif path == ("providers",) and isinstance(section, ConfigFile):
-            for name, provider in section.providers.items():
-                yield from _set_keys(provider, (*path, name))
+        elif path in {("providers",), ("mcp",)} and isinstance(section, ConfigFile):
+            tables: Mapping[str, Section] = section.providers if field == "providers" else section.mcp
+            for name, table in tables.items():
+                yield from _set_keys(table, (*path, name))
         elif isinstance(value, tuple) and prefix == ("permissions",):
             yield from ((path, f"{'.'.join(path)}[{index}]") for index in range(len(value)))  # pyright: ignore[reportUnknownArgumentType]
         else:

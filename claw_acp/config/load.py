@@ -11,7 +11,7 @@ from claw_acp.config.finding import Finding
 from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.layer import Layer
 from claw_acp.config.locations import Locations
-from claw_acp.config.model import ConfigFile, ProviderSection
+from claw_acp.config.model import ConfigFile, McpSection, ProviderSection
 from claw_acp.config.positions import Positions
 from claw_acp.config.project import PROJECT_FILE, narrow
 from claw_acp.config.settings import Origin, OriginKind, Settings
@@ -78,6 +78,9 @@ def _combine(
         findings=tuple(findings),
         origins={**_origins_of_logins(logins), **user.origins(), **values.origins},
         environ=environ,
+        mcp={
+            name: _anchored_server(entry, directory=user.file.parent, home=home) for name, entry in config.mcp.items()
+        },
         logins=logins.by_provider,
         keys=keys,
     )
@@ -109,5 +112,20 @@ def _anchored(section: ProviderSection, *, directory: Path, home: str) -> Provid
         update={
             "script": section.script and anchored(str(section.script), directory=directory, home=home),
             "api_key": section.api_key and section.api_key.below(directory, home=home),
+        }
+    )
+
+
+def _anchored_server(entry: McpSection, *, directory: Path, home: str) -> McpSection:
+    """The same for a server. A command without `~/` stays as it is: it is looked up on the PATH."""
+    command = entry.command
+    return entry.model_copy(
+        update={
+            "command": str(anchored(command, directory=directory, home=home))
+            if command and command.startswith("~/")
+            else command,
+            "cwd": entry.cwd and anchored(str(entry.cwd), directory=directory, home=home),
+            "env": {name: text.below(directory, home=home) for name, text in entry.env.items()},
+            "headers": {name: text.below(directory, home=home) for name, text in entry.headers.items()},
         }
     )

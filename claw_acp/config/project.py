@@ -61,6 +61,8 @@ def _not_for_projects(project: Layer) -> Iterator[KeyPath]:
         yield ("model",)
     for name in project.config.providers:
         yield ("providers", name)
+    for name in project.config.mcp:
+        yield ("mcp", name)
     if project.config.permissions.allow:
         yield ("permissions", "allow")
 

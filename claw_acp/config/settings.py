@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, get_args
 from claw_acp.config.credentials import Login
 from claw_acp.config.finding import Finding
 from claw_acp.config.key_shelf import KeyShelf
-from claw_acp.config.model import LimitsSection, Mode, PermissionsSection, ProviderSection
+from claw_acp.config.model import LimitsSection, McpSection, Mode, PermissionsSection, ProviderSection
 from claw_acp.config.overlay import NOTHING_SET, ProviderOverrides
 from claw_acp.core.value import Value, made_by
 
@@ -49,6 +49,7 @@ class Settings(Value):
         environ: The environment the settings were made from; keys of providers are looked up in it.
         logins: Keys kept by logging in, by provider.
         keys: Where keys are that take time to get.
+        mcp: The MCP servers that every session has, by name.
         overrides: What a client has set about providers, for this process.
     """
 
@@ -62,6 +63,7 @@ class Settings(Value):
     findings: tuple[Finding, ...]
     origins: Mapping[str, Origin]
     environ: Mapping[str, str]
+    mcp: Mapping[str, McpSection] = {}
     logins: Mapping[str, Login] = {}
     keys: KeyShelf = made_by(default_factory=KeyShelf)
     overrides: ProviderOverrides = NOTHING_SET

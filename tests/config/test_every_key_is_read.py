@@ -4,7 +4,15 @@ import ast
 from pathlib import Path
 
 import claw_acp
-from claw_acp.config.model import ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection, Section
+from claw_acp.config.model import (
+    ConfigFile,
+    LimitsSection,
+    McpSection,
+    Options,
+    PermissionsSection,
+    ProviderSection,
+    Section,
+)
 
 # The name by which code holds each table: `section.base_url`, `settings.limits.max_turn_requests`.
 OWNERS: dict[type[Section], str] = {
@@ -13,6 +21,7 @@ OWNERS: dict[type[Section], str] = {
     Options: "options",
     PermissionsSection: "permissions",
     LimitsSection: "limits",
+    McpSection: "entry",
 }
 
 ANY = "*"

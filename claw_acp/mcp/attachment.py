@@ -1,0 +1,164 @@
+"""The MCP servers of one session, and what they lend it."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.attachment import Attachment
+from claw_acp.contracts.command import Command
+from claw_acp.contracts.mcp_server import McpServerSpec
+from claw_acp.contracts.tool import Tool
+from claw_acp.core.clock import Clock
+from claw_acp.core.events import CommandsChanged, Notice
+from claw_acp.core.ids import new_id
+from claw_acp.mcp.lending import Lending
+from claw_acp.mcp.names import server_names
+from claw_acp.mcp.plan import plans
+from claw_acp.mcp.resources import ListResources, ReadResource
+from claw_acp.mcp.server import FAREWELL, Server
+from claw_acp.session.session import Session
+
+MOST_TOOLS = 100  # lent to one session; vendors refuse requests with more than 128, ours included
+LAST_WORDS = 1.0  # seconds beyond a server's own farewell until nobody waits for it any more
+
+log = logging.getLogger(__name__)
+
+
+class ServerAttachment:
+    """See `Attachment`. Each server lives in a task of its own; none of them can hold up or end the session.
+
+    Args:
+        session: Whose servers they are.
+        tasks: Where they live.
+        clock: Time.
+    """
+
+    def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock) -> None:
+        self._session = session
+        self._tasks = tasks
+        self._clock = clock
+        self._lendings: list[Lending] = []
+        self._leaving: list[Server] = []
+        self._since = anyio.current_time()
+        self._roots: Sequence[Path] = session.roots
+        self._reading: tuple[Tool, ...] = (ListResources(self._with_resources), ReadResource(self._with_resources))
+        self._tools: tuple[Tool, ...] | None = None
+        self._commands: tuple[Command, ...] | None = None
+        self._shown: Sequence[tuple[str, str, str | None]] = ()
+        self._left_out = 0
+        self._told_too_many = False
+
+    # ------------------------------------------------------------------ which servers
+
+    def use(self, specs: Sequence[McpServerSpec], settings: Settings) -> None:
+        """From now on have these servers and those of the configuration, and no others.
+
+        Servers that stay the same go on; one that was given up is tried again.
+        """
+        before = {(lending.server.plan.name, lending.server.slug): lending for lending in self._lendings}
+        wanted = plans(specs, settings)
+        lendings: list[Lending] = []
+        for plan, slug in zip(wanted, server_names(plan.name for plan in wanted), strict=True):
+            known = before.get((plan.name, slug))
+            if known is None or known.server.plan != plan or known.server.ended.is_set():
+                server = Server(plan, slug=slug, session=self._session, clock=self._clock, changed=self._changed)
+                self._tasks.start_soon(server.run, name=f"MCP server {slug}")
+                self._since = anyio.current_time()
+                known = Lending(server)
+            lendings.append(known)
+        for lending in self._lendings:
+            if lending not in lendings:
+                lending.server.stop()
+                self._leaving.append(lending.server)
+        self._leaving = [server for server in self._leaving if not server.ended.is_set()]
+        self._lendings = lendings
+        self._forget()
+        self._shown = self._signature()  # whoever opens a session is told its commands anyway
+        self._tell_roots()
+
+    def _tell_roots(self) -> None:
+        if tuple(self._roots) != tuple(self._session.roots):
+            self._roots = self._session.roots
+            for lending in self._lendings:
+                self._tasks.start_soon(lending.server.roots_changed, name="MCP roots")
+
+    async def settled(self, *, within: float) -> None:
+        """See `Attachment`; the time counts from when the newest server was named."""
+        waiting = [lending.server.settled for lending in self._lendings if not lending.server.settled.is_set()]
+        if waiting:
+            with anyio.CancelScope(deadline=self._since + within):
+                for event in waiting:
+                    await event.wait()
+
+    async def aclose(self) -> None:
+        """See `Attachment`."""
+        servers = [*self._leaving, *(lending.server for lending in self._lendings)]
+        self._lendings, self._leaving = [], []
+        self._forget()
+        for server in servers:
+            server.stop()
+        with anyio.move_on_after(FAREWELL + LAST_WORDS, shield=True):
+            for server in servers:
+                await server.ended.wait()
+
+    # ------------------------------------------------------------------ what they lend
+
+    def tools(self) -> Sequence[Tool]:
+        """See `Attachment`."""
+        if self._tools is None:
+            found: dict[str, Tool] = {}
+            for lending in self._lendings:
+                for tool in lending.tools():
+                    found.setdefault(tool.spec.name, tool)
+            reading = self._reading if self._with_resources() else ()
+            self._tools = (*tuple(found.values())[:MOST_TOOLS], *reading)
+            self._left_out = max(0, sum(len(lending.server.offer.tools) for lending in self._lendings) - MOST_TOOLS)
+        return self._tools
+
+    def commands(self) -> Sequence[Command]:
+        """See `Attachment`."""
+        if self._commands is None:
+            self._commands = tuple(command for lending in self._lendings for command in lending.commands())
+        return self._commands
+
+    def _with_resources(self) -> Sequence[Server]:
+        return [lending.server for lending in self._lendings if lending.server.offer.resources]
+
+    def _signature(self) -> Sequence[tuple[str, str, str | None]]:
+        return [(command.name, command.description, command.hint) for command in self.commands()]
+
+    def _forget(self) -> None:
+        self._tools = self._commands = None
+
+    async def _changed(self) -> None:
+        """A server offers something else: models are told at their next request, people now."""
+        self._forget()
+        self.tools()
+        if self._left_out and not self._told_too_many:
+            self._told_too_many = True
+            await self._show_too_many()
+        commands = self._signature()
+        if commands != self._shown:
+            self._shown = commands
+            await self._session.show(CommandsChanged())
+
+    async def _show_too_many(self) -> None:
+        names = ", ".join(lending.server.name for lending in self._lendings)
+        log.warning("MCP tools left out", extra={"servers": names, "count": self._left_out})
+        await self._session.show(
+            Notice(
+                item=new_id("ntc", clock=self._clock),
+                severity="warning",
+                title=f"{self._left_out} tools of MCP servers are left out",
+                description=f"Models take {MOST_TOOLS} at most. Use fewer servers at a time ({names}).",
+            )
+        )
+
+
+if TYPE_CHECKING:
+    _conforms: type[Attachment] = ServerAttachment

@@ -1,0 +1,46 @@
+"""From a server's settings to a connection with it. Importing this takes half a second: see `loading`."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from mcp.client._transport import TransportStreams
+
+from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec, StdioServer
+from claw_acp.mcp.client import Client
+from claw_acp.mcp.evidence import Evidence
+from claw_acp.mcp.explanation import explained
+from claw_acp.mcp.http import http_streams
+from claw_acp.mcp.library_log import tame_library_log
+from claw_acp.mcp.offer import ServerConnection
+from claw_acp.mcp.over_acp import acp_streams
+from claw_acp.mcp.stdio import stdio_streams
+
+
+@asynccontextmanager
+async def connect(
+    spec: McpServerSpec, *, cwd: Path, roots: Callable[[], Sequence[Path]], evidence: Evidence
+) -> AsyncGenerator[ServerConnection]:
+    """A connection to a server; nothing has been said yet. Leaving the block ends it.
+
+    Raises:
+        ServerFailed: There is no connection, or it broke.
+    """
+    tame_library_log()
+    try:
+        async with _streams(spec, cwd=cwd, evidence=evidence) as streams:
+            client = Client(spec, evidence=evidence, roots=roots)
+            async with client.over(streams):
+                yield client
+    except Exception as error:
+        raise explained(error, spec=spec, evidence=evidence) from error
+
+
+def _streams(spec: McpServerSpec, *, cwd: Path, evidence: Evidence) -> AbstractAsyncContextManager[TransportStreams]:
+    match spec:
+        case StdioServer():
+            return stdio_streams(spec, cwd=Path(spec.cwd) if spec.cwd else cwd, evidence=evidence)
+        case HttpServer():
+            return http_streams(spec, evidence=evidence)
+        case ClientServer():
+            return acp_streams(spec)

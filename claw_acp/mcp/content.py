@@ -1,0 +1,158 @@
+"""What servers answer, as content parts of ours; bounded, so that one answer cannot fill a conversation."""
+
+import json
+from base64 import b64decode
+from collections.abc import Iterable
+from typing import assert_never
+
+from mcp.types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    GetPromptResult,
+    ImageContent,
+    ReadResourceResult,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+from claw_acp.contracts.provider import IMAGE_TYPES
+from claw_acp.contracts.tool import ToolResult
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
+from claw_acp.core.picture import media_type
+
+MOST_TEXT = 40_000  # characters of one answer
+MOST_DATA = 7_000_000  # characters of one picture or recording as base64; vendors stop at 5 MB of bytes
+MOST_PARTS = 50
+MOST_RAW = 64 * 1024  # characters of structured content, as JSON, that programs are given
+
+
+def tool_result(result: CallToolResult) -> ToolResult:
+    """The result of a call. Structured content alone is told as JSON, beside other content it is for programs."""
+    structured: JsonValue = result.structured_content
+    parts = bounded(map(content_part, result.content))
+    written = "" if structured is None else json.dumps(structured, ensure_ascii=False)
+    if not parts:
+        parts = bounded((TextPart(text=written or "It is done; the server said nothing."),))
+    raw = structured if len(written) <= MOST_RAW else None
+    return ToolResult(parts=parts, raw=raw, failed=bool(result.is_error))
+
+
+def document_parts(result: ReadResourceResult) -> tuple[ContentPart, ...]:
+    """A document that was read."""
+    return bounded(map(_resource, result.contents)) or (TextPart(text="It is empty."),)
+
+
+def prompt_parts(result: GetPromptResult) -> tuple[ContentPart, ...]:
+    """The messages of a prompt as one: who speaks is said where it is not the person alone."""
+    parts: list[ContentPart] = []
+    several = any(message.role == "assistant" for message in result.messages)
+    for message in result.messages:
+        part = content_part(message.content)
+        speaker = "User" if message.role == "user" else "Assistant"
+        if several and isinstance(part, TextPart):
+            part = TextPart(text=f"{speaker}: {part.text}")
+        parts.append(part)
+    return bounded(parts)
+
+
+def content_part(block: ContentBlock) -> ContentPart:
+    """One piece of content."""
+    match block:
+        case TextContent(text=text):
+            return TextPart(text=text)
+        case ImageContent(data=data, mime_type=mime_type):
+            return _picture(data, mime_type)
+        case AudioContent(data=data, mime_type=mime_type):
+            return AudioPart(data=data, mime_type=mime_type)
+        case EmbeddedResource(resource=resource):
+            return _resource(resource)
+        case ResourceLink():
+            return LinkPart(
+                uri=str(block.uri),
+                name=block.name,
+                mime_type=block.mime_type,
+                title=block.title,
+                description=block.description,
+                size=block.size,
+            )
+        case _:
+            assert_never(block)
+
+
+def _picture(data: str, mime_type: str) -> ContentPart:
+    """A picture of the type that it really is: vendors refuse a whole request for one that is something else."""
+    kind = _media_type(data)
+    if kind is None and mime_type in IMAGE_TYPES:
+        return TextPart(text=f"[what should be a picture ({mime_type}) is none]")
+    return ImagePart(data=data, mime_type=kind or mime_type)
+
+
+def _resource(resource: TextResourceContents | BlobResourceContents) -> ContentPart:
+    uri, mime_type = str(resource.uri), resource.mime_type
+    if isinstance(resource, TextResourceContents):
+        return ResourcePart(uri=uri, mime_type=mime_type, text=resource.text)
+    if mime_type in IMAGE_TYPES:
+        mime_type = _media_type(resource.blob)
+    return ResourcePart(uri=uri, mime_type=mime_type, blob=resource.blob)
+
+
+def _media_type(data: str) -> str | None:
+    """What kind of picture some base64 is."""
+    try:
+        return media_type(b64decode(data, validate=True))
+    except ValueError:
+        return None
+
+
+def bounded(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
+    """The parts as far as there is room; what is left out is said."""
+    kept: list[ContentPart] = []
+    room = MOST_TEXT
+    given = list(parts)
+    for part in given[:MOST_PARTS]:
+        text = _text(part)
+        if text is None:
+            kept.append(_bounded_data(part))
+            continue
+        if len(text) > room:
+            cut = text[:room] + f"\n[{len(text) - room} more characters were left out]"
+            kept.append(_with_text(part, cut))
+            room = 0
+        else:
+            kept.append(part)
+            room -= len(text)
+        if room == 0:
+            break
+    left = len(given) - len(kept)
+    return (*kept, TextPart(text=f"[{left} more parts were left out]")) if left else tuple(kept)
+
+
+def _text(part: ContentPart) -> str | None:
+    match part:
+        case TextPart(text=text) | ResourcePart(text=text):
+            return text
+        case _:
+            return None
+
+
+def _with_text(part: ContentPart, text: str) -> ContentPart:
+    match part:
+        case ResourcePart(uri=uri, mime_type=mime_type):
+            return ResourcePart(uri=uri, mime_type=mime_type, text=text)
+        case _:
+            return TextPart(text=text)
+
+
+def _bounded_data(part: ContentPart) -> ContentPart:
+    match part:
+        case ImagePart(data=data) | AudioPart(data=data) if len(data) > MOST_DATA:
+            return TextPart(text=f"[{part.mime_type} of {len(data) * 3 // 4} bytes was left out: it is too large]")
+        case ResourcePart(blob=str(blob)) if len(blob) > MOST_DATA:
+            return TextPart(text=f"[{part.uri} with {len(blob) * 3 // 4} bytes was left out: it is too large]")
+        case _:
+            return part

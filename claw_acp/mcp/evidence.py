@@ -1,0 +1,69 @@
+"""What a server left behind that tells people why it failed."""
+
+import re
+from collections.abc import Mapping
+
+from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec, StdioServer
+from claw_acp.contracts.workspace import ExitStatus
+from claw_acp.core.printable import printable
+from claw_acp.core.redaction import Redactor
+from claw_acp.workspace.output_tail import OutputTail
+
+TAIL = 16 * 1024  # bytes of stderr that are kept
+QUOTED = 400  # characters of its last words in a message
+
+_SECRET_NAME = re.compile(r"(?i)token|key|secret|passw|auth|credential|cookie")
+
+
+class Evidence:
+    """Collected by the transport of one server while it runs. Quotes never hold what its settings keep secret.
+
+    Attributes:
+        stderr: The end of what a program wrote there.
+        stray: The first thing a program printed that is not of the protocol.
+        exit: How a program ended; None while it runs.
+        status: The last HTTP status that was no success.
+    """
+
+    def __init__(self, spec: McpServerSpec) -> None:
+        self._redact = Redactor(_secrets(spec))
+        self.stderr = OutputTail(limit=TAIL)
+        self.stray: str | None = None
+        self.exit: ExitStatus | None = None
+        self.status: int | None = None
+
+    def clean(self, text: str, *, limit: int = QUOTED) -> str:
+        """A text of the server's, on one line, short, and without secrets."""
+        line = printable(re.sub(r"\s+", " ", self._redact(text)).strip())
+        return line if len(line) <= limit else f"{line[:limit]}…"
+
+    @property
+    def ending(self) -> str | None:
+        """How the program ended."""
+        if self.exit is None:
+            return None
+        return f"was ended by {self.exit.signal}" if self.exit.signal else f"ended with code {self.exit.code}"
+
+    @property
+    def last_words(self) -> str:
+        """A sentence with what the program said, or nothing."""
+        lines = [line for line in self.stderr.text(ended=True).splitlines() if line.strip()]
+        if lines:
+            said = self._redact("\n".join(lines[-4:]))
+            return f" It said: {self.clean(said[-QUOTED:])}"
+        return f" It printed: {self.clean(self.stray, limit=120)}" if self.stray else ""
+
+
+def _secrets(spec: McpServerSpec) -> list[str]:
+    match spec:
+        case StdioServer(env=env):
+            return _of_secret_names(env)
+        case HttpServer(headers=headers):
+            values = _of_secret_names(headers)
+            return values + [value.partition(" ")[2] for value in values]  # `Bearer abc` is a secret as `abc` too
+        case ClientServer():
+            return []
+
+
+def _of_secret_names(values: Mapping[str, str]) -> list[str]:
+    return [value for name, value in values.items() if _SECRET_NAME.search(name)]

@@ -1,0 +1,84 @@
+"""MCP over HTTP: streamable HTTP, and the older form with server-sent events."""
+
+import math
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+import httpx2
+from anyio import to_thread
+from mcp.client._transport import TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+
+from claw_acp.contracts.mcp_server import HttpServer
+from claw_acp.mcp.evidence import Evidence
+from claw_acp.mcp.failure import ServerFailed
+
+CONNECT_SECONDS = 10.0  # until name, TCP and TLS stand
+LARGEST_EVENT = 32 * 1024 * 1024  # bytes; pictures travel inside events
+
+
+@asynccontextmanager
+async def http_streams(spec: HttpServer, *, evidence: Evidence) -> AsyncGenerator[TransportStreams]:
+    """Talk to the server at an address.
+
+    Redirects within its origin are followed, others are not: our headers are meant for this server alone. How long an
+    answer may take is up to who waits for it; silence of a stream of events means nothing.
+
+    Raises:
+        ServerFailed: The address or a header cannot be used.
+    """
+    _check(spec)
+    client = await to_thread.run_sync(partial(_make_client, spec, evidence), abandon_on_cancel=True)
+
+    def made_already(
+        headers: dict[str, str] | None = None,
+        timeout: httpx2.Timeout | None = None,
+        auth: httpx2.Auth | None = None,
+    ) -> httpx2.AsyncClient:
+        del headers, timeout, auth  # it has its own
+        return client
+
+    if spec.kind == "sse":
+        async with sse_client(spec.url, httpx_client_factory=made_already) as streams:
+            yield streams
+    else:
+        async with (
+            client,
+            streamable_http_client(spec.url, http_client=client, max_sse_event_size=LARGEST_EVENT) as streams,
+        ):
+            yield streams
+
+
+def _make_client(spec: HttpServer, evidence: Evidence) -> httpx2.AsyncClient:
+    """Made in a thread: reading the certificates takes some 50 ms, in which other sessions must not stand still."""
+
+    async def note_status(response: httpx2.Response) -> None:
+        if spec.kind == "sse" or response.request.method == "POST":  # many refuse the GET of streamable HTTP, rightly
+            refused = response.status_code >= HTTPStatus.BAD_REQUEST
+            evidence.status = response.status_code if refused else None
+
+    return httpx2.AsyncClient(
+        headers=dict(spec.headers),
+        timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
+        event_hooks={"response": [note_status]},
+    )
+
+
+def _check(spec: HttpServer) -> None:
+    try:
+        parts = urlsplit(spec.url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) < math.inf
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ServerFailed("has no usable address", advice="Write one that begins with http:// or https://.")
+    for name, value in spec.headers.items():
+        if not (name.isascii() and name.isprintable() and value.isascii() and value.isprintable()):
+            raise ServerFailed(
+                f"cannot be asked: the header {name!r} holds a character that cannot be sent",
+                advice="Look for a line break or a letter that is not ASCII in it.",
+            )

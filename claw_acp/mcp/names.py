@@ -1,0 +1,64 @@
+"""Names by which models and people know what a server offers: the same each time, unique, and valid everywhere."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+LONGEST = 64  # characters of a tool's name (OpenAI, Anthropic, Gemini)
+LONGEST_SERVER = 24  # characters of the server's part of it
+_DIGEST = 6  # hexadecimal digits that tell names apart which look alike once they are made valid
+
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def server_names(names: Iterable[str]) -> list[str]:
+    """The part that stands before `__`, for each server of a list; the second of one name gets `_2`.
+
+    It starts with a letter (Gemini wants one, and so do permission rules), and holds no `__` itself.
+    """
+    taken: list[str] = []
+    for name in names:
+        plain = re.sub(r"_{2,}", "_", _valid(name)).strip("_-") or "server"
+        if not plain[0].isalpha():
+            plain = f"mcp_{plain}"
+        plain = plain[:LONGEST_SERVER].rstrip("_-")
+        number, unique = 1, plain
+        while unique in taken:
+            number += 1
+            unique = f"{plain}_{number}"
+        taken.append(unique)
+    return taken
+
+
+def tool_name(server: str, tool: str) -> str:
+    """`<server>__<tool>`. Where the tool's own name cannot be kept as it is, a digest of it follows.
+
+    The name depends on these two alone: rules that people store name it.
+    """
+    plain = _valid(tool)
+    room = LONGEST - len(server) - 2
+    if plain != tool or not plain or len(plain) > room:
+        digest = hashlib.sha256(tool.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+        plain = f"{plain[: room - _DIGEST - 1] or 'tool'}_{digest}"
+    return f"{server}__{plain}"
+
+
+def command_names(server: str, prompts: Sequence[str]) -> list[str]:
+    """`<server>:<prompt>` for each prompt, without white space, so that all can be typed as a slash command."""
+    taken: list[str] = []
+    for prompt in prompts:
+        shown = "".join(mark for mark in re.sub(r"\s+", "-", prompt.strip()) if mark.isprintable())
+        plain = f"{server}:{shown[:LONGEST] or 'prompt'}"
+        number, unique = 1, plain
+        while unique in taken:
+            number += 1
+            unique = f"{plain}_{number}"
+        taken.append(unique)
+    return taken
+
+
+def _valid(name: str) -> str:
+    """The name in the letters that vendors take; accents fall off, anything else becomes `_`."""
+    plain = unicodedata.normalize("NFKD", name)
+    return _FOREIGN.sub("_", "".join(mark for mark in plain if not unicodedata.combining(mark)))

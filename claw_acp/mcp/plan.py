@@ -1,0 +1,107 @@
+"""Which servers a session is to have, before anything is known to work."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from claw_acp.config.key_shelf import KeyShelf
+from claw_acp.config.model import McpSection
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.mcp_server import HttpServer, McpServerSpec, StdioServer
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value
+from claw_acp.mcp.failure import ServerFailed
+
+START_SECONDS = 30.0  # until a server has said what it offers
+CALL_SECONDS = 120.0  # for one call without a sign of life
+
+
+class Given(Value):
+    """A server that the client named, ready to be connected."""
+
+    spec: McpServerSpec
+    start: float = START_SECONDS
+    call: float = CALL_SECONDS
+
+    @property
+    def name(self) -> str:
+        """How people call it."""
+        return self.spec.name
+
+    def prepare(self) -> McpServerSpec:
+        """What to connect."""
+        return self.spec
+
+
+class Configured(Value):
+    """A server of the configuration; what it keeps secret is looked up when it is started."""
+
+    name: str
+    entry: McpSection
+    environ: Mapping[str, str]
+    keys: KeyShelf
+
+    hidden: ClassVar[tuple[str, ...]] = ("environ", "keys")
+
+    @property
+    def start(self) -> float:
+        """Seconds until it must have said what it offers."""
+        return self.entry.start_timeout
+
+    @property
+    def call(self) -> float:
+        """Seconds for one call without a sign of life."""
+        return self.entry.timeout
+
+    def prepare(self) -> McpServerSpec:
+        """What to connect. Blocks: keys may have to be read.
+
+        Raises:
+            ServerFailed: One of its variables or headers cannot be had.
+        """
+        entry = self.entry
+        if entry.url is not None:
+            headers = self._texts("headers")
+            return HttpServer(name=self.name, url=entry.url, kind=entry.type, headers=headers)
+        return StdioServer(
+            name=self.name,
+            command=entry.command or "",
+            args=entry.args,
+            env=self._texts("env"),
+            cwd=_text(entry.cwd),
+        )
+
+    def _texts(self, key: str) -> dict[str, str]:
+        entry = self.entry
+        texts = entry.env if key == "env" else entry.headers
+        found: dict[str, str] = {}
+        for name, text in texts.items():
+            try:
+                found[name] = text.get(self.environ, self.keys)
+            except ConfigError as error:
+                place = f"mcp.{self.name}.{key}.{name}"
+                raise ServerFailed(
+                    f"was not started: {error.message}", advice=f"Correct {place} in config.toml."
+                ) from error
+        return found
+
+
+Plan = Given | Configured
+
+
+def plans(specs: Iterable[McpServerSpec], settings: Settings) -> list[Plan]:
+    """The client's servers, then those of the configuration; one that is named twice with the same settings is one."""
+    found: list[Plan] = []
+    for spec in specs:
+        if (given := Given(spec=spec)) not in found:
+            found.append(given)
+    found += [
+        Configured(name=name, entry=entry, environ=settings.environ, keys=settings.keys)
+        for name, entry in settings.mcp.items()
+        if entry.enabled
+    ]
+    return found
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)

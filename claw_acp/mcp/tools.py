@@ -1,0 +1,75 @@
+"""A server's tool as one of ours."""
+
+import json
+from typing import TYPE_CHECKING
+
+from claw_acp.contracts.provider import ToolSpec
+from claw_acp.contracts.tool import CallView, Invocation, Progress, Tool, ToolContext, ToolResult, UsesServer
+from claw_acp.core.events import PartContent, ToolContent
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import TextPart
+from claw_acp.core.printable import printable
+from claw_acp.mcp.marked import marked
+from claw_acp.mcp.offer import OfferedTool
+from claw_acp.mcp.server import Server
+
+LONGEST_DESCRIPTION = 1024  # characters (OpenAI refuses more)
+LONGEST_TITLE = 120
+SHOWN_ARGUMENTS = 4000  # characters of the arguments that a person sees before agreeing
+PROGRESS_EVERY = 0.2  # seconds between two pictures of a call under way; people read no faster
+
+
+class ServerTool:
+    """See `Tool`. `name` is the one that models know it by; `schema` is what they are told about its arguments."""
+
+    def __init__(self, offered: OfferedTool, *, name: str, schema: JsonObject, server: Server) -> None:
+        self._offered = offered
+        self._server = server
+        description = offered.description.strip() or offered.title or offered.name
+        if len(description) > LONGEST_DESCRIPTION:
+            description = f"{description[: LONGEST_DESCRIPTION - 1]}…"
+        self.spec = ToolSpec(name=name, description=description, parameters=schema)
+        self.parallel = offered.reads_only
+
+    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
+        """See `Tool`. The arguments are checked by the server."""
+        return _Calling(self._offered, arguments, server=self._server, context=context)
+
+
+class _Calling(Invocation):
+    def __init__(self, tool: OfferedTool, arguments: JsonObject, *, server: Server, context: ToolContext) -> None:
+        self._tool = tool
+        self._arguments = arguments
+        self._server = server
+        self._context = context
+        self._shown_at = -PROGRESS_EVERY
+        self._over = False
+        title = printable(f"{tool.title or tool.name} ({server.name})")[:LONGEST_TITLE]
+        self.view = CallView(title=title, kind="read" if tool.reads_only else "other")
+        self.accesses = (UsesServer(server=server.name, tool=tool.name, reads_only=tool.reads_only),)
+
+    async def preview(self) -> tuple[ToolContent, ...]:
+        """The arguments: what the server does with them nobody can show."""
+        if not self._arguments:
+            return ()
+        text = json.dumps(self._arguments, indent=2, ensure_ascii=False)
+        shown = text if len(text) <= SHOWN_ARGUMENTS else f"{text[:SHOWN_ARGUMENTS]}…"
+        return (PartContent(part=TextPart(text=f"```json\n{shown}\n```")),)
+
+    async def run(self) -> ToolResult:
+        """Have the server do it. What it says is marked for the model as somebody else's words."""
+        try:
+            result = await self._server.call(self._tool.name, self._arguments, on_progress=self._show)
+        finally:
+            self._over = True
+        return marked(result, source=f"the MCP server {self._server.name}", clock=self._context.clock)
+
+    async def _show(self, text: str) -> None:
+        now = self._context.clock.monotonic()
+        if not self._over and now - self._shown_at >= PROGRESS_EVERY:
+            self._shown_at = now
+            await self._context.progress(Progress(content=(PartContent(part=TextPart(text=text)),)))
+
+
+if TYPE_CHECKING:
+    _conforms: type[Tool] = ServerTool
