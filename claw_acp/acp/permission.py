@@ -41,6 +41,7 @@ class ClientAsker(ABC):
         """See `Asker`."""
         if not self._view.client.forms:
             return None
+        await self._view.shown()
         async with self._view.asking():
             return await self._forms.ask(form)
 
@@ -48,6 +49,7 @@ class ClientAsker(ABC):
         """See `Asker`."""
         if not self._view.can_ask:
             return None
+        await self._view.shown()  # a question refers to a tool call that the client must know
         options = [{"optionId": choice.id, "name": choice.label, "kind": choice.kind} for choice in question.choices]
         asked: JsonObject = {"sessionId": question.session, **self.request(question), "options": options}
         try:

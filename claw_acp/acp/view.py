@@ -1,7 +1,8 @@
 """A session as one client sees it: its events become `session/update` notifications, in the words of its protocol."""
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -12,21 +13,35 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
 
+log = logging.getLogger(__name__)
+
 PATIENCE = 3600.0  # seconds for an answer of a person: they go to lunch, but a turn must not wait for ever
+HELD = 4096  # events that wait for the end of a replay before the session should wait, too
+TOO_MANY = 4 * HELD  # held events at which a view is given up, if others watch the session and keep up
 
 
 class SessionView(ABC):
-    """Watches one session for one client. A protocol says how events look: `show`, `show_past`, `announce`."""
+    """Watches one session for one client. A protocol says how events look: `show`, `show_past`, `announce`.
+
+    What the client has not read yet waits in the connection's queue, whose size and end are the peer's.
+
+    Attributes:
+        when_closed: Called when the session has been closed, by whomever.
+    """
 
     def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
         self.opened = opened
         self.client = client
         self.can_ask = True
         self.peer = peer
+        self.when_closed: Callable[[], None] | None = None
         self._watching = True
         self._held: list[Event] | None = None
+        self._holders = 0
+        self._released = anyio.Event()
         self._replaying = anyio.Lock()
-        opened.session.watchers.append(self.on_event)
+        self._seen = 0  # events up to here were shown by a replay
+        opened.session.watchers.append(self)
 
     @abstractmethod
     async def show(self, event: Event) -> None:
@@ -47,32 +62,85 @@ class SessionView(ABC):
 
     def detach(self) -> None:
         """Stop watching. From now on the client hears nothing of the session."""
-        self._watching = False
-        self.opened.session.watchers.remove(self.on_event)
+        if self._watching:
+            self._watching = False
+            self.opened.session.watchers.remove(self)
+
+    async def update(self, update: JsonObject | None) -> None:
+        """Send one `session/update`; None is nothing to send. A replay goes as fast as the client reads."""
+        if update is not None and self._watching:
+            params: JsonObject = {"sessionId": self.opened.session.id, "update": update}
+            self.peer.tell("session/update", params)
+            if self._held is not None and self.peer.slow:
+                await self.peer.drained()
+
+    # ------------------------------------------------------------------ past and present
+
+    async def replay(self) -> None:
+        """Show the whole conversation again, then what happened meanwhile."""
+        async with self.holding(), self._replaying:
+            events = await self.opened.session.read()
+            await self.show_past(events)
+            self._seen = events[-1].seq if events else 0
+
+    @asynccontextmanager
+    async def holding(self) -> AsyncGenerator[None]:
+        """Live events wait until the block ends (or the last of several does): what is past comes first."""
+        self._holders += 1
+        if self._held is None:
+            self._held, self._released = [], anyio.Event()
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if not self._holders:
+                await self._release()
+
+    async def shown(self) -> None:
+        """Wait until the client has been told all that happened so far; what refers to it may then be sent."""
+        while self._held is not None:
+            await self._released.wait()
+
+    async def _release(self) -> None:
+        held, self._held = self._held or [], None
+        for event in held:
+            passing = event.seq == 0 and (not event.item or isinstance(event, TerminalChanged))
+            if passing or event.seq > self._seen:
+                await self.show(event)
+        self._released.set()
+
+    # ------------------------------------------------------------------ see `Watcher`
 
     async def on_event(self, event: Event) -> None:
         """Show one live event, once a replay that goes on is through."""
         if self._held is not None:
             self._held.append(event)
-        else:
+        elif event.seq == 0 or event.seq > self._seen:  # a replay may have been quicker than whoever tells us
             await self.show(event)
 
-    async def update(self, update: JsonObject | None) -> None:
-        """Send one `session/update`; None is nothing to send."""
-        if update is not None and self._watching:
-            await self.peer.notify("session/update", {"sessionId": self.opened.session.id, "update": update})
+    @property
+    def behind(self) -> bool:
+        """Whether the session should wait: much is unread, or held back for a replay."""
+        return self.peer.slow or (self._held is not None and len(self._held) >= HELD)
 
-    async def replay(self) -> None:
-        """Show the whole conversation again, then what happened meanwhile."""
-        async with self._replaying:
-            self._held = []
-            try:
-                events = await self.opened.session.read()
-                await self.show_past(events)
-                seen = events[-1].seq if events else 0
-                while self._held:
-                    event = self._held.pop(0)
-                    if event.seq > seen or not event.item or isinstance(event, TerminalChanged):  # never in the journal
-                        await self.show(event)
-            finally:
-                self._held = None
+    @property
+    def lost(self) -> bool:
+        """Whether nothing more must be kept for the client."""
+        return self.peer.deaf or (self._held is not None and len(self._held) >= TOO_MANY)
+
+    async def caught_up(self) -> None:
+        """Wait until the client has read most of what is kept for it, or is gone."""
+        if self._held is not None and len(self._held) >= HELD:
+            await self._released.wait()
+        await self.peer.drained()
+
+    def drop(self) -> None:
+        """The client reads too slowly: it may connect again and load the session."""
+        log.warning("a client reads too slowly and is disconnected", extra={"session": self.opened.session.id})
+        self.detach()
+        self.peer.hang_up()
+
+    def on_closed(self) -> None:
+        """The session is closed; there will be no more events."""
+        if self.when_closed is not None:
+            self.when_closed()

@@ -28,6 +28,7 @@ from claw_acp.core.value import replace
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.watcher import Watcher, keep_pace
 from claw_acp.session.work import Work
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,6 @@ log = logging.getLogger(__name__)
 QUEUE_LIMIT = 16  # prompts waiting behind the running one; one more is refused
 LAST_WORDS = 2.0  # seconds for all that is left to do once a turn is over; journals are slow, watchers may not read
 
-Watcher = Callable[[Event], Awaitable[None]]
 _E = TypeVar("_E", bound=Event)
 _R = TypeVar("_R")
 
@@ -154,8 +154,11 @@ class Session:
         return stamped
 
     async def show(self, event: Event) -> None:
-        """Let the watchers see something passing that is not worth keeping (progress of a running call)."""
-        await self._show(replace(event, session=self.id, seq=self._seq))
+        """Let the watchers see something passing that is not worth keeping (progress of a running call).
+
+        It has no place in the journal: its `seq` is 0.
+        """
+        await self._show(replace(event, session=self.id, seq=0))
 
     async def change(
         self,
@@ -204,8 +207,12 @@ class Session:
             self.record = replace(self.record, additional_directories=tuple(additional))
 
     async def _show(self, event: Event) -> None:
+        late = False
         for watcher in tuple(self.watchers):
-            await watcher(event)
+            await watcher.on_event(event)
+            late = watcher.behind or late
+        if late:
+            await keep_pace(self.watchers)
 
     def _take(self, event: Event) -> None:
         if event.seq > self._seq:
@@ -248,6 +255,12 @@ class Session:
             self._time_left()
         for scope in self._waiting:
             scope.cancel()
+
+    async def stop(self) -> None:
+        """Cancel the work, and wait for its end; the session stays in use, its programs in the background run on."""
+        self.cancel()
+        async with self._turn:
+            pass
 
     def last_words(self) -> anyio.CancelScope:
         """Where a turn that was broken off cleans up: shielded, `LAST_WORDS` seconds for all of it together.

@@ -28,6 +28,7 @@ from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
+from tests.support.seen import Seen
 
 PATIENCE = 10.0  # seconds; only tools that wait for each other in vain take that long
 
@@ -102,12 +103,8 @@ async def _bench(folder: Path, tools: Sequence[_Tool]) -> AsyncGenerator[_Bench]
     async with Journal.opened(folder / "claw.db") as journal:
         await journal.create(record)
         session = Session(record, journal=journal, clock=SYSTEM_CLOCK, roots=[folder])
-        seen: list[Event] = []
-
-        async def watch(event: Event) -> None:
-            seen.append(event)
-
-        session.watchers.append(watch)
+        seen = Seen()
+        session.watchers.append(seen)
         toolbox = Toolbox()
         for tool in tools:
             assert toolbox.register(tool)
@@ -116,7 +113,7 @@ async def _bench(folder: Path, tools: Sequence[_Tool]) -> AsyncGenerator[_Bench]
         gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=desk.asker, context=context)
         redactor = Redactor()
         runner = ToolRunner(session, toolbox=toolbox, gate=gate, desk=desk, clock=SYSTEM_CLOCK, redactor=redactor)
-        yield _Bench(session, runner, seen)
+        yield _Bench(session, runner, seen.events)
 
 
 async def _meet(mine: anyio.Event, other: anyio.Event, word: str) -> str:

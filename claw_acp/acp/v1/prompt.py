@@ -24,10 +24,13 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view.can_ask = True
     desk = Desk(workspace=EditorWorkspace(view), asker=EditorAsker(view), forms=view.client.forms)
     outcome = Outcome(stop="cancelled", usage=None)
-    with log_context(session=request.session_id), anyio.CancelScope() as scope:
-        call.on_cancel = scope.cancel
-        engine = await connection.engine()
-        outcome = await engine.turns.run(view.opened, parts, desk=desk)
+    try:
+        with log_context(session=request.session_id), anyio.CancelScope() as scope:
+            call.on_cancel = scope.cancel
+            engine = await connection.engine()
+            outcome = await engine.turns.run(view.opened, parts, desk=desk)
+    finally:
+        await view.shown()  # updates that a replay holds back come before the answer, too
     result: dict[str, JsonValue] = {"stopReason": outcome.stop}
     return result | ({"usage": _usage(outcome.usage)} if outcome.usage else {})
 
