@@ -141,6 +141,7 @@ class Connection:
             self.forget(session_id)
             assert self._dialect is not None
             view = self._views[session_id] = self._dialect.make_view(self.peer, opened, self.client)
+            view.when_closed = partial(self.forget, session_id)
         return view
 
     def view(self, session_id: str) -> SessionView:
@@ -150,7 +151,7 @@ class Connection:
             SessionNotFound: It was not opened on this connection, or closed since.
         """
         view = self._views.get(session_id)
-        if view is None:
+        if view is None or view.opened.closed is not None:
             raise SessionNotFound(
                 session_id, f"session {session_id} is not open on this connection, or closed since; open it first"
             )
@@ -168,14 +169,43 @@ class Connection:
         view.detach()
         return True
 
+    @asynccontextmanager
+    async def holding(self, session_id: str) -> AsyncGenerator[None]:
+        """While the block runs, nothing live of a session is shown that is open here: a replay is about to come."""
+        view = self._views.get(session_id)
+        if view is None:
+            yield
+            return
+        async with view.holding():
+            yield
+
+    async def leave(self, session_id: str) -> None:
+        """Cancel a session's work and let go of it here; it is closed unless others watch it.
+
+        Raises:
+            SessionNotFound: It is not open on this connection.
+        """
+        session = self.view(session_id).opened.session
+        if len(session.watchers) > 1:
+            await session.stop()
+            self.forget(session_id)
+        if len(session.watchers) <= 1:  # nobody else, or the others left meanwhile
+            await (await self.engine()).close(session_id)
+            self.forget(session_id)
+
     async def aclose(self) -> None:
         """The client is gone: stop watching, and close the sessions that nobody else watches."""
         if self.status_watch is not None:
             self.status_watch.stop()
-        for session_id, view in tuple(self._views.items()):
+        views = tuple(self._views.items())
+        for session_id, _ in views:
             self.forget(session_id)
-            if not view.opened.session.watchers:
-                await (await self.engine()).close(session_id)
+        unwatched = [session_id for session_id, view in views if not view.opened.session.watchers]
+        if unwatched:
+            engine = await self.engine()
+            async with anyio.create_task_group() as tasks:
+                for session_id in unwatched:
+                    tasks.start_soon(engine.close, session_id)
 
 
 async def _refuse_early(call: IncomingCall, _params: JsonObject) -> JsonValue:

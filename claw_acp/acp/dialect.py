@@ -23,6 +23,8 @@ class Dialect(Value):
         notifications: The handler of each notification.
         handshake: Answers `initialize`: the params, and whether they were written for exactly this version.
         make_view: How a session looks.
+        plain_ids: Whether the id of a request must be a string or an integer.
+        repeats: Whether a client may `initialize` again until it asks for anything else.
     """
 
     version: int
@@ -30,9 +32,12 @@ class Dialect(Value):
     notifications: Mapping[str, str]
     handshake: Callable[[JsonObject, bool], Handshake]
     make_view: MakeView
+    plain_ids: bool = False
+    repeats: bool = False
 
 
 DIALECTS: Mapping[int, Ref[Dialect]] = {
     1: Ref("claw_acp.acp.v1.methods:DIALECT"),
+    2: Ref("claw_acp.acp.v2.methods:DIALECT"),
 }
 """By version; a connection loads the one that was agreed on."""

@@ -1,0 +1,1 @@
+"""Protocol 2 (draft): what it calls things, and how events look in it."""

@@ -1,0 +1,36 @@
+"""Which code handles which method of protocol 2."""
+
+from collections.abc import Mapping
+
+from claw_acp.acp.dialect import Dialect
+from claw_acp.acp.v2.handshake import PROTOCOL_VERSION, initialize
+from claw_acp.acp.v2.view import SessionViewV2
+
+REQUESTS: Mapping[str, str] = {
+    "auth/login": "claw_acp.acp.v2.authenticate:login",
+    "auth/logout": "claw_acp.acp.v2.authenticate:logout",
+    "session/new": "claw_acp.acp.v2.sessions:new",
+    "session/resume": "claw_acp.acp.v2.sessions:resume",
+    "session/list": "claw_acp.acp.sessions:list_sessions",
+    "session/close": "claw_acp.acp.v2.sessions:close",
+    "session/delete": "claw_acp.acp.sessions:delete",
+    "session/set_config_option": "claw_acp.acp.v2.options:set_config_option",
+    "session/prompt": "claw_acp.acp.v2.prompt:prompt",
+    "tool_call/cancel": "claw_acp.acp.v2.work:cancel_tool_call",
+    "terminal/cancel": "claw_acp.acp.v2.work:cancel_terminal",
+}
+"""Requests after `initialize`, which the connection answers itself."""
+
+NOTIFICATIONS: Mapping[str, str] = {
+    "session/cancel": "claw_acp.acp.v2.prompt:cancel",
+}
+
+DIALECT = Dialect(
+    version=PROTOCOL_VERSION,
+    requests=REQUESTS,
+    notifications=NOTIFICATIONS,
+    handshake=initialize,
+    make_view=SessionViewV2,
+    plain_ids=True,
+    repeats=True,
+)

@@ -1,0 +1,26 @@
+"""Permission requests of protocol 2."""
+
+from claw_acp.acp.permission import METHOD, ClientAsker
+from claw_acp.contracts.asking import PermissionQuestion
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.schema.invalid import parse
+from claw_acp.schema.v2.permission import RequestPermissionResponse, SelectedPermissionOutcome
+
+
+class AskerV2(ClientAsker):
+    """Says what is to be done and why; the tool call itself, and what it would change, was shown before."""
+
+    def request(self, question: PermissionQuestion) -> JsonObject:
+        """See `ClientAsker`."""
+        command = question.command
+        if command is None:
+            call: JsonObject = {"toolCallId": question.call_id, "title": question.title}
+            subject: JsonObject = {"type": "tool_call", "toolCall": call}
+            return {"title": question.title, "description": question.reason, "subject": subject}
+        subject = {"type": "command", "command": command.line, "cwd": command.cwd, "toolCallId": question.call_id}
+        return {"title": f"Run: {question.title}", "description": question.reason, "subject": subject}
+
+    def chosen(self, answer: JsonValue) -> str | None:
+        """See `ClientAsker`."""
+        outcome = parse(RequestPermissionResponse, answer, method=METHOD).outcome
+        return outcome.option_id if isinstance(outcome, SelectedPermissionOutcome) else None

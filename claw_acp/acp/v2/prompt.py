@@ -1,0 +1,66 @@
+"""`session/prompt` and `session/cancel`. A prompt is answered once it is part of the conversation; its turn goes on."""
+
+from collections.abc import Callable
+
+import anyio
+
+from claw_acp.acp.connection import Connection
+from claw_acp.acp.content import prompt_parts
+from claw_acp.acp.v2.permission import AskerV2
+from claw_acp.acp.v2.sessions import session_view
+from claw_acp.agent.desk import Desk
+from claw_acp.core.errors import ClawError
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.errors import RpcError
+from claw_acp.rpc.message import REQUEST_CANCELLED
+from claw_acp.rpc.peer import IncomingCall
+from claw_acp.schema.invalid import parse
+from claw_acp.schema.v2.prompt import CancelSessionNotification, PromptRequest
+from claw_acp.telemetry.context import log_context
+
+
+async def prompt(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
+    """Run a turn. The answer goes out in the middle of it; how it ends is told as a state.
+
+    Raises:
+        RpcError: -32800, it was cancelled, or the session closed, before it became part of the conversation.
+        ClawError: So was it refused.
+    """
+    request = parse(PromptRequest, params, method=call.method)
+    view = session_view(connection, request.session_id)
+    parts = prompt_parts(request.prompt)
+    view.can_ask = True
+    desk = Desk(
+        workspace=view.opened.workspace,
+        asker=AskerV2(view),
+        forms=view.client.forms,
+        inserted=_answered(call),
+    )
+    with log_context(session=request.session_id), anyio.CancelScope() as scope:
+        call.on_cancel = scope.cancel
+        engine = await connection.engine()
+        try:
+            await engine.turns.run(view.opened, parts, desk=desk)
+        except ClawError as error:
+            await view.settle(error.message, code=error.code)
+            raise
+        except Exception:
+            await view.settle("an unexpected error; the log has it")
+            raise
+    await view.settle()
+    if not call.answered:
+        raise RpcError(REQUEST_CANCELLED, f"{call.method} was cancelled before it became part of the conversation")
+    return None
+
+
+async def cancel(connection: Connection, params: JsonObject) -> None:
+    """Cancel the session's running turn and those that wait; without one, nothing happens."""
+    request = parse(CancelSessionNotification, params, method="session/cancel")
+    connection.view(request.session_id).opened.session.cancel()
+
+
+def _answered(call: IncomingCall) -> Callable[[str], None]:
+    def inserted(message_id: str) -> None:
+        call.answer({"messageId": message_id})
+
+    return inserted

@@ -1,0 +1,67 @@
+"""Programs that we run, as the terminals of protocol 2: their output goes out once, as it comes."""
+
+from base64 import b64encode
+from typing import Final
+
+from claw_acp.core.events import CommandContent
+from claw_acp.core.json_value import JsonObject, JsonValue
+
+_OVERLAP: Final = 1024
+"""Characters of earlier output that are looked for in a picture whose beginning was cut off; fewer occur everywhere."""
+
+
+class Terminals:
+    """The terminals of one session, as one client has seen them."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, str] = {}  # by id: the output that the client has
+        self._ended: set[str] = set()
+
+    def runs(self, terminal_id: str) -> bool:
+        """Whether the client knows this terminal and not its end."""
+        return terminal_id in self._running
+
+    def draw(self, picture: CommandContent) -> list[JsonObject]:
+        """What makes the client's terminal look like this; nothing for one that has ended."""
+        terminal_id = picture.terminal_id
+        if terminal_id in self._ended:
+            return []
+        change: dict[str, JsonValue] = {}
+        chunk: JsonObject | None = None
+        before = self._running.get(terminal_id)
+        if before is None:
+            change |= {"command": picture.line, "cwd": picture.cwd}
+            if picture.text:
+                change["output"] = {"data": _encoded(picture.text)}
+            if picture.running:
+                change["capabilities"] = {"cancel": {}}
+        elif (new := _continuation(picture.text, before)) is None:
+            change["output"] = {"data": _encoded(picture.text)}
+        elif new:
+            chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": terminal_id, "data": _encoded(new)}
+        self._running[terminal_id] = picture.text
+        if not picture.running:
+            change |= {"exitStatus": _exit_status(picture)} | ({} if before is None else {"capabilities": None})
+            del self._running[terminal_id]
+            self._ended.add(terminal_id)
+        update: JsonObject = {"sessionUpdate": "terminal_update", "terminalId": terminal_id, **change}
+        return [*([chunk] if chunk else []), *([update] if change else [])]
+
+
+def _continuation(now: str, before: str) -> str | None:
+    """What was printed since; None when the picture shows something else altogether."""
+    if now.startswith(before):
+        return now[len(before) :]
+    overlap = before[-_OVERLAP:]
+    found = now.rfind(overlap) if len(overlap) == _OVERLAP else -1
+    return None if found < 0 else now[found + len(overlap) :]
+
+
+def _encoded(text: str) -> str:
+    return b64encode(text.encode("utf-8", "replace")).decode("ascii")
+
+
+def _exit_status(picture: CommandContent) -> JsonObject:
+    """Both unknown is an end all the same."""
+    known = {"exitCode": picture.code, "signal": picture.signal}
+    return {key: value for key, value in known.items() if value is not None}

@@ -1,0 +1,74 @@
+"""Events as `session/update` payloads of protocol 2, as far as nothing needs to be remembered for them."""
+
+from collections.abc import Sequence
+
+from claw_acp.acp import updates
+from claw_acp.acp.content import content_block
+from claw_acp.acp.updates import text_chunk, usage_update
+from claw_acp.contracts.command import Command
+from claw_acp.core.events import (
+    CompactionChanged,
+    Event,
+    MessageStarted,
+    Notice,
+    PlanChanged,
+    TextDelta,
+    ThoughtDelta,
+    UsageChanged,
+)
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import ContentPart, TextPart
+
+
+def render(event: Event) -> JsonObject | None:
+    """The update that shows a live event, or None when it is shown in another way, or not at all."""
+    match event:
+        case TextDelta(item=item, text=text):
+            return text_chunk("agent_message_chunk", item, text) if text else None
+        case ThoughtDelta(item=item, text=text):
+            return text_chunk("agent_thought_chunk", item, text) if text else None
+        case MessageStarted():
+            return _started(event)
+        case PlanChanged():
+            return updates.plan_update(event)
+        case UsageChanged():
+            return usage_update(event)
+        case Notice():
+            return updates.notice(event)
+        case CompactionChanged():
+            return updates.compaction(event)
+        case _:
+            return None
+
+
+def render_past(event: Event) -> JsonObject | None:
+    """The same for something that is over: whole messages, which take the place of what a client has of them."""
+    match event:
+        case TextDelta(item=item, text=text):
+            return _message("agent_message", item, (TextPart(text=text),)) if text else None
+        case ThoughtDelta(item=item, text=text):
+            return _message("agent_thought", item, (TextPart(text=text),)) if text else None
+        case Notice():
+            return None
+        case _:
+            return render(event)
+
+
+def _started(event: MessageStarted) -> JsonObject | None:
+    if event.role == "user":
+        return _message("user_message", event.item, event.parts)
+    return _message("agent_message", event.item, event.parts) if event.parts else None  # the first chunk begins it
+
+
+def available_commands(commands: Sequence[Command]) -> list[JsonObject]:
+    """The slash commands, all of them, each name once."""
+    listed: dict[str, JsonObject] = {}
+    for command in commands:
+        shown: JsonObject = {"type": "command", "name": command.name, "description": command.description}
+        hint: JsonObject = {"input": {"type": "text", "hint": command.hint}} if command.hint else {}
+        listed.setdefault(command.name, {**shown, **hint})
+    return list(listed.values())
+
+
+def _message(kind: str, message_id: str, parts: Sequence[ContentPart]) -> JsonObject:
+    return {"sessionUpdate": kind, "messageId": message_id, "content": [content_block(part) for part in parts]}

@@ -1,0 +1,197 @@
+"""A session as a client of protocol 2 sees it."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from claw_acp.acp.config_options import config_options
+from claw_acp.acp.handshake import ClientCapabilities
+from claw_acp.acp.updates import notice
+from claw_acp.acp.v2.past import folded
+from claw_acp.acp.v2.tool_calls import ToolCalls
+from claw_acp.acp.v2.updates import available_commands, render, render_past
+from claw_acp.acp.view import SessionView
+from claw_acp.core.events import (
+    FINAL,
+    CommandContent,
+    CommandsChanged,
+    Event,
+    Notice,
+    SessionChanged,
+    StateChanged,
+    TerminalChanged,
+    ToolCallChanged,
+    ToolContent,
+)
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import replace
+from claw_acp.rpc.message import INTERNAL_ERROR
+from claw_acp.rpc.peer import Peer
+from claw_acp.runtime.engine import OpenSession
+
+State = Literal["running", "requires_action", "idle"]
+
+
+class SessionViewV2(SessionView):
+    """Renders events as protocol 2 has them: states, upserts, terminals of our own.
+
+    Attributes:
+        state: What the client was told last; a new session is idle.
+    """
+
+    def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
+        self.state: State = "idle"
+        self._calls = ToolCalls()
+        self._questions = 0  # sent to the person and not answered
+        self._blocked = False  # nothing but an answer lets the turn go on
+        self._background: dict[str, None] = {}  # terminals the client was told of, whose end it does not know
+        super().__init__(peer, opened, client)
+
+    # ------------------------------------------------------------------ live
+
+    async def show(self, event: Event) -> None:
+        """See `SessionView`."""
+        match event:
+            case ToolCallChanged():
+                await self._send(self._change(event))
+            case TerminalChanged(command=picture):
+                await self._show_terminal(picture)
+            case StateChanged():
+                await self._show_state(event)
+            case SessionChanged():
+                await self._show_settings(event)
+            case Notice(severity="error") if self.state != "idle":
+                pass  # the turn fails, and its end says the same
+            case CommandsChanged():
+                commands = available_commands(self.opened.commands())
+                await self.update({"sessionUpdate": "available_commands_update", "availableCommands": commands})
+            case _:
+                await self.update(render(event))
+
+    async def announce(self, more: Sequence[str] = ()) -> None:
+        """See `SessionView`. What can be typed and set is in the answers that open a session."""
+        for text in (*self.opened.notices, *more):
+            await self.update(notice(Notice(severity="warning", title=text)))
+
+    @asynccontextmanager
+    async def asking(self) -> AsyncGenerator[None]:
+        """See `SessionView`."""
+        self._questions += 1
+        try:
+            await self._tell_if_blocked()
+            yield
+        finally:
+            self._questions -= 1
+
+    def offers(self) -> JsonObject:
+        """What can be set and typed in the session."""
+        options = config_options(self.opened, id_key="configId", switches=self.client.boolean_options)
+        return {"configOptions": options, "availableCommands": available_commands(self.opened.commands())}
+
+    def _change(self, event: ToolCallChanged) -> list[JsonObject]:
+        work = self.opened.session.work
+        return self._calls.change(event, cancellable=work.can_cancel_call(event.item))
+
+    async def _send(self, updates: Sequence[JsonObject]) -> None:
+        for update in updates:
+            await self.update(update)
+
+    async def _show_settings(self, event: SessionChanged) -> None:
+        if event.title is not None:
+            await self.update({"sessionUpdate": "session_info_update", "title": event.title})
+        if event.mode is not None or event.model is not None or event.options:
+            options = self.offers()["configOptions"]
+            await self.update({"sessionUpdate": "config_option_update", "configOptions": options})
+
+    # ------------------------------------------------------------------ states
+
+    async def _show_state(self, event: StateChanged) -> None:
+        match event.state:
+            case "waiting":
+                self._blocked = True
+                await self._tell_if_blocked()
+            case "running":
+                self._blocked = False
+                if self.state != "running":
+                    await self._tell("running")
+            case "idle":
+                self._blocked = False
+                await self._tell("idle", **stop_reason(event))
+
+    async def settle(self, trouble: str | None = None, *, code: int = INTERNAL_ERROR) -> None:
+        """Say that nothing goes on any more, when a turn broke off without saying so itself.
+
+        Args:
+            trouble: Why; without it, the turn was cancelled.
+            code: What kind of trouble.
+        """
+        if self.state == "idle" or self.opened.session.busy:
+            return
+        cancelled = StateChanged(state="idle", stop="cancelled")
+        await self._show_state(
+            cancelled if trouble is None else replace(cancelled, stop=None, error=trouble, code=code)
+        )
+
+    async def _tell_if_blocked(self) -> None:
+        if self._blocked and self._questions and self.state == "running":
+            await self._tell("requires_action")
+
+    async def tell_state(self) -> None:
+        """Say how things are, as whoever resumes a session must know."""
+        if self.state == "idle" and self.opened.session.busy:
+            self.state = "running"
+        await self._tell(self.state)
+
+    async def _tell(self, state: State, **more: JsonValue) -> None:
+        self.state = state
+        for picture in self.opened.session.work.background():
+            if picture.terminal_id not in self._background:
+                await self._send(self._calls.terminals.draw(picture))
+                self._background[picture.terminal_id] = None
+        background = [{"type": "terminal", "terminalId": terminal_id} for terminal_id in self._background]
+        await self.update({"sessionUpdate": "state_update", "state": state, "background": background, **more})
+
+    async def _show_terminal(self, picture: CommandContent) -> None:
+        await self._send(self._calls.terminals.draw(picture))
+        if not picture.running and picture.terminal_id in self._background:
+            del self._background[picture.terminal_id]
+            await self._tell(self.state)
+
+    # ------------------------------------------------------------------ what is over
+
+    async def show_past(self, events: Sequence[Event]) -> None:
+        """See `SessionView`. What the client had of the conversation is replaced, not repeated."""
+        self._calls = ToolCalls()
+        self._background.clear()
+        for event in folded(events):
+            if isinstance(event, ToolCallChanged):
+                await self._send(self._change(self._as_left(event)))
+            else:
+                await self.update(render_past(event))
+        title = self.opened.session.record.title
+        if title:
+            await self.update({"sessionUpdate": "session_info_update", "title": title})
+
+    def _as_left(self, event: ToolCallChanged) -> ToolCallChanged:
+        """A call as it is today: one that a crash left unfinished has failed, and its program is gone."""
+        session = self.opened.session
+        unfinished = event.status not in FINAL
+        if unfinished and session.busy:
+            return event
+        now = {picture.terminal_id: picture for picture in session.work.background()}
+        content = None if event.content is None else tuple(_as_it_is(item, now) for item in event.content)
+        return replace(event, content=content, **({"status": "failed"} if unfinished else {}))
+
+
+def stop_reason(event: StateChanged) -> JsonObject:
+    """Why a turn ended; nothing where nobody said."""
+    if event.error is not None:
+        code = INTERNAL_ERROR if event.code is None else event.code
+        return {"stopReason": "error", "error": {"code": code, "message": event.error}}
+    return {} if event.stop is None else {"stopReason": event.stop}
+
+
+def _as_it_is(item: ToolContent, now: dict[str, CommandContent]) -> ToolContent:
+    if not isinstance(item, CommandContent) or not item.running:
+        return item
+    return now.get(item.terminal_id) or replace(item, running=False)
