@@ -1,6 +1,6 @@
 """Calls of one answer: in order, and those that only read together."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,13 +14,10 @@ from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import PARALLEL, ToolRunner
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
-from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Event, MessageStarted, ToolCallChanged
-from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import TextPart, ToolCall
+from claw_acp.core.messages import ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Policy, PolicyContext
@@ -28,36 +25,10 @@ from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
+from tests.agent.runner_bench import Deed, DeedTool
 from tests.support.seen import Seen
 
 PATIENCE = 10.0  # seconds; only tools that wait for each other in vain take that long
-
-Deed = Callable[[], Awaitable[str]]
-
-
-class _Does(Invocation):
-    def __init__(self, deed: Deed) -> None:
-        self.view = CallView(title="Do it", kind="other")
-        self._deed = deed
-
-    async def run(self) -> ToolResult:
-        return ToolResult(parts=(TextPart(text=await self._deed()),))
-
-
-@dataclass
-class _Tool:
-    """A tool that does what a test says, and touches nothing."""
-
-    name: str
-    deed: Deed
-    parallel: bool = False
-
-    @property
-    def spec(self) -> ToolSpec:
-        return ToolSpec(name=self.name, description="", parameters={"type": "object"})
-
-    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:  # noqa: ARG002 - the contract's
-        return _Does(self.deed)
 
 
 class _Nobody:
@@ -96,7 +67,7 @@ class _Bench:
 
 
 @asynccontextmanager
-async def _bench(folder: Path, tools: Sequence[_Tool]) -> AsyncGenerator[_Bench]:
+async def _bench(folder: Path, tools: Sequence[DeedTool]) -> AsyncGenerator[_Bench]:
     record = SessionRecord(
         id="ses_1", cwd=str(folder), mode="ask", model="m", created_at=0.0, updated_at=0.0, additional_directories=()
     )
@@ -142,8 +113,8 @@ async def _stumble() -> str:
 async def test_calls_that_only_read_run_together(tmp_path: Path) -> None:
     left, right = anyio.Event(), anyio.Event()
     tools = [
-        _Tool("left", partial(_meet, left, right, "l"), parallel=True),
-        _Tool("right", partial(_meet, right, left, "r"), parallel=True),
+        DeedTool("left", partial(_meet, left, right, "l"), parallel=True),
+        DeedTool("right", partial(_meet, right, left, "r"), parallel=True),
     ]
     async with _bench(tmp_path, tools) as bench:
         await bench.run("left", "right")
@@ -161,7 +132,7 @@ async def test_results_are_in_the_order_of_the_calls_whichever_ends_first(tmp_pa
         done.set()
         return "quick"
 
-    tools = [_Tool("slow", last, parallel=True), _Tool("quick", first, parallel=True)]
+    tools = [DeedTool("slow", last, parallel=True), DeedTool("quick", first, parallel=True)]
     async with _bench(tmp_path, tools) as bench:
         await bench.run("slow", "quick")
         assert bench.steps()[-2:] == [("1-quick", "completed"), ("0-slow", "completed")]
@@ -169,7 +140,7 @@ async def test_results_are_in_the_order_of_the_calls_whichever_ends_first(tmp_pa
 
 
 async def test_a_call_that_acts_runs_alone_after_all_before_it_and_before_all_behind_it(tmp_path: Path) -> None:
-    tools = [_Tool("read", partial(_say, "r"), parallel=True), _Tool("act", partial(_say, "a"))]
+    tools = [DeedTool("read", partial(_say, "r"), parallel=True), DeedTool("act", partial(_say, "a"))]
     async with _bench(tmp_path, tools) as bench:
         await bench.run("read", "act", "act", "read")
         running = [step for step in bench.steps() if step[1] != "pending"]
@@ -193,7 +164,7 @@ async def test_only_so_many_calls_run_together(tmp_path: Path) -> None:
         now -= 1
         return ""
 
-    async with _bench(tmp_path, [_Tool("read", count, parallel=True)]) as bench:
+    async with _bench(tmp_path, [DeedTool("read", count, parallel=True)]) as bench:
         await bench.run(*["read"] * (PARALLEL + 3))
         assert most == PARALLEL
         assert len(bench.results()) == PARALLEL + 3
@@ -201,7 +172,7 @@ async def test_only_so_many_calls_run_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("deed", "told"), [(_refuse, "it did not work"), (_stumble, "inc_")])
 async def test_one_call_that_fails_leaves_the_others_alone(tmp_path: Path, deed: Deed, told: str) -> None:
-    tools = [_Tool("bad", deed, parallel=True), _Tool("good", partial(_say, "fine"), parallel=True)]
+    tools = [DeedTool("bad", deed, parallel=True), DeedTool("good", partial(_say, "fine"), parallel=True)]
     async with _bench(tmp_path, tools) as bench:
         await bench.run("bad", "good", "missing")
         bad, good, missing = bench.results()
@@ -211,7 +182,7 @@ async def test_one_call_that_fails_leaves_the_others_alone(tmp_path: Path, deed:
 
 
 async def test_when_cancelled_every_call_still_gets_a_result(tmp_path: Path) -> None:
-    async with _bench(tmp_path, [_Tool("hang", _hang), _Tool("late", partial(_say, "x"))]) as bench:
+    async with _bench(tmp_path, [DeedTool("hang", _hang), DeedTool("late", partial(_say, "x"))]) as bench:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(bench.run, "hang", "late")
             while ("0-hang", "in_progress") not in bench.steps():
