@@ -1,7 +1,8 @@
 """One editor: what it can do, which sessions it has open, and the way to its handlers."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -189,9 +190,10 @@ class Connection:
         if len(session.watchers) > 1:
             await session.stop()
             self.forget(session_id)
-        if len(session.watchers) <= 1:  # nobody else, or the others left meanwhile
-            await (await self.engine()).close(session_id)
-            self.forget(session_id)
+            if session.watchers:
+                return
+        await (await self.engine()).close(session_id)  # nobody else watches, or the others left meanwhile
+        self.forget(session_id)
 
     async def aclose(self) -> None:
         """The client is gone: stop watching, and close the sessions that nobody else watches."""

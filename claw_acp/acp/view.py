@@ -34,7 +34,7 @@ class SessionView(ABC):
         self.client = client
         self.can_ask = True
         self.peer = peer
-        self.when_closed: Callable[[], None] | None = None
+        self.when_closed: Callable[[], object] | None = None
         self._watching = True
         self._held: list[Event] | None = None
         self._holders = 0

@@ -11,6 +11,7 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from claw_acp.config.model import MODES, Mode
+from claw_acp.contracts.session_setup import Instructions
 from claw_acp.contracts.tool import SessionShelf
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import SessionBusy, StoreError
@@ -198,6 +199,12 @@ class Session:
     def touch(self) -> None:
         """Note that the session is in use; lists show the last used first."""
         self._journal.touch(self.id)
+
+    async def instruct(self, instructions: Instructions) -> None:
+        """Follow other instructions of the client from the next turn on."""
+        if instructions != self.record.instructions:
+            await self._journal.update(self.id, instructions=instructions, updated_at=self.record.updated_at)
+            self.record = replace(self.record, instructions=instructions)
 
     async def move(self, roots: Sequence[Path], *, additional: Sequence[str]) -> None:
         """Work in other additional directories from now on."""
