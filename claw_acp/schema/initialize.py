@@ -87,10 +87,11 @@ class PromptCapabilities(Wire):
 
 
 class McpCapabilities(Wire):
-    """Which MCP transports the agent speaks besides stdio."""
+    """Which MCP transports the agent speaks besides stdio; `acp` (unstable): servers inside the client."""
 
     http: Flag = False
     sse: Flag = False
+    acp: Flag = False
 
 
 class SessionSystemPromptModeCapabilities(Wire):

@@ -40,7 +40,15 @@ class McpServerSse(Wire):
     headers: NullableArray[HttpHeader]
 
 
+class McpServerAcp(Wire):
+    """A server inside the client, reached by `mcp/message` (unstable)."""
+
+    type: Literal["acp"] = "acp"
+    name: str
+    server_id: str
+
+
 McpServer: TypeAlias = Annotated[
-    McpServerHttp | McpServerSse | McpServerStdio,
+    McpServerHttp | McpServerSse | McpServerAcp | McpServerStdio,
     Variants("type", otherwise=McpServerStdio),
 ]

@@ -61,6 +61,7 @@ AGENT_METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         "session/prompt": _request("prompt", "PromptRequest", "PromptResponse"),
         "session/cancel": _notification("prompt", "CancelNotification"),
+        "mcp/message": _notification("mcp_messages", "MessageMcpNotification"),
     }
 )
 """What a client calls and the agent serves."""
@@ -78,6 +79,7 @@ CLIENT_METHODS: Mapping[str, Method] = MappingProxyType(
         "terminal/release": _request("terminal", "ReleaseTerminalRequest", "ReleaseTerminalResponse"),
         "elicitation/create": _request("elicitation", "CreateElicitationRequest", "CreateElicitationResponse"),
         "elicitation/complete": _notification("elicitation", "CompleteElicitationNotification"),
+        "mcp/message": _request("mcp_messages", "MessageMcpRequest", "MessageMcpResponse"),
         "auth/status_update": _notification("authentication", "AuthStatusUpdateNotification"),
     }
 )

@@ -36,6 +36,7 @@ MCP_SERVERS: Final[list[Object]] = [
     {"name": "files", "command": "/bin/files", "args": ["--root", "/"], "env": [{"name": "A", "value": "b"}]},
     {"type": "http", "name": "web", "url": "https://example.org/mcp", "headers": [{"name": "X-Key", "value": "k"}]},
     {"type": "sse", "name": "old", "url": "https://example.org/sse", "headers": []},
+    {"type": "acp", "name": "editor", "serverId": "editor-1"},
 ]
 APPENDED: Final[Object] = {"mode": "append", "content": [TEXT], "_meta": META}
 ACCOUNTS: Final[Object] = {
@@ -201,7 +202,7 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
             "agentCapabilities": {
                 "loadSession": True,
                 "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-                "mcpCapabilities": {"http": True, "sse": True},
+                "mcpCapabilities": {"http": True, "sse": True, "acp": True},
                 "sessionCapabilities": {
                     "list": {},
                     "delete": {},
@@ -310,6 +311,23 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
         *({"stopReason": reason} for reason in ("max_tokens", "max_turn_requests", "refusal", "cancelled")),
     ],
     "CancelNotification": [{"sessionId": "ses_1"}],
+    "MessageMcpRequest": [
+        {"serverId": "editor-1", "requestId": "r1", "method": "tools/call", "params": {"name": "a"}, "_meta": META},
+        {"serverId": "editor-1", "requestId": "r2", "method": "server/discover"},
+    ],
+    "MessageMcpResponse": [
+        {"result": {"content": []}, "_meta": META},
+        {"error": {"code": -32601, "message": "Method not found", "data": {"method": "x"}}},
+    ],
+    "MessageMcpNotification": [
+        {
+            "serverId": "editor-1",
+            "requestId": "r1",
+            "method": "notifications/progress",
+            "params": {"progressToken": 1, "progress": 0.5},
+            "_meta": META,
+        }
+    ],
     "CancelRequestNotification": [{"requestId": 7}, {"requestId": "seven"}],
     "SessionNotification": [
         *(_update("user_message_chunk", content=block, messageId="msg_1") for block in BLOCKS),

@@ -8,7 +8,7 @@ from tests.schema.official import harvest, our_model, tags
 from tests.schema.test_official_fields import TAGS_LEFT_OUT
 from tests.support.official_definitions import OfficialSchema
 
-MODAL = {"SetSessionConfigOptionRequest", "CreateElicitationRequest", "CreateElicitationResponse"}
+MODAL = {"SetSessionConfigOptionRequest", "CreateElicitationRequest", "CreateElicitationResponse", "MessageMcpResponse"}
 """What these require depends on a mode; the examples hold each mode."""
 
 CASES = [(name, example) for name, examples in EXAMPLES.items() for example in examples]

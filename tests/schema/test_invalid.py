@@ -40,8 +40,8 @@ SENTENCES: list[tuple[str, Any, str]] = [
     ),
     (
         "session/new",
-        {"cwd": "/a", "mcpServers": [{"type": "acp", "name": "n", "serverId": "s"}]},
-        '`mcpServers[0].type` "acp" is not one of http, sse',
+        {"cwd": "/a", "mcpServers": [{"type": "ftp", "name": "n", "serverId": "s"}]},
+        '`mcpServers[0].type` "ftp" is not one of http, sse, acp',
     ),
     (
         "session/new",

@@ -84,7 +84,7 @@ def test_unknown_keys_are_ignored_at_every_depth(name: str) -> None:
 
 
 def _with_strangers(value: Any, key: str = "") -> Any:
-    if key in {"_meta", "rawInput", "rawOutput", "env"} and not isinstance(value, list):
+    if key in {"_meta", "rawInput", "rawOutput", "env", "params", "result", "data"} and not isinstance(value, list):
         return value
     if isinstance(value, dict):
         inner = {name: _with_strangers(part, name) for name, part in cast("dict[str, Any]", value).items()}
