@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from claw_acp.contracts.command import Option
+from claw_acp.contracts.command import Option, Setting
 from claw_acp.core.json_value import JsonObject
-from claw_acp.runtime.choices import Setting, settings_in
+from claw_acp.runtime.choices import settings_in
 from claw_acp.runtime.engine import OpenSession
 
 

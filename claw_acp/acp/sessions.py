@@ -7,9 +7,10 @@ from claw_acp.acp.connection import Connection
 from claw_acp.acp.view import SessionView
 from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.events import CommandsChanged
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall
-from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.warm_up import for_prompts
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.mcp import McpServerHttp, McpServerSse, McpServerStdio
@@ -50,8 +51,15 @@ def finish_anyway() -> None:
 
 async def settle(engine: Engine, view: SessionView, missing: Sequence[str]) -> None:
     """What follows a session's opening: what the client should know, and what the first prompt will need."""
+    await find_commands(view.opened)
     await view.announce(missing)
     await for_prompts(engine, view.opened)
+
+
+async def find_commands(opened: OpenSession) -> None:
+    """Look for prompt files before a client is told what can be typed; others who watch the session hear of news."""
+    if await opened.commands.look() and len(opened.session.watchers) > 1:
+        await opened.session.show(CommandsChanged())
 
 
 async def prepare_history(engine: Engine, view: SessionView) -> None:

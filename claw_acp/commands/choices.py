@@ -1,8 +1,6 @@
-"""`/mode` and `/model`: show or change how the session works."""
+"""`/mode`, `/model`, `/think` and `/web`: show or change how the session works, where a client has no menus for it."""
 
-from collections.abc import Awaitable, Callable, Sequence
-
-from claw_acp.contracts.command import CommandContext, CommandResult, Option, Said
+from claw_acp.contracts.command import CommandContext, CommandResult, Said, Setting
 from claw_acp.core.errors import InvalidRequest
 
 
@@ -15,7 +13,7 @@ class ModeCommand:
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:
         """See `Command`."""
-        return await _show_or_choose(argument, "Mode", context.mode, context.modes, context.set_mode)
+        return await _show_or_choose(argument, "mode", context)
 
 
 class ModelCommand:
@@ -27,20 +25,51 @@ class ModelCommand:
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:
         """See `Command`."""
-        return await _show_or_choose(argument, "Model", context.model, context.models, context.set_model)
+        return await _show_or_choose(argument, "model", context)
 
 
-async def _show_or_choose(
-    argument: str, what: str, current: str, options: Sequence[Option], choose: Callable[[str], Awaitable[None]]
-) -> Said:
+class ThinkCommand:
+    """Shows or switches how long the model thinks."""
+
+    name = "think"
+    description = "Show or switch how long the model thinks"
+    hint = "[default|off|low|medium|high]"
+
+    async def run(self, argument: str, context: CommandContext) -> CommandResult:
+        """See `Command`."""
+        if context.setting("thought_level") is None:
+            return Said(text=f"The model **{context.model}** cannot be told how long to think.")
+        return await _show_or_choose(argument, "thought_level", context)
+
+
+class WebCommand:
+    """Shows or switches whether web pages may be fetched."""
+
+    name = "web"
+    description = "Show or switch whether web pages may be fetched"
+    hint = "[on|off]"
+
+    async def run(self, argument: str, context: CommandContext) -> CommandResult:
+        """See `Command`."""
+        return await _show_or_choose(argument, "web", context)
+
+
+async def _show_or_choose(argument: str, setting_id: str, context: CommandContext) -> Said:
+    setting = context.setting(setting_id)
+    assert setting is not None, f"every session has the setting {setting_id}"
     if not argument:
-        lines = [f"{what} **{current}**. To choose from:", ""]
-        for option in options:
-            about = option.description or option.name
-            lines.append(f"- `{option.value}`: {about}" if about != option.value else f"- `{option.value}`")
-        return Said(text="\n".join(lines))
+        return Said(text=_shown(setting))
     try:
-        await choose(argument)
+        await context.choose(setting_id, argument)
     except InvalidRequest as error:
         return Said(text=f"Nothing changed: {error.message}.")
-    return Said(text=f"{what} is now **{argument}**.")
+    return Said(text=f"{setting.name} is now **{argument}**.")
+
+
+def _shown(setting: Setting) -> str:
+    lines = [f"{setting.name} **{setting.current}**. To choose from:", ""]
+    for option in setting.options:
+        about = option.description or option.name
+        is_plain = about.lower() == option.value
+        lines.append(f"- `{option.value}`" if is_plain else f"- `{option.value}`: {about}")
+    return "\n".join(lines)

@@ -12,9 +12,14 @@ class Permissions:
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:  # noqa: ARG002 - takes none
         """See `Command`."""
-        mode = next(option for option in context.modes if option.value == context.mode)
-        lines = [f"Mode **{mode.value}**: {mode.description}.", ""]
+        lines = [f"Mode **{context.mode}**: {_about_mode(context)}.", ""]
         if not context.rules:
             lines.append("No rules yet. Answering a permission request with *always* adds one for this project.")
         lines += [f"- {rule}" for rule in context.rules]
         return Said(text="\n".join(lines))
+
+
+def _about_mode(context: CommandContext) -> str:
+    setting = context.setting("mode")
+    options = () if setting is None else setting.options
+    return next((option.description or option.name for option in options if option.value == context.mode), "unknown")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from claw_acp.core.events import Event
+from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import Value
 
 
@@ -15,9 +16,10 @@ class Said(Value):
 
 
 class Asks(Value):
-    """The command stands for this prompt; it goes to the model."""
+    """The command stands for this prompt; it goes to the model, with what is attached (pictures, documents)."""
 
     prompt: str
+    attachments: tuple[ContentPart, ...] = ()
 
 
 CommandResult: TypeAlias = Said | Asks
@@ -31,6 +33,31 @@ class Option(Value):
     description: str | None = None
 
 
+Chosen: TypeAlias = str | bool
+"""What a setting is set to: the name of an option, or whether it is on."""
+
+
+class Setting(Value):
+    """Something that can be set in a session: to one of its `options`, or, without any, on or off.
+
+    `category` is what the protocol calls such settings, if it does.
+    """
+
+    id: str
+    name: str
+    current: Chosen
+    options: Sequence[Option] = ()
+    description: str | None = None
+    category: str | None = None
+
+
+class CommandGroup(Value):
+    """Commands of one origin, under its name."""
+
+    name: str
+    commands: Sequence["Command"]
+
+
 class CommandContext(Value):
     """What a command may see and change."""
 
@@ -38,9 +65,10 @@ class CommandContext(Value):
     cwd: str
     mode: str
     model: str
-    modes: Sequence[Option]
-    models: Sequence[Option]
-    commands: Sequence["Command"]
+    settings: Sequence[Setting]
+    """All that can be set, mode and model among them; switches are choices of `on` and `off`."""
+    groups: Sequence[CommandGroup]
+    """All commands that can be typed now."""
     rules: Sequence[str]
     """Permission rules in force, each with where it came from."""
     events: Callable[[], Awaitable[Sequence[Event]]]
@@ -49,8 +77,12 @@ class CommandContext(Value):
     """The session's whole conversation, to read."""
     save: Callable[[str, str], Awaitable[Path]]
     """Write a text into a new file of the project, as far as the policy lets a person; raises ToolError."""
-    set_mode: Callable[[str], Awaitable[None]]
-    set_model: Callable[[str], Awaitable[None]]
+    choose: Callable[[str, str], Awaitable[None]]
+    """Change a setting, by its id; raises InvalidRequest."""
+
+    def setting(self, setting_id: str) -> Setting | None:
+        """The setting with this id; None when the session has none."""
+        return next((setting for setting in self.settings if setting.id == setting_id), None)
 
 
 class Command(Protocol):

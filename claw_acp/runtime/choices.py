@@ -1,12 +1,12 @@
 """What a person can choose in a session: its mode, its model, how long it thinks, what it may reach."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
-from claw_acp.contracts.command import Option
+from claw_acp.contracts.command import Chosen, Option, Setting
 from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import InvalidRequest
-from claw_acp.core.value import Value, replace
+from claw_acp.core.value import replace
 from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.resolve import available_models
 from claw_acp.runtime.engine import OpenSession
@@ -32,24 +32,6 @@ WEB: Final = "web"
 _WEB_TOOLS: Final = frozenset({"fetch"})
 _FORM_TOOLS: Final = frozenset({"ask_user"})
 _EFFORTS: Mapping[str, Effort] = {"off": "off", "low": "low", "medium": "medium", "high": "high"}
-
-
-Chosen: TypeAlias = str | bool
-"""What a setting is set to: the name of an option, or whether it is on."""
-
-
-class Setting(Value):
-    """Something that can be set in a session: to one of its `options`, or, without any, on or off.
-
-    `category` is what the protocol calls such settings, if it does.
-    """
-
-    id: str
-    name: str
-    current: Chosen
-    options: Sequence[Option] = ()
-    description: str | None = None
-    category: str | None = None
 
 
 def settings_in(opened: OpenSession, *, switches: bool) -> Sequence[Setting]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 from anyio.abc import TaskGroup
@@ -12,28 +12,33 @@ from anyio.abc import TaskGroup
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.attachment import Attachment
 from claw_acp.contracts.command import Command
+from claw_acp.contracts.mcp_server import McpServerSpec
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
+from claw_acp.core.value import replace
 from claw_acp.providers.resolve import resolve
 from claw_acp.registry.reference import Ref
+from claw_acp.runtime.command_list import CommandList
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
-from claw_acp.session.pages import Page
+from claw_acp.session.pages import Archived, Page
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.session import Session
+from claw_acp.session.session import LAST_WORDS, Session
+from claw_acp.session.titles import given_title, title_of_fork
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.paths import session_root
 from claw_acp.workspace.process_host import ProcessHost
 
 if TYPE_CHECKING:
+    from claw_acp.mcp.attachment import ServerAttachment
     from claw_acp.runtime.accounts import Accounts
     from claw_acp.runtime.turns import Turns
 
+ATTACH: "Ref[Callable[..., ServerAttachment]]" = Ref("claw_acp.mcp.attachment:ServerAttachment")
 ACCOUNTS: "Ref[Callable[[Engine], Accounts]]" = Ref("claw_acp.runtime.accounts:Accounts")
 TURNS: "Ref[Callable[[Engine], Turns]]" = Ref("claw_acp.runtime.turns:Turns")
 MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.registries:make_commands")
@@ -49,9 +54,9 @@ class OpenSession:
     setup: SessionSetup
     notices: Sequence[str] = ()
     """What a person should know about the set-up: no model, mistakes in the configuration."""
-    commands: Callable[[], Sequence[Command]]
+    commands: CommandList
     """The slash commands that can be typed now."""
-    attachment: Attachment | None = None
+    attachment: "ServerAttachment | None" = None
     """The session's MCP servers, if it has any."""
     system: str | None = None
     """The instructions above the conversation, once a turn has made them."""
@@ -99,15 +104,8 @@ class Engine:
 
     @cached_property
     def commands(self) -> Sequence[Command]:
-        """The slash commands; looked up on first use, after the first session was answered."""
+        """Our own slash commands; looked up on first use, after the first session was answered."""
         return MAKE_COMMANDS.load()()
-
-    def commands_of(self, opened: OpenSession) -> Sequence[Command]:
-        """What can be typed in a session: our own commands, then those of its MCP servers."""
-        own = self.commands
-        taken = {command.name for command in own}
-        lent = () if opened.attachment is None else opened.attachment.commands()
-        return (*own, *(command for command in lent if command.name not in taken))
 
     # ------------------------------------------------------------------ opening
 
@@ -131,19 +129,59 @@ class Engine:
             model=choice.name,
             created_at=now,
             updated_at=now,
+            instructions=setup.instructions,
         )
         await self.journal.create(record)
-        return self._assemble(record, setup, roots=roots, settings=settings, notices=notices)
+        opened = self._assemble(record, setup, roots=roots, settings=settings, notices=notices)
+        self._attach(opened, setup.servers)
+        return opened
 
     async def open(self, session_id: str, setup: SessionSetup) -> OpenSession:
         """A session made earlier, by this process or another; the one in use when there is one.
 
         Its additional directories are those given now (ACP: left out means none), unless a turn is running.
+        Instructions, if any are given, replace those it has.
 
         Raises:
             SessionNotFound: There is none with this id.
             InvalidRequest: A directory does not exist, or the session works in another `cwd`.
         """
+        while True:
+            opened = await self._opened(session_id, setup)
+            if opened.closed is None:  # nobody closed it just now
+                return opened
+
+    async def fork(self, session_id: str, setup: SessionSetup) -> OpenSession:
+        """A new session that has all that was said so far in another, open or not, and its settings.
+
+        It may work in another folder. Of a turn that runs it has what happened so far, as if that had been interrupted.
+
+        Raises:
+            SessionNotFound: There is no session to copy.
+            InvalidRequest: A directory does not exist.
+        """
+        roots = _roots(setup)
+        source = await self.journal.get(session_id)
+        now = self.clock.now()
+        record = replace(
+            source,
+            id=new_id("ses", clock=self.clock),
+            cwd=setup.cwd,
+            additional_directories=setup.additional,
+            title=title_of_fork(source.title),
+            title_given=False,
+            archived=False,
+            created_at=now,
+            updated_at=now,
+            instructions=setup.instructions or source.instructions,
+            parent=source.id,
+        )
+        await self.journal.fork(record, source=source.id)
+        opened = self._assemble(record, setup, roots=roots, settings=self.settings(roots[0]))
+        self._attach(opened, setup.servers)
+        return opened
+
+    async def _opened(self, session_id: str, setup: SessionSetup) -> OpenSession:
         roots = _roots(setup)
         opened = await self._in_use(session_id)
         if opened is None:
@@ -154,9 +192,23 @@ class Engine:
                 opened = self._assemble(record, setup, roots=roots, settings=self.settings(roots[0]))
         else:
             _check_cwd(opened.session.record, roots[0])
-        if not opened.session.busy:
-            await self._move(opened, roots, additional=setup.additional)
+        try:
+            await self._adapt(opened, roots, setup)
+            self._attach(opened, setup.servers)
+        except BaseException:
+            if not opened.session.watchers:  # nobody would ever close it
+                with anyio.CancelScope(shield=True, deadline=anyio.current_time() + LAST_WORDS):
+                    await self.close(session_id)
+            raise
         return opened
+
+    def _attach(self, opened: OpenSession, servers: Sequence[McpServerSpec]) -> None:
+        """Begin to connect MCP servers; the last thing when a session is opened, as they may have news at once."""
+        settings = self.settings(opened.session.roots[0])
+        if opened.attachment is None and (servers or any(entry.enabled for entry in settings.mcp.values())):
+            opened.attachment = ATTACH.load()(opened.session, tasks=self.tasks, clock=self.clock)
+        if opened.attachment is not None:
+            opened.attachment.use(servers, settings)
 
     async def _in_use(self, session_id: str) -> OpenSession | None:
         """The session as it is open, waiting while it is just being closed."""
@@ -164,11 +216,15 @@ class Engine:
             await opened.closed.wait()
         return opened
 
-    async def _move(self, opened: OpenSession, roots: Sequence[Path], *, additional: Sequence[str]) -> None:
+    async def _adapt(self, opened: OpenSession, roots: Sequence[Path], setup: SessionSetup) -> None:
+        if setup.instructions is not None:
+            await opened.session.instruct(setup.instructions)
+        if opened.session.busy:
+            return
         if tuple(roots) != opened.session.roots:
             opened.workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
             opened.system = None
-        await opened.session.move(roots, additional=additional)
+        await opened.session.move(roots, additional=setup.additional)
 
     def settings(self, cwd: Path | None) -> Settings:
         """The configuration that applies in a folder, as it is now."""
@@ -196,12 +252,18 @@ class Engine:
     ) -> OpenSession:
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
         session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots, tasks=self.tasks)
+        commands = CommandList(
+            session,
+            locations=self.locations,
+            own=lambda: self.commands,
+            lent=lambda: () if opened.attachment is None else opened.attachment.commands(),
+        )
         opened = OpenSession(
             session=session,
             settings=settings,
             workspace=workspace,
             setup=setup,
-            commands=lambda: self.commands_of(opened),
+            commands=commands,
             notices=(*notices, *(finding.text() for finding in settings.findings)),
         )
         self._open[record.id] = opened
@@ -209,12 +271,59 @@ class Engine:
 
     # ------------------------------------------------------------------ the rest of a session's life
 
-    async def list(self, *, cwd: str | None, cursor: str | None) -> Page:
-        """A page of sessions, the last changed first."""
-        return await self.journal.list(cwd=cwd, cursor=cursor)
+    async def list(self, *, cwd: str | None, cursor: str | None, archived: Archived = "exclude") -> Page:
+        """A page of sessions, the last changed first.
+
+        Raises:
+            InvalidRequest: The cursor is none, or belongs to other filters.
+        """
+        return await self.journal.list(cwd=cwd, archived=archived, cursor=cursor)
+
+    async def status(self, session_id: str) -> Literal["open", "saved"]:
+        """Whether a session is in memory here, for whomever. Asking changes nothing.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self.journal.get(session_id)
+        opened = self._open.get(session_id)
+        return "saved" if opened is None or opened.closed is not None else "open"
+
+    async def set_title(self, session_id: str, title: str) -> str:
+        """Call a session, open or not, something that stays until this is done again; returns it as it is kept.
+
+        Raises:
+            InvalidRequest: The title has no visible character.
+            SessionNotFound: There is none with this id.
+        """
+        kept = given_title(title)
+        opened = self._open.get(session_id)
+        if opened is None:
+            await self.journal.rename(session_id, kept)
+        else:
+            await opened.session.rename(kept)
+        return kept
+
+    async def archive(self, session_id: str) -> None:
+        """Close a session, whoever uses it, and leave it out of ordinary lists; once more does no harm.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self.journal.get(session_id)
+        await self.close(session_id)
+        await self.journal.archive(session_id, archived=True)
+
+    async def unarchive(self, session_id: str) -> None:
+        """Take a session back into ordinary lists, which does not open it; once more does no harm.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self.journal.archive(session_id, archived=False)
 
     async def close(self, session_id: str) -> None:
-        """Cancel a session's work and let go of it; it stays in the journal."""
+        """Cancel a session's work and let go of it; it stays in the journal. Whoever watches it is told."""
         opened = self._open.get(session_id)
         if opened is None:
             return
@@ -228,12 +337,15 @@ class Engine:
                 await opened.attachment.aclose()
         finally:
             del self._open[session_id]
+            for watcher in tuple(opened.session.watchers):
+                watcher.on_closed()
             opened.closed.set()
 
     async def delete(self, session_id: str) -> None:
         """Close a session and remove it for good; one that does not exist is fine."""
         await self.close(session_id)
         await self.journal.delete(session_id)
+        await self.close(session_id)  # somebody may have opened it meanwhile
 
     async def aclose(self) -> None:
         """Close all sessions and providers."""

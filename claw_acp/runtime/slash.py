@@ -1,19 +1,23 @@
 """Slash commands in a session: found by name, run with what they may see, their answers kept as asides."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final, NamedTuple
 
+import anyio
 from anyio import to_thread
 
+from claw_acp.config.finding import did_you_mean
 from claw_acp.contracts.command import Command, CommandContext
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import MessageStarted, StateChanged, TextDelta
+from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StateChanged, TextDelta
 from claw_acp.core.ids import new_id
-from claw_acp.core.messages import TextPart
-from claw_acp.runtime.choices import MODES, choose_mode, choose_model, models
+from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.runtime.choices import choose, settings_in
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.permissions import places_of
 from claw_acp.security.policy import Policy
@@ -21,20 +25,68 @@ from claw_acp.session.export import to_markdown
 from claw_acp.session.insertion import Inserted, insert, nobody
 from claw_acp.session.session import Session
 
+_ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
+_NEW_SESSION: Final = "open a new session in your editor; this one is kept"
+_EDITORS_OWN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("new", "clear", "reset"), _NEW_SESSION),
+    **dict.fromkeys(("quit", "exit"), "close the session in your editor"),
+    **dict.fromkeys(("login", "logout"), "log in from your editor, or with `claw-acp login` in a terminal"),
+}
+"""Commands of other agents that an agent cannot carry out for the editor: it decides which session it shows."""
 
-def find_command(commands: Sequence[Command], text: str) -> tuple[Command | None, str]:
-    """The command a prompt names, and what follows the name. A slash that names none is an ordinary prompt."""
-    name, _, argument = text.strip().partition(" ")
-    if not name.startswith("/"):
-        return None, ""
-    return next((command for command in commands if command.name == name[1:]), None), argument.strip()
+
+class Typed(NamedTuple):
+    """A prompt that begins with a command: what follows its name in that text, and what else the prompt holds."""
+
+    command: Command
+    argument: str
+    rest: tuple[ContentPart, ...]
 
 
-async def keep_answer(session: Session, *, typed: str, answer: str, clock: Clock, inserted: Inserted = nobody) -> None:
+def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> Typed | None:
+    """The command a prompt names. A slash that names none is an ordinary prompt."""
+    text = prompt[0].text.strip() if prompt and isinstance(prompt[0], TextPart) else ""
+    if not text.startswith("/"):
+        return None
+    name, *argument = text.split(maxsplit=1)
+    command = next((command for command in commands if command.name == name[1:]), None)
+    return None if command is None else Typed(command, "".join(argument), tuple(prompt[1:]))
+
+
+async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> str | None:
+    """The answer to a prompt that was plainly meant as a command and is none; None for all others.
+
+    That is a slash and a name with nothing else, unless there is a file of this name: whatever is more than that may
+    be a sentence, and nobody's sentence is to be lost.
+    """
+    text = prompt[0].text.strip() if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
+    found = _ALONE.fullmatch(text)
+    if found is None or await anyio.Path(text).exists():
+        return None
+    name = found[1]
+    if name in _EDITORS_OWN:
+        return f"There is no command /{name} here: {_EDITORS_OWN[name]}."
+    hint = did_you_mean(name, [command.name for command in commands])
+    return f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands."
+
+
+async def look_for_commands(opened: OpenSession) -> None:
+    """See which prompt files there are now, and tell who watches the session when that is something new."""
+    known = opened.commands.troubles
+    if await opened.commands.look():
+        await opened.session.show(CommandsChanged())
+    for trouble in opened.commands.troubles:
+        if trouble not in known:
+            await opened.session.show(Notice(item=new_id("ntc"), severity="warning", title=trouble))
+
+
+async def keep_answer(
+    session: Session, *, typed: Sequence[ContentPart], answer: str, clock: Clock, inserted: Inserted = nobody
+) -> None:
     """Show and keep a command and what it answered, beside the conversation that models see."""
     turn_id, asked, said = (new_id("turn", clock=clock), new_id("msg", clock=clock), new_id("msg", clock=clock))
     await session.publish(StateChanged(item=turn_id, state="running"))
-    message = MessageStarted(item=asked, role="user", parts=(TextPart(text=typed),), aside=True)
+    message = MessageStarted(item=asked, role="user", parts=tuple(typed), aside=True)
     await insert(session, message, inserted=inserted)
     await session.publish(MessageStarted(item=said, role="assistant", aside=True))
     await session.publish(TextDelta(item=said, text=answer))
@@ -67,15 +119,13 @@ def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str]
         cwd=record.cwd,
         mode=record.mode,
         model=record.model,
-        modes=MODES,
-        models=models(opened),
-        commands=opened.commands(),
+        settings=settings_in(opened, switches=False),
+        groups=opened.commands.groups(),
         rules=rules,
         events=session.read,
         markdown=markdown,
         save=save,
-        set_mode=partial(choose_mode, opened),
-        set_model=partial(choose_model, opened),
+        choose=partial(choose, opened, switches=False),
     )
 
 

@@ -25,10 +25,11 @@ from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
 from claw_acp.runtime.registries import make_toolbox
-from claw_acp.runtime.slash import command_context, find_command, keep_answer
+from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
 from claw_acp.security.permission_store import PermissionStore
 
 TITLE_LIMIT = 60  # characters
+SETTLING = 1.0  # seconds from the opening of a session that its first prompt waits for MCP servers
 
 
 class Turns:
@@ -59,6 +60,9 @@ class Turns:
         opened.settings = self._engine.settings(session.roots[0])  # a key or rule added meanwhile counts
         if opened.system is None:
             opened.system = await to_thread.run_sync(system_prompt, session.roots)
+        if opened.attachment is not None:
+            await opened.attachment.settled(within=SETTLING)
+        await look_for_commands(opened)
         told = await self._run_command(opened, prompt, desk=desk)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
@@ -108,10 +112,16 @@ class Turns:
         self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk
     ) -> Sequence[ContentPart] | None:
         """What the model is told: the prompt itself, or what a command in it stands for; None: the command answered."""
-        text = prompt[0].text if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
-        command, argument = find_command(opened.commands(), text)
-        if command is None:
-            return prompt
+        commands = opened.commands()
+        typed = find_command(commands, prompt)
+        answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(opened, typed)
+        if not isinstance(answer, str):
+            return prompt if answer is None else answer
+        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._engine.clock, inserted=desk.inserted)
+        return None
+
+    async def _carry_out(self, opened: OpenSession, typed: Typed) -> str | Sequence[ContentPart]:
+        """The command's answer, or the prompt that it stands for."""
         rules, project = configured_rules(opened.settings), opened.session.roots[0]
         context = command_context(
             self._engine,
@@ -119,13 +129,10 @@ class Turns:
             rules=describe_rules(rules, self._permissions, project),
             policy=current_policy(rules, self._permissions, project),
         )
-        result = await command.run(argument, context)
-        if isinstance(result, Asks):
-            return (TextPart(text=result.prompt),)
-        await keep_answer(
-            opened.session, typed=text, answer=result.text, clock=self._engine.clock, inserted=desk.inserted
-        )
-        return None
+        result = await typed.command.run(typed.argument, context)
+        if not isinstance(result, Asks):
+            return result.text
+        return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
     def _turn(self, opened: OpenSession, *, choice: ModelChoice, provider: Provider, desk: Desk) -> Turn:
         session, clock = opened.session, self._engine.clock

@@ -3,7 +3,7 @@
 from functools import partial
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.sessions import close_open, left_out, prepare_history, settle
+from claw_acp.acp.sessions import close_open, find_commands, left_out, prepare_history, settle
 from claw_acp.acp.v1.settings import settings_of
 from claw_acp.acp.view import SessionView
 from claw_acp.contracts.session_setup import SessionSetup
@@ -36,6 +36,7 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
     request = parse(LoadSessionRequest, params, method=call.method)
     view = await _reopen(connection, request)
     await view.replay()
+    await find_commands(view.opened)
     await view.announce(left_out(request.mcp_servers))
     return Reply(settings_of(view.opened, view.client), partial(prepare_history, await connection.engine(), view))
 

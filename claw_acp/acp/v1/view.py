@@ -24,7 +24,7 @@ class SessionViewV1(SessionView):
     async def announce(self, more: Sequence[str] = ()) -> None:
         """See `SessionView`."""
         if self.client.notices:
-            for text in (*self.opened.notices, *more):
+            for text in (*self.opened.notices, *self.opened.commands.troubles, *more):
                 await self.update(render(Notice(severity="warning", title=text), client=self.client, replay=False))
         await self._show_commands()
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.sessions import close_open, left_out, settle
+from claw_acp.acp.sessions import close_open, find_commands, left_out, settle
 from claw_acp.acp.v2.view import SessionViewV2
 from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.errors import SessionNotFound
@@ -22,6 +22,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     opened = await engine.create(SessionSetup(cwd=request.cwd, additional=request.additional_directories))
     connection.open(opened)
     view = session_view(connection, opened.session.id)
+    await find_commands(opened)
     return Reply({"sessionId": opened.session.id, **view.offers()}, partial(settle, engine, view, missing))
 
 
@@ -36,6 +37,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     if request.replay_from is not None:
         await view.replay()
     await view.tell_state()
+    await find_commands(view.opened)
     return Reply(view.offers(), partial(settle, engine, view, missing))
 
 

@@ -70,7 +70,7 @@ class SessionViewV2(SessionView):
 
     async def announce(self, more: Sequence[str] = ()) -> None:
         """See `SessionView`. What can be typed and set is in the answers that open a session."""
-        for text in (*self.opened.notices, *more):
+        for text in (*self.opened.notices, *self.opened.commands.troubles, *more):
             await self.update(notice(Notice(severity="warning", title=text)))
 
     @asynccontextmanager

@@ -1,0 +1,154 @@
+"""Where people keep prompts as files, and which slash commands these make. Looked at again before each prompt."""
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from claw_acp.commands.prompt_file import BadPromptFile, PromptFile, Scope, read_prompt_file
+from claw_acp.core.printable import printable
+
+PROJECT_FOLDERS: Final = (Path(".claw", "commands"), Path(".claude", "commands"))
+MOST_FILES: Final = 200  # of one folder; more are an accident, and every one is looked at before each prompt
+MOST_ENTRIES: Final = 5_000  # files and folders of any kind that are passed by on the way
+DEEPEST: Final = 4  # levels of sub-folders
+
+
+class Folder(NamedTuple):
+    """A place of prompt files. Files of a project must lie inside `within`; a link could lead anywhere."""
+
+    path: Path
+    scope: Scope
+    within: Path | None = None
+
+
+def folders_for(roots: Sequence[Path], *, config_dir: Path, home: Path) -> Sequence[Folder]:
+    """All places in the order of their rights: the session's folders, then the user's own."""
+    project = [Folder(root / path, "project", root) for root in roots for path in PROJECT_FOLDERS]
+    user = [Folder(config_dir / "commands", "user"), Folder(home / ".claude" / "commands", "user")]
+    return [*project, *user]
+
+
+def watched(
+    roots: Callable[[], Sequence[Path]], *, config_dir: Path, taken: Callable[[], Collection[str]]
+) -> "PromptFolders":
+    """The prompt files of a session in these folders, not yet looked for."""
+    return PromptFolders(lambda: folders_for(roots(), config_dir=config_dir, home=Path.home()), taken=taken)
+
+
+class _Seen(NamedTuple):
+    """What a file looked like; another one is read anew."""
+
+    inode: int
+    size: int
+    written: int  # nanoseconds
+    changed: int  # its permissions, say
+
+
+class _Kept(NamedTuple):
+    seen: _Seen
+    command: PromptFile | None
+    trouble: str | None
+
+
+class PromptFolders:
+    """The commands of some folders, as they were at the last look.
+
+    Attributes:
+        commands: By scope; of several with one name the first counts, in the order of the folders.
+        troubles: What is wrong with files that make no command, one line each.
+    """
+
+    def __init__(self, folders: Callable[[], Sequence[Folder]], *, taken: Callable[[], Collection[str]]) -> None:
+        self._folders = folders
+        self._taken = taken
+        self._kept: Mapping[Path, _Kept] = {}
+        self.commands: Mapping[str, Sequence[PromptFile]] = {}
+        self.troubles: Sequence[str] = ()
+
+    def look(self) -> bool:
+        """See what is there now; True when the commands are not what they were. Blocks: for a worker thread."""
+        kept: dict[Path, _Kept] = {}
+        troubles: list[str] = []
+        chosen: dict[str, PromptFile] = {}
+        scopes: dict[str, list[PromptFile]] = {}
+        taken = self._taken()
+        for folder in self._folders():
+            for path in _files(folder.path, troubles):
+                entry = kept[path] = self._entry(path, folder)
+                command, trouble = entry.command, entry.trouble
+                if command is not None and command.name in taken:
+                    trouble = f"/{command.name} is a command of this program; give the file another name"
+                elif command is not None and command.name not in chosen:
+                    chosen[command.name] = command
+                    scopes.setdefault(folder.scope, []).append(command)
+                if trouble:
+                    troubles.append(printable(f"{path}: {trouble}"))
+        changed = scopes != self.commands
+        self._kept, self.commands, self.troubles = kept, scopes, tuple(troubles)
+        return changed
+
+    def _entry(self, path: Path, folder: Folder) -> _Kept:
+        """What is known of a file: read only if it is another one than before."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            return _Kept(_Seen(0, 0, 0, 0), None, f"it cannot be read: {error.strerror}")
+        seen = _Seen(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        known = self._kept.get(path)
+        if known is not None and known.seen == seen:
+            return known
+        try:
+            _check_inside(path, folder.within)
+            _check_kind(status)
+            return _Kept(seen, read_prompt_file(path, name=_name(path, folder.path), scope=folder.scope), None)
+        except BadPromptFile as error:
+            return _Kept(seen, None, str(error))
+
+
+def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:
+    """The Markdown files of a folder and its sub-folders, in order. Hidden ones and links to folders are passed by."""
+
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            troubles.append(printable(f"{error.filename}: it cannot be listed: {error.strerror}"))
+
+    found = passed = 0
+    for directory, names, files in os.walk(folder, onerror=unreadable):
+        depth = len(Path(directory).relative_to(folder).parts)
+        names[:] = sorted(name for name in names if not name.startswith(".")) if depth < DEEPEST else []
+        passed += len(names) + len(files)
+        for name in sorted(files):
+            if name.startswith(".") or not name.lower().endswith(".md"):
+                continue
+            found += 1
+            if found <= MOST_FILES:
+                yield Path(directory, name)
+        if found > MOST_FILES or passed > MOST_ENTRIES:
+            troubles.append(
+                printable(f"{folder}: it holds too much; only the first {min(found, MOST_FILES)} files count")
+            )
+            return
+
+
+def _name(path: Path, folder: Path) -> str:
+    """`git/fix.md` is `git:fix`.
+
+    Raises:
+        BadPromptFile: Nobody could type it.
+    """
+    name = ":".join(path.relative_to(folder).with_suffix("").parts)
+    if not name.isprintable() or any(character.isspace() for character in name):
+        raise BadPromptFile("its name has white space or characters that cannot be typed; rename the file")
+    return name
+
+
+def _check_kind(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):  # a pipe, which would keep whoever reads it waiting
+        raise BadPromptFile("it is not a file")
+
+
+def _check_inside(path: Path, within: Path | None) -> None:
+    if within is not None and not path.resolve().is_relative_to(within.resolve()):
+        raise BadPromptFile(f"it is a link out of {within}")
