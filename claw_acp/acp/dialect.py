@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from claw_acp.acp.handshake import ClientCapabilities, Handshake
+from claw_acp.acp.handshake import PROTOCOL_VERSION, ClientCapabilities, Handshake
 from claw_acp.acp.view import SessionView
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
@@ -41,3 +41,8 @@ DIALECTS: Mapping[int, Ref[Dialect]] = {
     2: Ref("claw_acp.acp.v2.methods:DIALECT"),
 }
 """By version; a connection loads the one that was agreed on."""
+
+
+def spoken_versions(*, draft: bool) -> tuple[int, ...]:
+    """The versions on offer, with or without the one that is still a draft."""
+    return tuple(DIALECTS) if draft else (PROTOCOL_VERSION,)

@@ -4,11 +4,13 @@ import gc
 import logging
 import os
 import signal
+from collections.abc import Sequence
 
 import anyio
 
 from claw_acp.acp.boot import Answered, Opening
 from claw_acp.acp.connection import Connection
+from claw_acp.acp.dialect import spoken_versions
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -33,7 +35,7 @@ def serve(opening: Opening) -> int:
         for finding in settings.findings:
             log.warning("configuration: %s", finding.text())
         try:
-            anyio.run(_serve, opening, trace)
+            anyio.run(_serve, opening, spoken_versions(draft=settings.protocol_2), trace)
         finally:
             kill_all_groups()
             if trace is not None:
@@ -41,7 +43,7 @@ def serve(opening: Opening) -> int:
     return 0
 
 
-async def _serve(opening: Opening, trace: FrameTrace | None) -> None:
+async def _serve(opening: Opening, spoken: Sequence[int], trace: FrameTrace | None) -> None:
     async with (
         stdio_transport(
             opening.input_fd,
@@ -59,6 +61,7 @@ async def _serve(opening: Opening, trace: FrameTrace | None) -> None:
             transport,
             house,
             clock=SYSTEM_CLOCK,
+            spoken=spoken,
             answered=None if opening.answered is None else opening.answered.handshake,
             on_frame=None if trace is None else trace.record,
         )

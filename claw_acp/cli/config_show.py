@@ -33,8 +33,11 @@ def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
     """Dotted keys with their values, keys of providers as references or masked."""
     yield "model", settings.model
     yield "mode", settings.mode
+    yield "protocol_2", settings.protocol_2
     for name, section in settings.providers.items():
         yield from _set_values(section, prefix=f"providers.{name}")
+    for name, login in settings.logins.items():
+        yield f"logins.{name}", "none needed" if login.reference is None else login.reference.describe()
     for name, entry in settings.mcp.items():
         yield from _set_values(entry, prefix=f"mcp.{name}")
     for key in ("allow", "ask", "deny"):

@@ -70,6 +70,7 @@ def _combine(
     return Settings(
         model=values.model or config.model,
         mode=values.mode or config.mode,
+        protocol_2=config.protocol_2,
         providers=configured | _logged_in(logins, configured),
         permissions=config.permissions,
         limits=config.limits,
@@ -98,7 +99,8 @@ def _logged_in(logins: Logins, configured: Mapping[str, ProviderSection]) -> dic
 
 
 def _origins_of_logins(logins: Logins) -> dict[str, Origin]:
-    return {
+    known = {f"logins.{name}": Origin(kind="login", place=login.place) for name, login in logins.by_provider.items()}
+    return known | {
         f"providers.{name}.{field}": Origin(kind="login", place=login.place)
         for name, login in logins.by_provider.items()
         if login.section is not None

@@ -173,10 +173,15 @@ class McpSection(Section):
 
 
 class ConfigFile(Section):
-    """One `config.toml`. What was set in it, and not left to a default, is in `model_fields_set`."""
+    """One `config.toml`. What was set in it, and not left to a default, is in `model_fields_set`.
+
+    Attributes:
+        protocol_2: Whether editors that ask for protocol 2, a draft, get it.
+    """
 
     model: Annotated[str, Field(min_length=1)] | None = None
     mode: Mode = "ask"
+    protocol_2: bool = True
     providers: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], ProviderSection] = Field(
         default_factory=dict[str, ProviderSection]
     )

@@ -57,8 +57,9 @@ def _lower_limits(user: LimitsSection, *, project: Layer, origins: dict[str, Ori
 
 def _not_for_projects(project: Layer) -> Iterator[KeyPath]:
     """The keys of the project's file that are the user's alone."""
-    if "model" in project.config.model_fields_set:
-        yield ("model",)
+    for name in ("model", "protocol_2"):
+        if name in project.config.model_fields_set:
+            yield (name,)
     for name in project.config.providers:
         yield ("providers", name)
     for name in project.config.mcp:

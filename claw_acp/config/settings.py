@@ -39,6 +39,7 @@ class Settings(Value):
     Attributes:
         model: `provider/model`, or None: take the first provider that has a key.
         mode: The mode new sessions start in.
+        protocol_2: Whether editors that ask for protocol 2 get it.
         providers: What the user's file says about providers, in its order, then services somebody logged in to.
         permissions: Rules of all files; the deny and ask rules of a project stand after the user's.
         limits: Bounds of a turn.
@@ -55,6 +56,7 @@ class Settings(Value):
 
     model: str | None
     mode: Mode
+    protocol_2: bool
     providers: Mapping[str, ProviderSection]
     permissions: PermissionsSection
     limits: LimitsSection
