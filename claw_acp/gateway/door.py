@@ -31,9 +31,8 @@ class Door(socket.socket):
         self._guests: list[socket.socket] = []
         self._crowded = False
         self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT") and family != getattr(socket, "AF_UNIX", None):
-            self.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(patience * 1000))
+        if family in {socket.AF_INET, socket.AF_INET6}:
+            self._set_patience(patience)
         self.settimeout(0)
 
     def accept(self) -> tuple[socket.socket, object]:
@@ -53,6 +52,15 @@ class Door(socket.socket):
             self._crowded = True
             log.warning("too many TCP connections: more are hung up on", extra={"limit": self._limit})
         raise ConnectionAbortedError(errno.ECONNABORTED, "too many connections")
+
+    def _set_patience(self, seconds: float) -> None:
+        """Notice clients that are gone or take nothing; connections inherit this. What a system lacks is left out."""
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        probes = {"TCP_KEEPIDLE": seconds / 2, "TCP_KEEPINTVL": seconds / 6, "TCP_KEEPCNT": 3}
+        for name, value in (*probes.items(), ("TCP_USER_TIMEOUT", seconds * 1000)):
+            option: int | None = getattr(socket, name, None)
+            if option is not None:
+                self.setsockopt(socket.IPPROTO_TCP, option, max(1, int(value)))
 
     def hang_up(self) -> None:
         """End all connections at once."""

@@ -16,7 +16,7 @@ from claw_acp.gateway.connections import Connect, Connections
 from claw_acp.gateway.door import Door
 from claw_acp.gateway.ending import RemoteTransport
 from claw_acp.gateway.limits import Limits
-from claw_acp.gateway.listener import listen
+from claw_acp.gateway.listener import listen, log_complaints
 from claw_acp.gateway.place import Place
 from claw_acp.runtime import warm_up
 from claw_acp.runtime.build import open_engine
@@ -61,6 +61,7 @@ async def serve(
         on_ready: Called when clients are served.
     """
     stop = anyio.Event()
+    log_complaints()
     async with anyio.create_task_group() as tasks:
         house = EngineHouse(open_engine)
         tasks.start_soon(house.keep, name="engine")
@@ -80,23 +81,24 @@ async def run(
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve connections that `connect` makes until `stop` is set; then all end before this returns."""
-    over = anyio.Event()
+    over, closed = anyio.Event(), anyio.Event()
     place = Place(loopback=address.is_loopback, hosts=terms.hosts, origins=terms.origins)
     limits = terms.limits
     async with anyio.create_task_group() as tasks:
         async with Connections.running(connect, limits=limits) as connections:
             app = Application(connections, place=place, token=terms.token, limits=limits, clock=SYSTEM_CLOCK)
-            tasks.start_soon(_listen, app, door, limits, over, name="listener")
+            tasks.start_soon(_listen, app, door, limits, over, closed, name="listener")
             on_ready()
             await stop.wait()
         over.set()
-        await anyio.sleep(limits.last_words)
+        with anyio.move_on_after(limits.last_words):
+            await closed.wait()
         door.hang_up()
 
 
-async def _listen(app: Application, door: Door, limits: Limits, over: anyio.Event) -> None:
+async def _listen(app: Application, door: Door, limits: Limits, over: anyio.Event, closed: anyio.Event) -> None:
     await listen(app, door, limits=limits, until=over.wait)
-    over.set()
+    closed.set()
 
 
 def _maker(house: EngineHouse, trace: FrameTrace | None) -> Connect:

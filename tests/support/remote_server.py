@@ -1,0 +1,117 @@
+"""`claw-acp serve` as a process, and clients that reach it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import httpx
+
+from tests.support.agent_process import EXIT_BOUND, PATIENCE, AgentProcess, eventually
+from tests.support.script_files import Script, configure
+
+KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+JSON = {"content-type": "application/json"}
+
+
+class RemoteServer:
+    """A server that listens. Made by `started`.
+
+    Attributes:
+        url: The endpoint, as the first line on stdout has it.
+        token: What clients show; empty when none is wanted.
+        process: The process.
+    """
+
+    def __init__(self, process: AgentProcess, *, url: str, token: str) -> None:
+        self.process = process
+        self.url = url
+        self.token = token
+
+    @classmethod
+    @asynccontextmanager
+    async def started(
+        cls,
+        *,
+        project: Path,
+        home: Path,
+        script: Script | None = None,
+        config: str = "",
+        arguments: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> "AsyncGenerator[RemoteServer]":
+        """Start one on a free port; at the end it must leave in time, well, and with nothing left behind."""
+        claw = home / "claw"
+        configure(claw, script, more=config)
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        process = AgentProcess.start(
+            cwd=project,
+            env={**kept, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})},
+            stderr=home / f"stderr-{os.urandom(4).hex()}.txt",
+            command=(sys.executable, "-m", "claw_acp", "serve", "--listen", "127.0.0.1:0", *arguments),
+        )
+        try:
+            url = await _first_line(process)
+            token = "" if "--no-token" in arguments else (claw / "serve-token").read_text().strip()
+            server = cls(process, url=url, token=token)
+            yield server
+            if process.exit_code is None:
+                await server.stop()
+        finally:
+            process.destroy()
+
+    @property
+    def websocket_url(self) -> str:
+        """The endpoint for WebSockets."""
+        return self.url.replace("http://", "ws://")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Those that every client needs."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    @asynccontextmanager
+    async def http(self, *, http2: bool = False) -> AsyncGenerator[httpx.AsyncClient]:
+        """A client with the token; over HTTP/2 it begins with it, since there is no TLS to agree on it."""
+        async with httpx.AsyncClient(
+            http1=not http2, http2=http2, headers=self.headers, timeout=PATIENCE, trust_env=False
+        ) as client:
+            yield client
+
+    async def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Tell it to stop, and see it off."""
+        self.process.signal(number)
+        assert await self.process.ended(within=EXIT_BOUND) == 0, self.process.stderr()
+        await self.process.childless()
+        assert "Traceback" not in self.process.stderr(), self.process.stderr()
+
+
+async def _first_line(process: AgentProcess) -> str:
+    data = b""
+    with anyio.move_on_after(PATIENCE):
+        while not data.endswith(b"\n"):
+            piece = await process.read()
+            assert piece, f"it ended:\n{process.stderr()}"
+            data += piece
+    await eventually(lambda: "token:" in process.stderr(), what="the words for people")
+    return data.decode().strip()
+
+
+def refused_start(*arguments: str, home: Path) -> str:
+    """What a server says that does not start."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-m", "claw_acp", "serve", *arguments],
+        env={**kept, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, ""), done
+    return done.stderr
