@@ -17,7 +17,8 @@ Try it without an editor:
   claw-acp run "PROMPT"      one task in this directory
   claw-acp doctor            what works on this machine, and what to do about the rest
 
-A model answers when ANTHROPIC_API_KEY or OPENAI_API_KEY is set; until then the built-in offline assistant does.
+A model answers once you have run `claw-acp login`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY; until then the
+built-in offline assistant does.
 `claw-acp --help` lists all commands.
 """
 

@@ -27,6 +27,8 @@ class Command:
 COMMANDS: Mapping[str, Command] = {
     "demo": Command(Ref("claw_acp.cli.demo:main"), "watch the agent work on a sample project, without key or network"),
     "run": Command(Ref("claw_acp.cli.run:main"), "give the agent one task in this directory"),
+    "login": Command(Ref("claw_acp.cli.login:main"), "give the key of a model provider; it is tried and kept"),
+    "logout": Command(Ref("claw_acp.cli.logout:main"), "forget keys that login kept"),
     "doctor": Command(Ref("claw_acp.cli.doctor:main"), "check this machine: what works, what is missing, what to do"),
     "verify": Command(Ref("claw_acp.cli.verify:main"), "check an ACP agent against the protocol"),
     "sessions": Command(Ref("claw_acp.cli.sessions:main"), "list, show and export conversations"),

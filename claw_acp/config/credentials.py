@@ -29,6 +29,8 @@ from claw_acp.config.toml_file import TomlDocument, read_toml
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 
+BY_LOGIN = "login "
+"""How the source of a key begins that was kept by logging in."""
 OTHERS = 0o077  # permission bits of everybody but the owner
 
 _KEY, _KEYRING = "key", "keyring"
@@ -54,7 +56,7 @@ class Login(Value):
     def source(self) -> str:
         """Where the key is, for people."""
         kept = "the system keyring" if self.reference is not None and self.reference.slow else self.place
-        return f"login ({kept})"
+        return f"{BY_LOGIN}({kept})"
 
 
 class Logins(Value):

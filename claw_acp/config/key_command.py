@@ -24,6 +24,7 @@ class KeyCommand:
     def __init__(self, line: str) -> None:
         self._line = line
         self._child: subprocess.Popen[bytes] | None = None
+        self._unwanted = False
 
     def run(self, environ: Mapping[str, str]) -> Secret:
         """Run it. Blocks.
@@ -44,6 +45,8 @@ class KeyCommand:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise self._failed(f"cannot be started: {reason}") from error
+        if self._unwanted:
+            self.kill()  # whoever wanted that came before there was anything to end
         try:
             printed, said = self._child.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired as error:
@@ -59,6 +62,7 @@ class KeyCommand:
 
     def kill(self) -> None:
         """End the command with everything that it started."""
+        self._unwanted = True
         if self._child is not None and self._child.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)

@@ -45,6 +45,7 @@ from tests.support.model_replies import (
 
 HEAD_LIMIT = 64 * 1024
 MODELS = ("test-model", "other-model")
+WRONG_KEY = "this key opens nothing here"
 
 
 class ModelServer:
@@ -59,6 +60,7 @@ class ModelServer:
         self._script: deque[Reply] = deque()
         self._default: Reply | Responder | None = None
         self._listing: Raw | None = None
+        self._keys: tuple[str, ...] = ()
         self._port = 0
         self._connections = 0
         self._streams: set[anyio.abc.SocketStream] = set()
@@ -99,6 +101,10 @@ class ModelServer:
     def always(self, reply: Reply | Responder) -> None:
         """Answer with this whenever the script is empty; a function sees the request and decides."""
         self._default = reply
+
+    def serves_only(self, *keys: str) -> None:
+        """Refuse every request without one of these keys, as the vendors do."""
+        self._keys = keys
 
     def always_lists(self, reply: Raw) -> None:
         """Answer every `GET .../models` with this."""
@@ -189,6 +195,9 @@ class ModelServer:
             self._notify()
 
     def _reply_to(self, request: ReceivedRequest) -> Raw | NoAnswer | HangUp:
+        key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
+        if self._keys and key not in self._keys:
+            return failure(401, {"type": "error", "error": {"type": "authentication_error", "message": WRONG_KEY}})
         if request.method == "GET":
             return self._listing or _model_list(request)
         reply: Reply | Responder = self._script.popleft() if self._script else self._default or _UNSCRIPTED

@@ -1,0 +1,86 @@
+"""What `claw-acp login` asks on a terminal. `EOFError` and `KeyboardInterrupt` are for the caller: nothing is kept."""
+
+import re
+from collections.abc import Sequence
+from getpass import getpass
+
+from claw_acp.cli.paint import columns
+from claw_acp.config.model import PROVIDER_NAME
+from claw_acp.core.printable import printable
+from claw_acp.core.secret import Secret
+from claw_acp.providers.cards import Card
+from claw_acp.providers.overview import ProviderState
+
+ANOTHER = "+"
+
+
+def choose_provider(cards: Sequence[Card], states: Sequence[ProviderState]) -> Card | None:
+    """One of the cards; None for a service that is not among them."""
+    known = {state.name: state for state in states}
+    rows = [(str(number), card.name, _state(known[card.name])) for number, card in enumerate(cards, start=1)]
+    rows.append((ANOTHER, "another", "any service that speaks the API of OpenAI or Anthropic"))
+    print("\nWhich model provider do you want to use?\n")
+    for line in columns(rows):
+        print(f"  {line}")
+    while True:
+        answer = input("\nNumber or name [1]: ").strip() or "1"
+        if answer in {ANOTHER, "another"}:
+            return None
+        chosen = [card for number, card in enumerate(cards, start=1) if answer in {str(number), card.name}]
+        if chosen:
+            return chosen[0]
+        print(f"There is no {printable(answer)!r} in the list.")
+
+
+def ask_name(taken: Sequence[str]) -> str:
+    """What to call a service of the user's own."""
+    while True:
+        name = input("A name for it, as in work: ").strip()
+        if name in taken:
+            print(f"{name} is a provider already.")
+        elif re.match(PROVIDER_NAME, name):
+            return name
+        else:
+            print("A name is made of letters, digits, dots, dashes and underscores.")
+
+
+def ask_address() -> str:
+    """Where it is."""
+    return input("Its address, as in http://127.0.0.1:8080/v1: ").strip()
+
+
+def ask_kind(kinds: Sequence[str]) -> str:
+    """Which API it speaks."""
+    while True:
+        kind = input(f"The API it speaks ({' or '.join(kinds)}) [{kinds[0]}]: ").strip().lower() or kinds[0]
+        if kind in kinds:
+            return kind
+
+
+def ask_key(card: Card, *, optional: bool) -> Secret | None:
+    """The key, which is not shown; None only where a service may need none."""
+    more = ", or nothing if it needs none" if optional else ""
+    while True:
+        key = getpass(f"Key for {card.name} (it is not shown{more}): ").strip()
+        if key:
+            return Secret(key)
+        if optional:
+            return None
+
+
+def ask_model() -> str:
+    """The name of a model, of a service that lists none."""
+    while True:
+        if name := input("It lists no models. The name of the one to use: ").strip():
+            return name
+
+
+def agrees(question: str) -> bool:
+    """Yes, or anything else."""
+    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def _state(state: ProviderState) -> str:
+    if state.ready:
+        return f"has a key from {state.key_source}" if state.key_source else "needs no key"
+    return "no key yet" if not state.configured else state.problem or ""
