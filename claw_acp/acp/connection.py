@@ -19,6 +19,7 @@ from claw_acp.acp.handshake import (
     requested_version,
 )
 from claw_acp.acp.view import SessionView
+from claw_acp.contracts.mcp_server import OnServerMessage
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -70,6 +71,8 @@ class Connection:
         self._house = house
         self._tasks: TaskGroup | None = None
         self._views: dict[str, SessionView] = {}
+        self.mcp_requests: dict[tuple[str, str], OnServerMessage] = {}
+        """Who hears of which request to an MCP server inside the client, by the ids of both."""
         self.status_watch: StatusWatch | None = None
         """What tells this client when `auth/status` has changed; there once it has asked."""
 
@@ -157,6 +160,10 @@ class Connection:
                 session_id, f"session {session_id} is not open on this connection, or closed since; open it first"
             )
         return view
+
+    def serves(self, method: str) -> bool:
+        """Whether the protocol agreed on has a request here."""
+        return self._dialect is not None and method in self._dialect.requests
 
     def has_open(self, session_id: str) -> bool:
         """Whether a session is active here."""

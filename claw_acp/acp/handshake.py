@@ -22,8 +22,19 @@ AGENT_INFO: JsonObject = {"name": "claw-acp", "title": "Claw", "version": VERSIO
 AGENT_CAPABILITIES: JsonObject = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-    "mcpCapabilities": {"http": False, "sse": False},
-    "sessionCapabilities": {"list": {}, "delete": {}, "additionalDirectories": {}, "resume": {}, "close": {}},
+    "mcpCapabilities": {"http": True, "sse": True, "acp": True},
+    "sessionCapabilities": {
+        "list": {},
+        "delete": {},
+        "additionalDirectories": {},
+        "resume": {},
+        "close": {},
+        "fork": {},
+        "archive": {},
+        "status": {},
+        "title": {},
+        "systemPrompt": {"mode": {"override": {}}},
+    },
     "auth": {"logout": {}, "status": {}},
     "providers": {},
 }

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.core.events import Event, TerminalChanged
+from claw_acp.core.events import Event, Notice, TerminalChanged, ToolCallChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
@@ -83,6 +83,15 @@ class SessionView(ABC):
             await self.show_past(events)
             self._seen = events[-1].seq if events else 0
 
+    async def show_running(self) -> None:
+        """Show the tool calls of a turn that runs, to a client that has just joined and hears of what comes next."""
+        events = await self.opened.session.read()
+        unfinished = set(self.opened.session.history.unfinished_calls)
+        for event in events:
+            if isinstance(event, ToolCallChanged) and event.item in unfinished:
+                await self.show(event)
+        self._seen = events[-1].seq if events else 0
+
     @asynccontextmanager
     async def holding(self) -> AsyncGenerator[None]:
         """Live events wait until the block ends (or the last of several does): what is past comes first."""
@@ -104,7 +113,7 @@ class SessionView(ABC):
     async def _release(self) -> None:
         held, self._held = self._held or [], None
         for event in held:
-            passing = event.seq == 0 and (not event.item or isinstance(event, TerminalChanged))
+            passing = event.seq == 0 and (not event.item or isinstance(event, TerminalChanged | Notice))
             if passing or event.seq > self._seen:
                 await self.show(event)
         self._released.set()

@@ -22,6 +22,10 @@ class Attachment(Protocol):
         """Wait until everything that is just starting has started or failed, at most so many seconds."""
         ...
 
+    async def introduce(self) -> None:
+        """Whoever opened the session has been answered: news may be shown now, and what waited is. Idempotent."""
+        ...
+
     async def aclose(self) -> None:
         """Let go of everything, within a bound. Idempotent."""
         ...

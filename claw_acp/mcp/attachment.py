@@ -14,7 +14,7 @@ from claw_acp.contracts.command import Command
 from claw_acp.contracts.mcp_server import McpServerSpec
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
-from claw_acp.core.events import CommandsChanged, Notice
+from claw_acp.core.events import CommandsChanged, Event, Notice
 from claw_acp.core.ids import new_id
 from claw_acp.mcp.lending import Lending
 from claw_acp.mcp.names import server_names
@@ -52,6 +52,8 @@ class ServerAttachment:
         self._shown: Sequence[tuple[str, str, str | None]] = ()
         self._left_out = 0
         self._told_too_many = False
+        self._introduced = False
+        self._news: list[Event] = []
 
     # ------------------------------------------------------------------ which servers
 
@@ -66,7 +68,9 @@ class ServerAttachment:
         for plan, slug in zip(wanted, server_names(plan.name for plan in wanted), strict=True):
             known = before.get((plan.name, slug))
             if known is None or known.server.plan != plan or known.server.ended.is_set():
-                server = Server(plan, slug=slug, session=self._session, clock=self._clock, changed=self._changed)
+                server = Server(
+                    plan, slug=slug, session=self._session, clock=self._clock, changed=self._changed, tell=self._tell
+                )
                 self._tasks.start_soon(server.run, name=f"MCP server {slug}")
                 self._since = anyio.current_time()
                 known = Lending(server)
@@ -94,6 +98,18 @@ class ServerAttachment:
             with anyio.CancelScope(deadline=self._since + within):
                 for event in waiting:
                     await event.wait()
+
+    async def introduce(self) -> None:
+        """See `Attachment`."""
+        self._introduced = True
+        while self._news:
+            await self._session.show(self._news.pop(0))
+
+    async def _tell(self, event: Event) -> None:
+        """Show something, though never before the answer that tells a client of its session."""
+        self._news.append(event)
+        if self._introduced:
+            await self.introduce()
 
     async def aclose(self) -> None:
         """See `Attachment`."""
@@ -145,12 +161,12 @@ class ServerAttachment:
         commands = self._signature()
         if commands != self._shown:
             self._shown = commands
-            await self._session.show(CommandsChanged())
+            await self._tell(CommandsChanged())
 
     async def _show_too_many(self) -> None:
         names = ", ".join(lending.server.name for lending in self._lendings)
         log.warning("MCP tools left out", extra={"servers": names, "count": self._left_out})
-        await self._session.show(
+        await self._tell(
             Notice(
                 item=new_id("ntc", clock=self._clock),
                 severity="warning",

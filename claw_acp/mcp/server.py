@@ -12,7 +12,7 @@ from anyio import to_thread
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import Notice
+from claw_acp.core.events import Event, Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart
@@ -45,10 +45,18 @@ class Server:
         session: Whose it is.
         clock: Time.
         changed: Hears that the offer is not what it was.
+        tell: Shows people what they should know.
     """
 
     def __init__(
-        self, plan: Plan, *, slug: str, session: Session, clock: Clock, changed: Callable[[], Awaitable[None]]
+        self,
+        plan: Plan,
+        *,
+        slug: str,
+        session: Session,
+        clock: Clock,
+        changed: Callable[[], Awaitable[None]],
+        tell: Callable[[Event], Awaitable[None]],
     ) -> None:
         self.plan = plan
         self.slug = slug
@@ -59,6 +67,7 @@ class Server:
         self._session = session
         self._clock = clock
         self._changed = changed
+        self._tell_people = tell
         self._connection: ServerConnection | None = None
         self._news = anyio.Event()
         self._off: str | None = None
@@ -161,7 +170,7 @@ class Server:
         if had != NOTHING:
             await self._changed()
         advice = failure.advice or "Correct its settings, then open the session again."
-        await self._session.show(
+        await self._tell_people(
             Notice(
                 item=new_id("ntc", clock=self._clock),
                 severity="warning",

@@ -61,6 +61,7 @@ class Turns:
         if opened.system is None:
             opened.system = await to_thread.run_sync(system_prompt, session.roots)
         if opened.attachment is not None:
+            await opened.attachment.introduce()
             await opened.attachment.settled(within=SETTLING)
         await look_for_commands(opened)
         told = await self._run_command(opened, prompt, desk=desk)

@@ -19,6 +19,11 @@ REQUESTS: Mapping[str, str] = {
     "session/list": "claw_acp.acp.sessions:list_sessions",
     "session/close": "claw_acp.acp.v1.sessions:close",
     "session/delete": "claw_acp.acp.sessions:delete",
+    "session/fork": "claw_acp.acp.v1.forking:fork",
+    "session/archive": "claw_acp.acp.stored_sessions:archive",
+    "session/unarchive": "claw_acp.acp.stored_sessions:unarchive",
+    "session/status": "claw_acp.acp.stored_sessions:status",
+    "session/set_title": "claw_acp.acp.stored_sessions:set_title",
     "session/set_mode": "claw_acp.acp.v1.options:set_mode",
     "session/set_config_option": "claw_acp.acp.v1.options:set_config_option",
     "session/prompt": "claw_acp.acp.v1.prompt:prompt",
@@ -27,6 +32,7 @@ REQUESTS: Mapping[str, str] = {
 
 NOTIFICATIONS: Mapping[str, str] = {
     "session/cancel": "claw_acp.acp.v1.prompt:cancel",
+    "mcp/message": "claw_acp.acp.mcp_servers:message",
 }
 
 DIALECT = Dialect(

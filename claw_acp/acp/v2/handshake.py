@@ -11,6 +11,8 @@ PROTOCOL_VERSION = 2
 
 SESSION_MARKERS = ("delete", "additionalDirectories")
 """The session methods and parameters beyond the baseline that protocol 2 serves, where protocol 1 serves them too."""
+MCP_MARKERS = ("http",)
+"""Likewise for kinds of MCP servers besides programs."""
 
 
 def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FBT001, FBT002 - see Dialect.handshake
@@ -50,7 +52,7 @@ def _session_capabilities() -> JsonObject:
     markers = _object(AGENT_CAPABILITIES.get("sessionCapabilities"))
     return {
         "prompt": {name: {} for name, on in prompt.items() if on is True},
-        "mcp": {name: {} for name, on in mcp.items() if on is True},
+        "mcp": {"stdio": {}} | {name: {} for name in MCP_MARKERS if mcp.get(name) is True},
         **{name: markers[name] for name in SESSION_MARKERS if name in markers},
     }
 

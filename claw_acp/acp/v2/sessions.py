@@ -3,7 +3,8 @@
 from functools import partial
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.sessions import close_open, find_commands, left_out, settle
+from claw_acp.acp.mcp_servers import server_specs
+from claw_acp.acp.sessions import close_open, find_commands, settle
 from claw_acp.acp.v2.view import SessionViewV2
 from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.errors import SessionNotFound
@@ -17,28 +18,29 @@ from claw_acp.schema.v2.sessions import NewSessionRequest, ResumeSessionRequest
 async def new(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A new session, which is idle; notices follow the answer."""
     request = parse(NewSessionRequest, params, method=call.method)
-    missing = left_out(request.mcp_servers)
+    servers = server_specs(request.mcp_servers, connection=connection)
     engine = await connection.engine()
-    opened = await engine.create(SessionSetup(cwd=request.cwd, additional=request.additional_directories))
+    setup = SessionSetup(cwd=request.cwd, additional=request.additional_directories, servers=servers)
+    opened = await engine.create(setup)
     connection.open(opened)
     view = session_view(connection, opened.session.id)
     await find_commands(opened)
-    return Reply({"sessionId": opened.session.id, **view.offers()}, partial(settle, engine, view, missing))
+    return Reply({"sessionId": opened.session.id, **view.offers()}, partial(settle, engine, view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier: its conversation if that is wanted, then how things are, then the answer."""
     request = parse(ResumeSessionRequest, params, method=call.method)
-    missing = left_out(request.mcp_servers)
+    servers = server_specs(request.mcp_servers, connection=connection)
     engine = await connection.engine()
-    setup = SessionSetup(cwd=request.cwd, additional=request.additional_directories)
+    setup = SessionSetup(cwd=request.cwd, additional=request.additional_directories, servers=servers)
     connection.open(await engine.open(request.session_id, setup))
     view = session_view(connection, request.session_id)
     if request.replay_from is not None:
         await view.replay()
     await view.tell_state()
     await find_commands(view.opened)
-    return Reply(view.offers(), partial(settle, engine, view, missing))
+    return Reply(view.offers(), partial(settle, engine, view))
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
