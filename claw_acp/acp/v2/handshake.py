@@ -52,7 +52,7 @@ def _session_capabilities() -> JsonObject:
     markers = _object(AGENT_CAPABILITIES.get("sessionCapabilities"))
     return {
         "prompt": {name: {} for name, on in prompt.items() if on is True},
-        "mcp": {"stdio": {}} | {name: {} for name in MCP_MARKERS if mcp.get(name) is True},
+        "mcp": {"stdio": {}, **{name: {} for name in MCP_MARKERS if mcp.get(name) is True}},
         **{name: markers[name] for name in SESSION_MARKERS if name in markers},
     }
 
