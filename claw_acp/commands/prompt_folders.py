@@ -13,6 +13,7 @@ PROJECT_FOLDERS: Final = (Path(".claw", "commands"), Path(".claude", "commands")
 MOST_FILES: Final = 200  # of one folder; more are an accident, and every one is looked at before each prompt
 MOST_ENTRIES: Final = 5_000  # files and folders of any kind that are passed by on the way
 DEEPEST: Final = 4  # levels of sub-folders
+MOST_TROUBLES: Final = 10  # that a person is told of at once; mending them brings up the next
 
 
 class Folder(NamedTuple):
@@ -86,7 +87,7 @@ class PromptFolders:
                 if trouble:
                     troubles.append(printable(f"{path}: {trouble}"))
         changed = scopes != self.commands
-        self._kept, self.commands, self.troubles = kept, scopes, tuple(troubles)
+        self._kept, self.commands, self.troubles = kept, scopes, _some(troubles)
         return changed
 
     def _entry(self, path: Path, folder: Folder) -> _Kept:
@@ -105,6 +106,12 @@ class PromptFolders:
             return _Kept(seen, read_prompt_file(path, name=_name(path, folder.path), scope=folder.scope), None)
         except BadPromptFile as error:
             return _Kept(seen, None, str(error))
+
+
+def _some(troubles: Sequence[str]) -> Sequence[str]:
+    more = len(troubles) - MOST_TROUBLES
+    left = "1 more file of prompts" if more == 1 else f"{more} more files of prompts"
+    return tuple(troubles) if more <= 0 else (*troubles[:MOST_TROUBLES], f"{left} cannot be used as commands")
 
 
 def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:

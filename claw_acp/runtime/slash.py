@@ -66,7 +66,7 @@ async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -
     name = found[1]
     if name in _EDITORS_OWN:
         return f"There is no command /{name} here: {_EDITORS_OWN[name]}."
-    hint = did_you_mean(name, [command.name for command in commands])
+    hint = did_you_mean(text, [f"/{command.name}" for command in commands])
     return f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands."
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 Object: TypeAlias = dict[str, Any]
 
 BETWEEN_TURNS = frozenset(
-    {"available_commands_update", "config_option_update", "current_mode_update", "session_info_update"}
+    {"available_commands_update", "config_option_update", "current_mode_update", "session_info_update", "notice"}
 )
 """Kinds of updates that belong to no turn."""
 
