@@ -10,13 +10,15 @@ import anyio
 import pytest
 
 from claw_acp.agent.tool_runner import CANCELLED
-from claw_acp.core.events import FINAL, TerminalChanged, ToolCallChanged
+from claw_acp.core.events import FINAL, Event, TerminalChanged, ToolCallChanged
 from claw_acp.session.history import INTERRUPTED
 from claw_acp.session.journal import Journal
+from claw_acp.session.session import LAST_WORDS, Session
 from claw_acp.tools.shell import Shell
 from claw_acp.tools.shell_task import ShellKill, ShellOutput
 from claw_acp.workspace.process_groups import live_groups
 from tests.agent.runner_bench import SECRET, Asked, DeedTool, RunnerBench, ask, runner_bench
+from tests.support.seen import Seen
 
 SLEEPER = ask("shell", command="echo begun; sleep 1000")
 ECHO = ask("shell", command="echo next")
@@ -193,6 +195,33 @@ async def test_a_program_in_the_background_is_followed_between_turns(tmp_path: P
         assert not bench.session.work.cancel_terminal(terminal)
 
 
+class _Counts(Seen):
+    """Notes how many programs run in the background, as each picture is shown."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.counts: list[tuple[bool, int]] = []
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, TerminalChanged):
+            self.counts.append((event.command.running, len(self._session.work.background())))
+
+
+async def test_a_program_whose_end_is_shown_counts_no_longer(tmp_path: Path) -> None:
+    async with runner_bench(tmp_path, [Shell()]) as bench:
+        counts = _Counts(bench.session)
+        bench.session.watchers.append(counts)
+        assert await bench.turn(_background("echo one; exec sleep 1000"), _background("exec sleep 1000"))
+        await bench.until(lambda: bool(counts.counts), "its output")
+        assert len(bench.session.work.background()) == 2
+        for running in bench.session.work.background():
+            bench.session.work.cancel_terminal(running.terminal_id)
+        await bench.until(lambda: not bench.session.work.background(), "both ends")
+        await bench.until(lambda: len(counts.counts) == 3, "both ends shown")
+        assert counts.counts == [(True, 2), (False, 1), (False, 0)]
+
+
 async def test_nothing_of_the_background_is_kept_in_the_journal(tmp_path: Path) -> None:
     async with runner_bench(tmp_path, [Shell()]) as bench:
         assert await bench.turn(_background("echo one"))
@@ -234,9 +263,12 @@ async def test_cancelling_a_turn_leaves_the_background_alone(tmp_path: Path) -> 
 
 async def test_closing_the_session_shows_the_end_of_the_background_and_then_nothing(tmp_path: Path) -> None:
     async with runner_bench(tmp_path, [Shell()]) as bench:
-        assert await bench.turn(_background("exec sleep 1000"), _background("trap '' TERM; while :; do sleep 1; done"))
+        stubborn = _background("trap '' TERM; echo up; while :; do sleep 1; done")
+        assert await bench.turn(stubborn, _background("exec sleep 1000"))
+        await bench.until(lambda: bool(bench.terminals()), "a command that takes no hints")
         await bench.session.aclose()
-        assert sorted(end.signal or "" for end in bench.terminals()) == ["SIGKILL", "SIGTERM"]
+        ends = [each.signal or "" for each in bench.terminals() if not each.running]
+        assert sorted(ends) == ["SIGKILL", "SIGTERM"]
         assert bench.session.work.background() == ()
         assert not live_groups()
         shown = len(bench.seen.events)
@@ -286,12 +318,26 @@ async def test_all_last_words_of_a_turn_share_one_bound(tmp_path: Path) -> None:
     first = 0.0
     async with runner_bench(tmp_path, [HANG, SAY]) as bench:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(bench.turn, ask("hang"), ask("hang"))
+            tasks.start_soon(bench.turn, ask("hang"))
             await bench.until(_runs(bench, "call_1"), "a running call")
-            bench.session.work.cancel_call("call_1")
-            await bench.until(_runs(bench, "call_2"), "the next call")
             bench.session.cancel()
             first = bench.session.last_words().deadline
         assert bench.session.last_words().deadline == first
         assert await bench.turn(ask("say"))
         assert bench.session.last_words().deadline > first, "the next turn has its own"
+
+
+async def test_a_call_cancelled_alone_takes_nothing_of_the_turns_last_words(tmp_path: Path) -> None:
+    async with runner_bench(tmp_path, [HANG]) as bench, anyio.create_task_group() as tasks:
+        foreign = sqlite3.connect(tmp_path / "claw.db", isolation_level=None)
+        foreign.execute("BEGIN EXCLUSIVE")
+        tasks.start_soon(bench.turn, ask("hang"), ask("hang"))
+        await bench.until(lambda: "pending" in bench.statuses("call_2"), "calls that wait for the journal")
+        bench.session.work.cancel_call("call_1")
+        await bench.until(lambda: "in_progress" in bench.statuses("call_1"), "the broken-off commit")
+        foreign.execute("ROLLBACK")
+        foreign.close()
+        await bench.until(_runs(bench, "call_2"), "the next call")
+        now = anyio.current_time()
+        bench.session.cancel()
+        assert bench.session.last_words().deadline >= now + LAST_WORDS
