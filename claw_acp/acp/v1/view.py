@@ -2,14 +2,29 @@
 
 from collections.abc import Sequence
 
+from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.v1.settings import settings_of
 from claw_acp.acp.v1.updates import commands_update, render, user_message
 from claw_acp.acp.view import SessionView
-from claw_acp.core.events import CommandsChanged, Event, MessageStarted, Notice, SessionChanged, UsageChanged
+from claw_acp.core.events import (
+    CommandsChanged,
+    Event,
+    MessageStarted,
+    Notice,
+    SessionChanged,
+    StateChanged,
+    UsageChanged,
+)
+from claw_acp.rpc.peer import Peer
+from claw_acp.runtime.engine import OpenSession
 
 
 class SessionViewV1(SessionView):
     """Renders events as protocol 1 has them; what a client did not ask for is left out or told in other words."""
+
+    def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
+        super().__init__(peer, opened, client)
+        self._untold: list[Notice] = []
 
     async def show(self, event: Event) -> None:
         """See `SessionView`."""
@@ -18,8 +33,17 @@ class SessionViewV1(SessionView):
                 await self._show_settings(event)
             case CommandsChanged():
                 await self._show_commands()
+            case Notice() if not self.client.notices and not self.opened.session.busy:
+                self._untold.append(event)  # told as a thought, and those belong to turns
             case _:
                 await self.update(render(event, client=self.client, replay=False))
+                if isinstance(event, StateChanged) and event.state == "running":
+                    await self._tell_the_untold()
+
+    async def _tell_the_untold(self) -> None:
+        for notice in self._untold:
+            await self.update(render(notice, client=self.client, replay=False))
+        self._untold.clear()
 
     async def announce(self, more: Sequence[str] = ()) -> None:
         """See `SessionView`."""
