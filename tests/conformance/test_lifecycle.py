@@ -119,5 +119,6 @@ async def test_unknown_requests_are_refused_by_name_and_unknown_notifications_ig
 async def test_methods_that_are_not_offered_are_not_served(spawn: Spawn) -> None:
     async with spawn() as editor:
         capabilities = (await editor.initialize())["agentCapabilities"]
-        assert "fork" not in capabilities["sessionCapabilities"]
-        assert (await editor.failing("session/fork", {})).code == -32601
+        assert not {"nes", "positionEncoding"} & set(capabilities)
+        for method in ("nes/start", "session/set_model", "proxy/initialize"):
+            assert (await editor.failing(method, {})).code == -32601

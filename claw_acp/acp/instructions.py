@@ -1,0 +1,30 @@
+"""Instructions that a client gives a session (`systemPrompt`), in no protocol's words."""
+
+from claw_acp.contracts.session_setup import Instructions
+from claw_acp.core.errors import InvalidRequest
+from claw_acp.schema.content import TextContent
+from claw_acp.schema.system_prompt import SystemPrompt
+
+LIMIT = 100_000  # characters: more would leave most models little room for the conversation
+
+
+def instructions(system_prompt: SystemPrompt | None) -> Instructions | None:
+    """What was asked for; None: nothing.
+
+    Raises:
+        InvalidRequest: The mode or a content block is of a kind that was not offered, there are no words in it, or
+            there are too many.
+    """
+    if system_prompt is None:
+        return None
+    if system_prompt.mode not in {"append", "override"}:
+        raise InvalidRequest(f"`systemPrompt.mode` {system_prompt.mode!r} is unknown; use append or override")
+    texts = [block.text for block in system_prompt.content if isinstance(block, TextContent)]
+    if len(texts) < len(system_prompt.content):
+        raise InvalidRequest("`systemPrompt.content` must hold text blocks only")
+    text = "\n\n".join(texts).strip()
+    if not text:
+        raise InvalidRequest("`systemPrompt.content` holds no text; leave `systemPrompt` out instead")
+    if len(text) > LIMIT:
+        raise InvalidRequest(f"`systemPrompt.content` has {len(text)} characters; {LIMIT} is the most")
+    return Instructions(mode="override" if system_prompt.mode == "override" else "append", text=text)
