@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import anyio
 
@@ -31,7 +31,13 @@ KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
 
 class Editor(RawClient):
-    """A client with one agent. Made by `spawned`, or by `opened` with a session ready in it."""
+    """A client with one agent. Made by `spawned`, or by `opened` with a session ready in it.
+
+    Attributes:
+        version: The protocol by whose rules the agent is judged.
+    """
+
+    version: ClassVar[int] = 1
 
     def __init__(self, process: AgentProcess, *, project: Path, script: Script, judge: Judge) -> None:
         super().__init__(process, judge=judge)
@@ -67,7 +73,7 @@ class Editor(RawClient):
         python: Sequence[str] = ("-m", "claw_acp"),
         stderr_to_stdout: bool = False,
         late_cancel: Literal["refused", "allowed"] = "refused",
-    ) -> "AsyncGenerator[Editor]":
+    ) -> AsyncGenerator[Self]:
         """Spawn the program and talk to nobody yet.
 
         Args:
@@ -96,7 +102,7 @@ class Editor(RawClient):
             process,
             project=project,
             script=script or Script(),
-            judge=Judge(OfficialSchema.load(), late_cancel=late_cancel),
+            judge=Judge(OfficialSchema.load(cls.version), late_cancel=late_cancel),
         )
         editor.capabilities = capabilities or {}
         async with _torn_down(editor), anyio.create_task_group() as tasks:
@@ -110,7 +116,7 @@ class Editor(RawClient):
     @asynccontextmanager
     async def opened(
         cls, *, project: Path, home: Path, script: Script | None = None, **options: Any
-    ) -> "AsyncGenerator[Editor]":
+    ) -> AsyncGenerator[Self]:
         """Spawn, initialize and open a session, whose id is in `session`."""
         async with cls.spawned(project=project, home=home, script=script, **options) as editor:
             await editor.initialize()

@@ -34,8 +34,9 @@ class OfficialSchema:
         results: (side that serves it, method) -> name of the result's definition.
     """
 
-    def __init__(self, document: Schema, *, version: int) -> None:
+    def __init__(self, document: Schema, *, version: int, closed: bool = False) -> None:
         self.version = version
+        self._closed = closed
         self.source: Mapping[str, Schema] = document["$defs"]
         self.definitions: dict[str, Schema] = {}
         for name in self.source:
@@ -46,9 +47,15 @@ class OfficialSchema:
         self._validators: dict[str, Any] = {}
 
     @classmethod
-    def load(cls, version: int = 1, *, unstable: bool = False) -> "OfficialSchema":
-        """Give the schema of a protocol version; the test is skipped if there is no Node.js to fetch it with."""
-        return _load(version, unstable=unstable)
+    def load(cls, version: int = 1, *, unstable: bool = False, closed: bool = False) -> "OfficialSchema":
+        """Give the schema of a protocol version; the test is skipped if there is no Node.js to fetch it with.
+
+        Args:
+            version: Of the protocol.
+            unstable: With what may still change.
+            closed: Without the open ends of enumerations and unions, where later versions may put values of theirs.
+        """
+        return _load(version, unstable=unstable, closed=closed)
 
     def problems(self, definition: str, value: object) -> list[str]:
         """Everything that is wrong with a value that should be of this definition, each with its path."""
@@ -88,15 +95,24 @@ class OfficialSchema:
                 done[key] = value
         for union in UNIONS:
             if union in done:
+                done[union] = _without_open_ends(done[union]) if self._closed else done[union]
                 _sort_by_tag(done, union)
         return done
 
 
 @functools.cache
-def _load(version: int, *, unstable: bool) -> OfficialSchema:
+def _load(version: int, *, unstable: bool, closed: bool) -> OfficialSchema:
     name = "schema.unstable.json" if unstable else "schema.json"
     path = foreign_modules() / "@agentclientprotocol" / "sdk" / "schema" / f"v{version}" / name
-    return OfficialSchema(json.loads(path.read_text(encoding="utf-8")), version=version)
+    return OfficialSchema(json.loads(path.read_text(encoding="utf-8")), version=version, closed=closed)
+
+
+def _without_open_ends(members: list[Schema]) -> list[Schema]:
+    """A union without the member for unknown tags, which excludes the known ones, or for unknown strings."""
+    known = [member for member in members if "not" not in member]
+    if any(isinstance(member.get("const"), str) for member in known):
+        known = [member for member in known if "const" in member or member.get("type") != "string"]
+    return known
 
 
 def tag_of(member: Schema) -> tuple[str, str] | None:

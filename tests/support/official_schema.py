@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from tests.support.official_definitions import OfficialSchema
 from tests.support.session_order import Asked, Breach, SessionOrder
+from tests.support.state_order import StateOrder
 
 __all__ = ["Breach", "Judge", "OfficialSchema"]
 
@@ -20,13 +21,14 @@ class Judge:
     """Watches one connection and raises `Breach`, with the frame, for whatever the agent may not send.
 
     Feed it every frame in the order in which the client sees it. Frames of the client are only taken note of, since
-    tests send broken ones on purpose. The order of sessions and turns is that of protocol 1 and is judged only there.
+    tests send broken ones on purpose.
 
     Shapes are those of the unstable schema, which holds all of the stable one; what of it needs a capability is refused
-    where that was not offered. Token counts in the answer to a prompt need none.
+    where that was not offered. Token counts in the answer to a prompt need none. In protocol 2, values and kinds that
+    only its open ends would allow are refused: those are for later versions to fill.
 
     Args:
-        schema: Which protocol; of version 1 the unstable one is taken anyway.
+        schema: Which protocol.
         late_cancel: See `SessionOrder`.
         prompted_by: See `SessionOrder`.
     """
@@ -38,9 +40,12 @@ class Judge:
         late_cancel: Literal["refused", "allowed"] = "refused",
         prompted_by: Literal["us", "anyone"] = "us",
     ) -> None:
-        self._schema = OfficialSchema.load(unstable=True) if schema.version == 1 else schema
-        self._ungated = OfficialSchema.load(schema.version, unstable=True)
-        self._order = SessionOrder(late_cancel=late_cancel, prompted_by=prompted_by)
+        self._schema = OfficialSchema.load(schema.version, unstable=True, closed=schema.version > 1)
+        self._order = (
+            SessionOrder(late_cancel=late_cancel, prompted_by=prompted_by)
+            if schema.version == 1
+            else StateOrder(late_cancel=late_cancel)
+        )
         self._asked: dict[tuple[type, object], list[Asked]] = {}
         self._agent_asked: dict[tuple[type, object], str] = {}
 
@@ -119,8 +124,7 @@ class Judge:
         if definition is None:
             raise Breach(f"{method} is no {'request' if 'id' in message else 'notification'} an agent may send")
         self._fits(definition, params, what=f"params of {method}")
-        if self._schema.version == 1:
-            self._order.agent_called(method, cast("dict[str, Any]", params))
+        self._order.agent_called(method, cast("dict[str, Any]", params))
 
     # -------------------------------------------------------------- answers
 
@@ -138,8 +142,7 @@ class Judge:
         if not waiting:
             del self._asked[_key(message["id"])]
         if kind == "error":
-            if self._schema.version == 1:
-                self._order.failed(request, message["error"])
+            self._order.failed(request, message["error"])
             return
         self._judge_result(request, message["result"])
 
@@ -150,16 +153,14 @@ class Judge:
         definition = self._schema.results.get(("agent", method)) if isinstance(method, str) else None
         if definition is None:
             raise Breach(f"{method} is no request an agent serves, and yet it was answered with a result")
-        schema = self._ungated if method == "session/prompt" else self._schema
-        self._fits(definition, result, what=f"result of {method}", schema=schema)
+        self._fits(definition, result, what=f"result of {method}")
         fitting = cast("dict[str, Any]", result)
         if method == "initialize" and fitting["protocolVersion"] != self._schema.version:
             raise Breach(f"this connection is judged by protocol {self._schema.version}")
-        if self._schema.version == 1:
-            self._order.answered(request, fitting)
+        self._order.answered(request, fitting)
 
-    def _fits(self, definition: str, value: object, *, what: str, schema: OfficialSchema | None = None) -> None:
-        if problems := (schema or self._schema).problems(definition, value):
+    def _fits(self, definition: str, value: object, *, what: str) -> None:
+        if problems := self._schema.problems(definition, value):
             raise Breach(f"{what} ({definition}): {'; '.join(problems)}")
 
 
