@@ -113,7 +113,8 @@ class _Run(Invocation):
     async def _leave_behind(self, process: RunningProcess) -> ToolResult:
         """Let the command run on as a task of the session; its terminal is followed."""
         if self._program is not None:
-            await self._context.progress(Progress(content=(self._program.picture,)))
+            with self._context.programs.running(self._program):
+                await self._context.progress(Progress(content=(self._program.picture,)))
         tasks = BackgroundTasks.on(self._context.shelf)
         task = tasks.add(process, line=self._parameters.command, clock=self._context.clock)
         if self._program is not None:
@@ -139,9 +140,11 @@ class _Run(Invocation):
 
     async def _watched(self, process: RunningProcess) -> ExitStatus:
         """Wait for the end while the person sees it run: in the editor's terminal, or in one of ours."""
-        await self._context.progress(Progress(content=(self._shown(process),)))
-        if self._program is not None:
+        if self._program is None:
+            await self._context.progress(Progress(content=(self._shown(process),)))
+        else:
             with self._context.programs.running(self._program):
+                await self._context.progress(Progress(content=(self._program.picture,)))
                 while (picture := await self._program.news()).running:
                     await self._context.progress(Progress(content=(picture,)))
         return await process.wait()
