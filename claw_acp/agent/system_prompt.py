@@ -1,7 +1,7 @@
 """The instructions that stand above every conversation.
 
-The text depends only on the session's folders and instruction files, so that it stays the same byte for byte from turn
-to turn and vendors' prompt caches hit.
+The text depends only on the session's folders, their instruction files and what the client gave, so that it stays the
+same byte for byte from turn to turn and vendors' prompt caches hit.
 """
 
 import logging
@@ -10,17 +10,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
+from claw_acp.contracts.session_setup import Instructions
+
 log = logging.getLogger(__name__)
 
 INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md")
 INSTRUCTION_LIMIT = 20_000  # characters of one file
 
+_PLACE = Template("""\
+Working folder: $cwd$more
+Platform: $platform
+""")
 _IDENTITY = Template("""\
 You are Claw, a coding agent working inside the user's editor.
 
-Working folder: $cwd$more
-Platform: $platform
-
+$place
 How to work
 - Look before you act: read the files that matter, search instead of guessing, and follow the conventions you find.
 - Change files with the edit tools, not by shell commands, so that the editor shows the change. Make the smallest \
@@ -34,11 +38,18 @@ not do or did not check.
 """)
 
 
-def system_prompt(roots: Sequence[Path]) -> str:
-    """The instructions for a session in these folders; the first is its working folder."""
+def system_prompt(roots: Sequence[Path], given: Instructions | None = None) -> str:
+    """The instructions for a session in these folders; the first is its working folder.
+
+    What the client gives follows ours, or replaces what we say of ourselves and of how to work (ACP: "override"). Where
+    the session works, and what the project says in its own files, stays: without it tools would be used blindly.
+    """
     more = "".join(f"\nAlso in reach: {root}" for root in roots[1:])
-    text = _IDENTITY.substitute(cwd=roots[0], more=more, platform=platform.system())
-    return text + "".join(_instructions(roots[0] / name) for name in INSTRUCTION_FILES)
+    place = _PLACE.substitute(cwd=roots[0], more=more, platform=platform.system())
+    overrides = given is not None and given.mode == "override"
+    text = f"{given.text}\n\n{place}" if given and overrides else _IDENTITY.substitute(place=place)
+    text += "".join(_instructions(roots[0] / name) for name in INSTRUCTION_FILES)
+    return f"{text}\n# Further instructions\n\n{given.text}\n" if given and not overrides else text
 
 
 def _instructions(path: Path) -> str:

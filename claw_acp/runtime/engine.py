@@ -15,7 +15,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.mcp_server import McpServerSpec
 from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.contracts.session_setup import SessionSetup
+from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
@@ -60,6 +60,8 @@ class OpenSession:
     """The session's MCP servers, if it has any."""
     system: str | None = None
     """The instructions above the conversation, once a turn has made them."""
+    system_given: Instructions | None = None
+    """What the client's part of `system` was made of."""
     closed: anyio.Event | None = None
     """Set when it has been closed; there while that goes on."""
 

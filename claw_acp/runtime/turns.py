@@ -27,8 +27,8 @@ from claw_acp.runtime.permissions import configured_rules, current_policy, descr
 from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
 from claw_acp.security.permission_store import PermissionStore
+from claw_acp.session.titles import title_of
 
-TITLE_LIMIT = 60  # characters
 SETTLING = 1.0  # seconds from the opening of a session that its first prompt waits for MCP servers
 
 
@@ -58,8 +58,10 @@ class Turns:
     async def _run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
         session = opened.session
         opened.settings = self._engine.settings(session.roots[0])  # a key or rule added meanwhile counts
-        if opened.system is None:
-            opened.system = await to_thread.run_sync(system_prompt, session.roots)
+        given = session.record.instructions
+        if opened.system is None or opened.system_given != given:
+            opened.system = await to_thread.run_sync(system_prompt, session.roots, given)
+            opened.system_given = given
         if opened.attachment is not None:
             await opened.attachment.introduce()
             await opened.attachment.settled(within=SETTLING)
@@ -185,12 +187,3 @@ def _check_attachments(provider: Provider, choice: ModelChoice, prompt: Sequence
         reason = obstacle(part, capabilities=capabilities)
         if reason and isinstance(part, ImagePart | AudioPart):
             raise InvalidRequest(f"{choice.name} {reason}; leave it out or choose another model")
-
-
-def title_of(prompt: Sequence[ContentPart]) -> str | None:
-    """The first line of what was asked, cut at a word."""
-    text = " ".join(part.text for part in prompt if isinstance(part, TextPart)).strip()
-    line = text.splitlines()[0].strip() if text else ""
-    if len(line) <= TITLE_LIMIT:
-        return line or None
-    return line[: TITLE_LIMIT - 1].rsplit(" ", 1)[0].rstrip() + "…"

@@ -1,0 +1,30 @@
+"""The instructions above a conversation, with those of the client."""
+
+from pathlib import Path
+
+from claw_acp.agent.system_prompt import system_prompt
+from claw_acp.contracts.session_setup import Instructions
+
+
+def test_what_a_client_adds_comes_after_everything_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Use tabs.\n")
+    plain = system_prompt([tmp_path])
+    added = system_prompt([tmp_path], Instructions(mode="append", text="Speak like a $pirate."))
+    assert added == f"{plain}\n# Further instructions\n\nSpeak like a $pirate.\n"
+    assert "Use tabs." in plain
+
+
+def test_what_replaces_our_words_leaves_the_place_and_the_projects_own_files(tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    (tmp_path / "AGENTS.md").write_text("Use tabs.\n")
+    replaced = system_prompt([tmp_path, more], Instructions(mode="override", text="You are a poet."))
+    assert replaced.startswith("You are a poet.\n")
+    assert "Claw" not in replaced
+    assert "How to work" not in replaced
+    assert f"Working folder: {tmp_path}\nAlso in reach: {more}\n" in replaced
+    assert "Use tabs." in replaced
+
+
+def test_the_same_session_has_the_same_instructions_byte_for_byte(tmp_path: Path) -> None:
+    given = Instructions(mode="append", text="Be brief.")
+    assert system_prompt([tmp_path], given) == system_prompt([tmp_path], given)
