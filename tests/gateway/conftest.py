@@ -1,22 +1,86 @@
 """Tests of the server for clients elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import httpx
 import pytest
 
 from tests.support.editor_fixtures import home, project
 from tests.support.remote_server import RemoteServer
+from tests.support.script_files import Script, say, turn
 
-__all__ = ["Serve", "home", "project", "serve"]
+__all__ = ["Peer", "Serve", "home", "peer", "project", "serve", "shared"]
 
 Serve: TypeAlias = Callable[..., AbstractAsyncContextManager[RemoteServer]]
+INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
 
 
 @pytest.fixture
 def serve(project: Path, home: Path) -> Serve:
     """`RemoteServer.started` for the project."""
     return partial(RemoteServer.started, project=project, home=home)
+
+
+@pytest.fixture(scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[RemoteServer]:
+    """One server for all tests of a module that leave it as they found it."""
+    project, home = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("home")
+    async with RemoteServer.started(project=project, home=home, script=Script(turn(say("here")), loop=True)) as server:
+        yield server
+
+
+class Peer:
+    """A client that sends single requests of streamable HTTP, right and wrong."""
+
+    def __init__(self, server: RemoteServer, client: httpx.AsyncClient, *, project: Path) -> None:
+        self.server = server
+        self.client = client
+        self.connection = ""
+        self.project = project
+
+    async def initialize(self) -> httpx.Response:
+        """Make a connection."""
+        answer = await self.client.post(self.server.url, json=INITIALIZE)
+        self.connection = answer.headers["Acp-Connection-Id"]
+        return answer
+
+    async def post(self, message: Any, session: str = "", **headers: str | None) -> httpx.Response:
+        """Send a message; headers by name with underscores, None takes one away."""
+        content = message if isinstance(message, bytes) else None
+        return await self.client.post(
+            self.server.url,
+            json=None if content is not None else message,
+            content=content,
+            headers=self.headers(session, {"content_type": "application/json", **headers}),
+        )
+
+    def headers(self, session: str, more: dict[str, str | None]) -> dict[str, str]:
+        """What identifies us, and more."""
+        named = {"acp_connection_id": self.connection or None, "acp_session_id": session or None, **more}
+        return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
+
+    async def ask(self, method: str, params: dict[str, Any], request_id: Any = 2) -> dict[str, Any]:
+        """Send a request and read its answer from the connection's stream."""
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+        headers = self.headers("", {"accept": "text/event-stream"})
+        async with self.client.stream("GET", self.server.url, headers=headers) as stream:
+            assert (await self.post(message)).status_code == 202
+            async for line in stream.aiter_lines():
+                answer = httpx.Response(200, content=line.removeprefix("data: ")).json() if line else {}
+                if answer.get("id") == request_id and "method" not in answer:
+                    return answer
+        raise AssertionError("the stream ended")
+
+
+@pytest.fixture
+async def peer(shared: RemoteServer, tmp_path: Path) -> AsyncGenerator[Peer]:
+    """A client of the shared server, connected."""
+    async with shared.http() as client:
+        peer = Peer(shared, client, project=tmp_path)
+        await peer.initialize()
+        yield peer
+        await client.delete(shared.url, headers={"Acp-Connection-Id": peer.connection})
