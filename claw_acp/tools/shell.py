@@ -10,6 +10,7 @@ from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, Run
 from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
+from claw_acp.core.value import replace
 from claw_acp.tools.display import fenced, printable
 from claw_acp.tools.parameters import Parameters, TypedTool
 from claw_acp.tools.shell_program import ShellProgram
@@ -108,7 +109,8 @@ class _Run(Invocation):
         output = await self._process.output()
         status = output.exit
         ended = "not ended" if status is None else ending(status)
-        return _result(output, shown=self._program.ended(output), status=status, ended=ended)
+        shown = self._program.ended(output)
+        return replace(_result(output, shown=shown, status=status, ended=ended), content=(shown,))
 
     async def _leave_behind(self, process: RunningProcess) -> ToolResult:
         """Let the command run on as a task of the session; its terminal is followed."""

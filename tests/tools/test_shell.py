@@ -113,7 +113,7 @@ async def test_a_command_that_was_cancelled_still_tells_what_it_printed(bench: B
     assert result is not None
     assert said(result) == "begun\n\n[killed by SIGTERM]"
     assert result.content is not None
-    shown = result.content[0]
+    [shown] = result.content
     assert isinstance(shown, CommandContent)
     assert (shown.text, shown.running, shown.signal) == ("begun", False, "SIGTERM")
 
