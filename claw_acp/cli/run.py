@@ -9,6 +9,7 @@ from typing import Literal
 
 import anyio
 
+from claw_acp.cli.form_lines import FormDesk
 from claw_acp.cli.live_view import LiveView
 from claw_acp.cli.paint import Paint
 from claw_acp.cli.permission_keys import PermissionDesk, can_ask
@@ -97,7 +98,8 @@ class _Turn:
         """Start an agent, run the turn, end the agent."""
         by, why = _answers(yes=self._arguments.yes, json=self._arguments.json)
         desk = PermissionDesk(self._activity, by=by, why=why)
-        handlers = Handlers(update=self._update, permission=desk.answer)
+        form = FormDesk(self._activity).answer if by == "key" else None
+        handlers = Handlers(update=self._update, permission=desk.answer, form=form)
         async with (
             spawn_agent(SERVER, handlers=handlers, on_stderr=_pass_on) as agent,
             anyio.create_task_group() as tasks,

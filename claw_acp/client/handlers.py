@@ -9,9 +9,11 @@ import anyio
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.value import Value
 from claw_acp.schema.base import Marker
+from claw_acp.schema.elicitation import CreateElicitationRequest, CreateElicitationResponse
 from claw_acp.schema.initialize import (
     ClientCapabilities,
     ClientSessionCapabilities,
+    ElicitationCapabilities,
     FileSystemCapabilities,
     SessionConfigOptionsCapabilities,
 )
@@ -20,6 +22,7 @@ from claw_acp.schema.updates import SessionUpdate
 
 OnUpdate = Callable[[str, SessionUpdate], Awaitable[None]]
 OnPermission = Callable[[RequestPermissionRequest], Awaitable[PermissionOption | None]]
+OnForm = Callable[[CreateElicitationRequest], Awaitable[CreateElicitationResponse]]
 
 
 class Files(Protocol):
@@ -67,6 +70,7 @@ class Handlers(Value):
     Attributes:
         update: Hears every update, one after another, in order. A prompt returns when it has heard the last one.
         permission: Chooses an answer; None: the question was dismissed.
+        form: Has a form filled in; it holds `requested_schema`.
         files: Serves `fs/*`.
         terminals: Serve `terminal/*` with programs of this machine.
         environment: What those programs inherit; ours when None.
@@ -74,6 +78,7 @@ class Handlers(Value):
 
     update: OnUpdate
     permission: OnPermission
+    form: OnForm | None = None
     files: Files | None = None
     terminals: bool = False
     environment: Mapping[str, str] | None = None
@@ -84,6 +89,7 @@ class Handlers(Value):
         return ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),
             terminal=self.terminals,
+            elicitation=None if self.form is None else ElicitationCapabilities(form=Marker()),
             session=ClientSessionCapabilities(
                 notices=Marker(), config_options=SessionConfigOptionsCapabilities(boolean=Marker())
             ),

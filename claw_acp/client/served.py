@@ -2,18 +2,20 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import anyio
 
 from claw_acp.client.handlers import Handlers, absolute, window
 from claw_acp.client.terminals import Terminals
-from claw_acp.core.errors import ClawError
+from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import RpcError
 from claw_acp.rpc.message import INTERNAL_ERROR
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, RequestHandler
+from claw_acp.schema.elicitation import CreateElicitationRequest, CreateElicitationResponse
 from claw_acp.schema.files import ReadTextFileRequest, WriteTextFileRequest
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.permission import (
@@ -53,6 +55,8 @@ class Served:
 
     def _table(self) -> dict[str, _Serve]:
         methods: dict[str, _Serve] = {"session/request_permission": self._permission}
+        if self._handlers.form is not None:
+            methods["elicitation/create"] = self._form
         if self._handlers.files is not None:
             methods |= {"fs/read_text_file": self._read, "fs/write_text_file": self._write}
         if self._handlers.terminals:
@@ -131,19 +135,36 @@ class Served:
         request = parse(RequestPermissionRequest, params, method="session/request_permission")
         await self.caught_up()  # the call in question was announced by an update
         chosen = None
-        with anyio.CancelScope() as scope:
-            self._questions[request.session_id].add(scope)
-            try:
-                chosen = await self._handlers.permission(request)
-            finally:
-                self._questions[request.session_id].discard(scope)
+        with self._question(request.session_id):
+            chosen = await self._handlers.permission(request)
         outcome = (
             CancelledPermissionOutcome() if chosen is None else SelectedPermissionOutcome(option_id=chosen.option_id)
         )
         return RequestPermissionResponse(outcome=outcome).to_wire()
 
+    async def _form(self, params: JsonObject) -> JsonValue:
+        request = parse(CreateElicitationRequest, params, method="elicitation/create")
+        assert self._handlers.form is not None
+        if request.mode != "form":
+            raise InvalidRequest(f"elicitation/create: the mode {request.mode} was not advertised")
+        await self.caught_up()
+        answer = CreateElicitationResponse(action="cancel")
+        with self._question(request.session_id or ""):
+            answer = await self._handlers.form(request)
+        return answer.to_wire()
+
+    @contextmanager
+    def _question(self, session_id: str) -> Generator[None]:
+        """Whatever is asked inside can be dismissed; then the block ends early."""
+        with anyio.CancelScope() as scope:
+            self._questions[session_id].add(scope)
+            try:
+                yield
+            finally:
+                self._questions[session_id].discard(scope)
+
     def dismiss(self, session_id: str) -> None:
-        """Answer the open questions of a session with `cancelled`, as a cancelling client must."""
+        """Answer the open questions of a session with `cancelled` or `cancel`, as a cancelling client must."""
         for scope in self._questions.pop(session_id, ()):
             scope.cancel()
 

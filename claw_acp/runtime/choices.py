@@ -80,7 +80,8 @@ async def choose(opened: OpenSession, setting_id: str, value: Chosen, *, switche
     elif isinstance(value, bool):
         raise InvalidRequest(f"the option {setting_id!r} takes one of its values, not true or false")
     else:
-        _check(value, setting.options, what=f"{setting.name.lower()} setting")
+        what = setting.id if setting.id in {"mode", "model"} else f"{setting.name.lower()} setting"
+        _check(value, setting.options, what=what)
     await _SETTERS[setting_id](opened, value)
 
 

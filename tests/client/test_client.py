@@ -10,10 +10,11 @@ import anyio
 import pytest
 
 from claw_acp.client.agent import Agent, AgentGone, AgentMisbehaved
-from claw_acp.client.handlers import Handlers, LocalFiles
+from claw_acp.client.handlers import Handlers, LocalFiles, OnForm
 from claw_acp.client.spawn import spawn_agent
 from claw_acp.rpc.errors import RpcError
 from claw_acp.schema.content import TextContent
+from claw_acp.schema.elicitation import CreateElicitationRequest, CreateElicitationResponse
 from claw_acp.schema.permission import PermissionOption, RequestPermissionRequest
 from claw_acp.schema.updates import ContentChunk, SessionUpdate
 
@@ -42,10 +43,13 @@ class Heard:
 
 
 @asynccontextmanager
-async def small_agent(heard: Heard, *, serving: bool = True, **env: str) -> AsyncGenerator[Agent]:
+async def small_agent(
+    heard: Heard, *, serving: bool = True, form: OnForm | None = None, **env: str
+) -> AsyncGenerator[Agent]:
     handlers = Handlers(
         update=heard.update,
         permission=heard.permission,
+        form=form,
         files=LocalFiles() if serving else None,
         terminals=serving,
     )
@@ -222,3 +226,49 @@ async def test_what_the_agent_started_ends_with_it() -> None:
     with anyio.fail_after(5):  # a killed process still takes a moment to go
         while is_alive(pid):
             await anyio.lowlevel.checkpoint()
+
+
+# ------------------------------------------------------------------ forms
+
+FORM = {"mode": "form", "message": "m", "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+
+
+async def test_a_form_is_filled_in_by_the_handler() -> None:
+    heard = Heard()
+
+    async def fill_in(request: CreateElicitationRequest) -> CreateElicitationResponse:
+        assert request.requested_schema is not None
+        return CreateElicitationResponse(
+            action="accept", content=dict.fromkeys(request.requested_schema.properties, "x")
+        )
+
+    async with small_agent(heard, form=fill_in) as agent:
+        asked = json.dumps(FORM)
+        assert json.loads(await say(agent, heard, f"call elicitation/create {asked}")) == {
+            "action": "accept",
+            "content": {"a": "x"},
+        }
+        url = json.dumps({"mode": "url", "message": "m", "elicitationId": "e", "url": "https://example.org/"})
+        assert json.loads(await say(agent, heard, f"call elicitation/create {url}"))["code"] == -32602
+
+
+async def test_without_a_handler_there_are_no_forms() -> None:
+    heard = Heard()
+    async with small_agent(heard) as agent:
+        refused = json.loads(await say(agent, heard, f"call elicitation/create {json.dumps(FORM)}"))
+        assert refused["code"] == -32601
+
+
+async def test_cancelling_dismisses_an_open_form() -> None:
+    heard = Heard()
+
+    async def wait(request: CreateElicitationRequest) -> CreateElicitationResponse:
+        heard.questions.set()
+        await anyio.sleep_forever()
+        raise AssertionError(request)
+
+    async with small_agent(heard, form=wait) as agent, anyio.create_task_group() as tasks:
+        tasks.start_soon(say, agent, heard, f"call elicitation/create {json.dumps(FORM)}")
+        await heard.questions.wait()
+        await agent.cancel("s1")
+    assert json.loads(heard.texts[-1]) == {"action": "cancel"}
