@@ -86,6 +86,11 @@ class AgentProcess:
         return self._child.pid
 
     @property
+    def mark(self) -> str:
+        """What to set `MARK` to for a child that does not inherit its parent's environment."""
+        return self._mark
+
+    @property
     def exit_code(self) -> int | None:
         """The return code; None while it runs."""
         return self._child.poll()
