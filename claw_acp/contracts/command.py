@@ -63,6 +63,7 @@ class CommandContext(Value):
 
     session: str
     cwd: str
+    title: str | None
     mode: str
     model: str
     settings: Sequence[Setting]
@@ -79,6 +80,10 @@ class CommandContext(Value):
     """Write a text into a new file of the project, as far as the policy lets a person; raises ToolError."""
     choose: Callable[[str, str], Awaitable[None]]
     """Change a setting, by its id; raises InvalidRequest."""
+    fork: Callable[[], Awaitable[str]]
+    """Copy the session as it is before this command; the id of the copy."""
+    rename: Callable[[str], Awaitable[str]]
+    """Give the session a title; the title as it is kept. Raises InvalidRequest."""
 
     def setting(self, setting_id: str) -> Setting | None:
         """The setting with this id; None when the session has none."""

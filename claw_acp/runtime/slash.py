@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from claw_acp.config.finding import did_you_mean
 from claw_acp.contracts.command import Command, CommandContext
+from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
@@ -113,10 +114,17 @@ def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str]
     async def markdown() -> str:
         return to_markdown(session.record, await session.read())
 
+    async def fork() -> str:
+        setup = SessionSetup(cwd=opened.setup.cwd, additional=session.record.additional_directories)
+        copy = await engine.fork(session.id, setup)
+        await engine.close(copy.session.id)  # kept; whoever opens it says how
+        return copy.session.id
+
     record = session.record
     return CommandContext(
         session=record.id,
         cwd=record.cwd,
+        title=record.title,
         mode=record.mode,
         model=record.model,
         settings=settings_in(opened, switches=False),
@@ -126,6 +134,8 @@ def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str]
         markdown=markdown,
         save=save,
         choose=partial(choose, opened, switches=False),
+        fork=fork,
+        rename=partial(engine.set_title, record.id),
     )
 
 

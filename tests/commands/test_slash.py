@@ -192,3 +192,30 @@ async def test_settings_can_be_shown_and_switched_by_commands(opened: Spawn) -> 
         assert (await editor.prompt("/permissions")).text.startswith("Mode **plan**: Reads and plans; changes nothing.")
         await editor.prompt("/model offline/assistant")
         assert "cannot be told how long to think" in (await editor.prompt("/think high")).text
+
+
+async def test_a_session_can_be_copied_and_both_go_on(opened: Spawn) -> None:
+    script = Script(turn(say("one")), turn(say("two")), turn(say("three")), loop=True)
+    async with opened(script=script) as editor:
+        await editor.prompt("first words")
+        text = (await editor.prompt("/fork")).text
+        copy = text.split("`")[1]
+        assert copy.startswith("ses_")
+        assert copy != editor.session
+        listed = {info["sessionId"]: info for info in (await editor.request("session/list", {}))["sessions"]}
+        assert listed[copy]["title"] == "first words (fork)"
+        assert (await editor.request("session/status", {"sessionId": copy}))["status"] == "saved"
+        assert (await editor.prompt("here")).text == "two"
+        _, replayed = await editor.load(copy)
+        assert spoken(replayed, "user_message_chunk") == "first words"
+        assert (await editor.prompt("there")).text == "two"
+
+
+async def test_a_session_can_be_renamed_by_a_command(opened: Spawn) -> None:
+    async with opened(script=Script(turn(say("hi")))) as editor:
+        assert (await editor.prompt("/rename")).text == "It has no title yet."
+        assert (await editor.prompt("/rename  My   plan ")).text == "This session is now called **My plan**."
+        assert editor.updates("session_info_update")[-1]["title"] == "My plan"
+        await editor.prompt("hello")
+        assert (await editor.prompt("/rename")).text == "This session is called **My plan**."
+        assert "Nothing changed: a title needs" in (await editor.prompt("/rename \u200b")).text
