@@ -10,7 +10,7 @@ import anyio
 
 from claw_acp.cli.check import Check, Level
 from claw_acp.cli.here import locations_here, settings_here
-from claw_acp.cli.machine import directory_checks, program_checks, python_check
+from claw_acp.cli.machine import directory_checks, keyring_check, program_checks, python_check
 from claw_acp.cli.paint import Colour, Paint
 from claw_acp.cli.sandbox_tools import sandbox_checks
 from claw_acp.config.locations import Locations
@@ -47,6 +47,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield from rule_checks(settings)
     yield model_check(settings)
     yield from (_provider(state) for state in provider_states(settings))
+    yield keyring_check()
     yield store_check(locations.database)
     yield from directory_checks(locations)
     yield from sandbox_checks()
@@ -79,11 +80,14 @@ def model_check(settings: Settings) -> Check:
     """Whether a new session has someone to answer."""
     try:
         choice = resolve(settings, model=None)
+        if choice.unread is not None:
+            settings.keys.fetch(choice.unread, settings.environ)
     except ClawError as error:
-        return Check(level="fail", subject="model", detail=error.message, advice="mend config.toml or the environment")
+        advice = "run claw-acp login, or mend config.toml or the environment"
+        return Check(level="fail", subject="model", detail=error.message, advice=advice)
     if choice.provider_name == OFFLINE.name and settings.model is None:
         detail = f"{choice.name}, the built-in assistant: no key was found"
-        advice = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml"
+        advice = "run claw-acp login, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml"
         return Check(level="warn", subject="model", detail=detail, advice=advice)
     return Check(level="ok", subject="model", detail=choice.name)
 

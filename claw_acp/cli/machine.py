@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 from claw_acp.cli.check import Check
+from claw_acp.config.credential_store import keyring_name
 from claw_acp.config.locations import HOME_VARIABLE, Locations
 
 OLDEST_PYTHON = (3, 11)
+KEYRING_PATIENCE = 5.0  # seconds for the keyring to say what it is
 
 
 def python_check() -> Check:
@@ -30,6 +32,13 @@ def directory_checks(locations: Locations) -> list[Check]:
         "cache": locations.cache_dir,
     }
     return [_directory(f"{name} directory", path) for name, path in directories.items()]
+
+
+def keyring_check() -> Check:
+    """Where `claw-acp login` will keep keys."""
+    name = keyring_name(within=KEYRING_PATIENCE)
+    detail = name or "none that works here; keys are kept in a file that only you can read"
+    return Check(level="ok", subject="keyring", detail=detail)
 
 
 def program_checks() -> list[Check]:

@@ -71,7 +71,9 @@ async def _tried(card: Card, key: Secret | None) -> Trial:
         except ProviderError as error:
             if isinstance(error, ProviderAuthFailed) and (error.status != _FORBIDDEN or not card.models):
                 raise
-            return Trial(models=card.models, proven=await _answers(provider, card.models))
+            if not await _answers(provider, card.models):
+                raise
+            return Trial(models=card.models, proven=key is not None)
         models = tuple(model.id for model in listed)
         if key is None or card.at_home or await _refuses_others(card):
             return Trial(models=models, proven=key is not None)
