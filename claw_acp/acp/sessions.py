@@ -4,7 +4,7 @@ from claw_acp.acp.connection import Connection
 from claw_acp.acp.view import SessionView
 from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest
-from claw_acp.core.events import CommandsChanged
+from claw_acp.core.events import CommandsChanged, SessionChanged
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall
 from claw_acp.runtime.engine import Engine, OpenSession
@@ -61,6 +61,12 @@ async def settle(engine: Engine, view: SessionView) -> None:
     await view.announce()
     await _introduce(view.opened)
     await for_prompts(engine, view.opened)
+
+
+async def introduce(engine: Engine, view: SessionView) -> None:
+    """What follows a copy's answer: what the copy is called, then as for any new session."""
+    await view.show(SessionChanged(title=view.opened.session.record.title))
+    await settle(engine, view)
 
 
 async def find_commands(opened: OpenSession) -> None:

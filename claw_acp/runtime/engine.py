@@ -281,6 +281,11 @@ class Engine:
         """
         return await self.journal.list(cwd=cwd, archived=archived, cursor=cursor)
 
+    def look_at(self, session_id: str) -> OpenSession | None:
+        """A session as it is open here, for whomever; None when it is not."""
+        opened = self._open.get(session_id)
+        return None if opened is None or opened.closed is not None else opened
+
     async def status(self, session_id: str) -> Literal["open", "saved"]:
         """Whether a session is in memory here, for whomever. Asking changes nothing.
 
@@ -288,8 +293,7 @@ class Engine:
             SessionNotFound: There is none with this id.
         """
         await self.journal.get(session_id)
-        opened = self._open.get(session_id)
-        return "saved" if opened is None or opened.closed is not None else "open"
+        return "saved" if self.look_at(session_id) is None else "open"
 
     async def set_title(self, session_id: str, title: str) -> str:
         """Call a session, open or not, something that stays until this is done again; returns it as it is kept.

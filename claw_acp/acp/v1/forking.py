@@ -3,13 +3,11 @@
 from functools import partial
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.sessions import settle
-from claw_acp.acp.v1.sessions import made, setup_of
-from claw_acp.acp.view import SessionView
-from claw_acp.core.events import SessionChanged
+from claw_acp.acp.session_setup import setup_of
+from claw_acp.acp.sessions import introduce
+from claw_acp.acp.v1.sessions import made
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import IncomingCall, Reply
-from claw_acp.runtime.engine import Engine
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.stored_sessions import ForkSessionRequest
 
@@ -21,9 +19,3 @@ async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -
     engine = await connection.engine()
     view = connection.open(await engine.fork(request.session_id, setup))
     return Reply(made(view), partial(introduce, engine, view))
-
-
-async def introduce(engine: Engine, view: SessionView) -> None:
-    """What follows the answer: what the copy is called, then as for any new session."""
-    await view.show(SessionChanged(title=view.opened.session.record.title))
-    await settle(engine, view)

@@ -1,18 +1,14 @@
 """`session/new`, `load`, `resume` and `close`."""
 
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import TYPE_CHECKING
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.mcp_servers import server_specs
+from claw_acp.acp.session_setup import setup_of
 from claw_acp.acp.sessions import close_open, find_commands, prepare_history, settle
 from claw_acp.acp.v1.settings import settings_of
 from claw_acp.acp.view import SessionView
-from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import IncomingCall, Reply
 from claw_acp.runtime.engine import Engine
 from claw_acp.schema.invalid import parse
@@ -21,14 +17,6 @@ from claw_acp.schema.sessions import (
     LoadSessionRequest,
     NewSessionRequest,
     ResumeSessionRequest,
-)
-
-if TYPE_CHECKING:
-    from claw_acp.schema.stored_sessions import ForkSessionRequest
-    from claw_acp.schema.system_prompt import SystemPrompt
-
-INSTRUCTIONS: "Ref[Callable[[SystemPrompt | None], Instructions | None]]" = Ref(
-    "claw_acp.acp.instructions:instructions"
 )
 
 
@@ -75,22 +63,6 @@ async def close(connection: Connection, call: IncomingCall, params: JsonObject) 
 def made(view: SessionView) -> JsonObject:
     """The answer that makes a session."""
     return {"sessionId": view.opened.session.id, **settings_of(view.opened, view.client)}
-
-
-def setup_of(
-    connection: Connection,
-    request: "NewSessionRequest | LoadSessionRequest | ResumeSessionRequest | ForkSessionRequest",
-) -> SessionSetup:
-    """What a client asks for.
-
-    Raises:
-        InvalidRequest: The instructions are none that we follow, or an MCP server is of a kind that was not offered.
-    """
-    servers = server_specs(request.mcp_servers, connection=connection)
-    wanted = None if request.system_prompt is None else INSTRUCTIONS.load()(request.system_prompt)
-    return SessionSetup(
-        cwd=request.cwd, additional=request.additional_directories, servers=servers, instructions=wanted
-    )
 
 
 async def _join(engine: Engine, view: SessionView, hold: AsyncExitStack) -> None:

@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 
-from claw_acp.acp.handshake import AGENT_CAPABILITIES, AGENT_INFO, AUTH_METHODS, Handshake, draft_client
+from claw_acp.acp.handshake import AGENT_CAPABILITIES, AGENT_INFO, Handshake, auth_methods, draft_client
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import RpcError
 from claw_acp.rpc.message import INVALID_PARAMS
 
 PROTOCOL_VERSION = 2
 
-SESSION_MARKERS = ("delete", "additionalDirectories")
-"""The session methods and parameters beyond the baseline that protocol 2 serves, where protocol 1 serves them too."""
-MCP_MARKERS = ("http",)
+SESSION_MARKERS = ("delete", "additionalDirectories", "fork", "archive", "status", "title", "systemPrompt")
+"""What protocol 2 serves for sessions beyond the baseline, where protocol 1 serves it too."""
+MCP_MARKERS = ("http", "acp")
 """Likewise for kinds of MCP servers besides programs."""
 
 
@@ -28,14 +28,14 @@ def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FB
     """
     if exact:
         _check_info(params.get("info"))
+    client = draft_client(params.get("capabilities"))._replace(notices=True, compaction=True)
     result: JsonObject = {
         "protocolVersion": PROTOCOL_VERSION,
         "info": AGENT_INFO,
-        "capabilities": {"session": _session_capabilities(), "auth": {}},
-        "authMethods": [_auth_method(method) for method in AUTH_METHODS],
+        "capabilities": _capabilities(),
+        "authMethods": [_auth_method(method) for method in auth_methods(client)],
     }
-    client = draft_client(params.get("capabilities"))
-    return Handshake(result, client._replace(notices=True, compaction=True))
+    return Handshake(result, client)
 
 
 def _check_info(info: JsonValue) -> None:
@@ -46,14 +46,21 @@ def _check_info(info: JsonValue) -> None:
             raise RpcError(INVALID_PARAMS, f"initialize: `info.{key}` must be a string")
 
 
-def _session_capabilities() -> JsonObject:
+def _capabilities() -> JsonObject:
     """Those of protocol 1 in the words of protocol 2, where being there is all that a capability says."""
-    prompt, mcp = _object(AGENT_CAPABILITIES.get("promptCapabilities")), _object(AGENT_CAPABILITIES["mcpCapabilities"])
-    markers = _object(AGENT_CAPABILITIES.get("sessionCapabilities"))
-    return {
+    prompt, mcp, markers, auth = (
+        _object(AGENT_CAPABILITIES.get(key))
+        for key in ("promptCapabilities", "mcpCapabilities", "sessionCapabilities", "auth")
+    )
+    session: JsonObject = {
         "prompt": {name: {} for name, on in prompt.items() if on is True},
         "mcp": {"stdio": {}, **{name: {} for name in MCP_MARKERS if mcp.get(name) is True}},
         **{name: markers[name] for name in SESSION_MARKERS if name in markers},
+    }
+    return {
+        "session": session,
+        "auth": {name: auth[name] for name in ("status",) if name in auth},
+        **{name: AGENT_CAPABILITIES[name] for name in ("providers",) if name in AGENT_CAPABILITIES},
     }
 
 

@@ -1,46 +1,69 @@
-"""`session/new`, `resume` and `close`."""
+"""`session/new`, `resume`, `fork`, `status` and `close`."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.mcp_servers import server_specs
-from claw_acp.acp.sessions import close_open, find_commands, settle
+from claw_acp.acp.session_setup import AnyServer, Opening, setup_of
+from claw_acp.acp.sessions import close_open, find_commands, introduce, settle
 from claw_acp.acp.v2.view import SessionViewV2
 from claw_acp.contracts.session_setup import SessionSetup
-from claw_acp.core.errors import SessionNotFound
+from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall, Reply
+from claw_acp.runtime.engine import OpenSession
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.sessions import CloseSessionRequest
-from claw_acp.schema.v2.sessions import NewSessionRequest, ResumeSessionRequest
+from claw_acp.schema.stored_sessions import SessionStatusRequest
+from claw_acp.schema.v2.sessions import ForkSessionRequest, NewSessionRequest, ResumeSessionRequest
 
 
 async def new(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A new session, which is idle; notices follow the answer."""
-    request = parse(NewSessionRequest, params, method=call.method)
-    servers = server_specs(request.mcp_servers, connection=connection)
+    setup = _setup(connection, parse(NewSessionRequest, params, method=call.method))
     engine = await connection.engine()
-    setup = SessionSetup(cwd=request.cwd, additional=request.additional_directories, servers=servers)
-    opened = await engine.create(setup)
-    connection.open(opened)
-    view = session_view(connection, opened.session.id)
-    await find_commands(opened)
-    return Reply({"sessionId": opened.session.id, **view.offers()}, partial(settle, engine, view))
+    view = _opened(connection, await engine.create(setup))
+    return Reply(await _made(view), partial(settle, engine, view))
+
+
+async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
+    """A copy of a session, which need not be open; it goes its own way."""
+    request = parse(ForkSessionRequest, params, method=call.method)
+    setup = _setup(connection, request)
+    engine = await connection.engine()
+    view = _opened(connection, await engine.fork(request.session_id, setup))
+    return Reply(await _made(view), partial(introduce, engine, view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier: its conversation if that is wanted, then how things are, then the answer."""
     request = parse(ResumeSessionRequest, params, method=call.method)
-    servers = server_specs(request.mcp_servers, connection=connection)
+    setup = _setup(connection, request)
+    is_new_here = not connection.has_open(request.session_id)
     engine = await connection.engine()
-    setup = SessionSetup(cwd=request.cwd, additional=request.additional_directories, servers=servers)
-    connection.open(await engine.open(request.session_id, setup))
-    view = session_view(connection, request.session_id)
-    if request.replay_from is not None:
-        await view.replay()
-    await view.tell_state()
+    async with connection.holding(request.session_id):
+        view = _opened(connection, await engine.open(request.session_id, setup))
+        async with view.holding():
+            if request.replay_from is not None:
+                await view.replay()
+            elif is_new_here and view.opened.session.busy:
+                await view.show_running()
     await find_commands(view.opened)
+    await view.tell_state()  # the last word before the answer
     return Reply(view.offers(), partial(settle, engine, view))
+
+
+async def status(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
+    """Whether a session is in memory, on whichever connection, and whether it works."""
+    request = parse(SessionStatusRequest, params, method=call.method)
+    engine = await connection.engine()
+    known: JsonObject = {"status": await engine.status(request.session_id)}
+    if connection.has_open(request.session_id):
+        return {**known, "state": session_view(connection, request.session_id).snapshot()}
+    opened = engine.look_at(request.session_id)
+    if opened is None:
+        return known
+    return {**known, "state": {"state": "running" if opened.session.busy else "idle"}}
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -61,3 +84,31 @@ def session_view(connection: Connection, session_id: str) -> SessionViewV2:
     if not isinstance(view, SessionViewV2):
         raise SessionNotFound(session_id)
     return view
+
+
+def _opened(connection: Connection, opened: OpenSession) -> SessionViewV2:
+    connection.open(opened)
+    return session_view(connection, opened.session.id)
+
+
+async def _made(view: SessionViewV2) -> JsonObject:
+    """The answer that makes a session."""
+    await find_commands(view.opened)
+    return {"sessionId": view.opened.session.id, **view.offers()}
+
+
+def _setup(connection: Connection, request: Opening) -> SessionSetup:
+    _check_names(request.mcp_servers)
+    return setup_of(connection, request)
+
+
+def _check_names(servers: Sequence[AnyServer]) -> None:
+    """In protocol 2 names are unique.
+
+    Raises:
+        InvalidRequest: They are not.
+    """
+    names = [server.name for server in servers]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidRequest(f"`mcpServers`: more than one is named {name!r}", data={"name": name})

@@ -125,6 +125,7 @@ class SessionViewV2(SessionView):
             trouble: Why; without it, the turn was cancelled.
             code: What kind of trouble.
         """
+        await self.shown()
         if self.state == "idle" or self.opened.session.busy:
             return
         cancelled = StateChanged(state="idle", stop="cancelled")
@@ -148,8 +149,12 @@ class SessionViewV2(SessionView):
             if picture.terminal_id not in self._background:
                 await self._send(self._calls.terminals.draw(picture))
                 self._background[picture.terminal_id] = None
+        await self.update({"sessionUpdate": "state_update", **self.snapshot(), **more})
+
+    def snapshot(self) -> JsonObject:
+        """How things are, as the client was told last."""
         background = [{"type": "terminal", "terminalId": terminal_id} for terminal_id in self._background]
-        await self.update({"sessionUpdate": "state_update", "state": state, "background": background, **more})
+        return {"state": self.state, "background": background}
 
     async def _show_terminal(self, picture: CommandContent) -> None:
         await self._send(self._calls.terminals.draw(picture))

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from claw_acp.schema import mcp
 from claw_acp.schema.base import NullableArray, Variants
 from claw_acp.schema.env_variable import EnvVariable
-from claw_acp.schema.mcp import HttpHeader
+from claw_acp.schema.mcp import HttpHeader, McpServerAcp
 
 
 class McpServerStdio(mcp.McpServerStdio):
@@ -22,4 +22,4 @@ class McpServerHttp(mcp.McpServerHttp):
     headers: NullableArray[HttpHeader] = ()
 
 
-McpServer: TypeAlias = Annotated[McpServerStdio | McpServerHttp, Variants("type")]
+McpServer: TypeAlias = Annotated[McpServerStdio | McpServerHttp | McpServerAcp, Variants("type")]

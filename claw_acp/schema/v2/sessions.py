@@ -1,8 +1,9 @@
-"""Opening sessions in protocol 2. Listing, closing and deleting them is as in protocol 1."""
+"""Opening sessions in protocol 2. What can be done with them besides is as in protocol 1."""
 
 from typing import Literal
 
 from claw_acp.schema.base import AbsolutePath, NullableArray, Wire
+from claw_acp.schema.sessions import GivenPrompt
 from claw_acp.schema.v2.mcp import McpServer
 
 
@@ -12,6 +13,7 @@ class NewSessionRequest(Wire):
     cwd: AbsolutePath
     additional_directories: NullableArray[AbsolutePath] = ()
     mcp_servers: NullableArray[McpServer] = ()
+    system_prompt: GivenPrompt = None
 
 
 class ReplayFromStart(Wire):
@@ -28,3 +30,14 @@ class ResumeSessionRequest(Wire):
     additional_directories: NullableArray[AbsolutePath] = ()
     mcp_servers: NullableArray[McpServer] = ()
     replay_from: ReplayFromStart | None = None
+    system_prompt: GivenPrompt = None
+
+
+class ForkSessionRequest(Wire):
+    """Copy a session with all that was said in it; the copy goes its own way."""
+
+    session_id: str
+    cwd: AbsolutePath
+    additional_directories: NullableArray[AbsolutePath] = ()
+    mcp_servers: NullableArray[McpServer] = ()
+    system_prompt: GivenPrompt = None

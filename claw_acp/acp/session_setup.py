@@ -1,0 +1,55 @@
+"""What a client asks for when it opens a session, made into what the engine takes."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from claw_acp.acp.connection import Connection
+from claw_acp.acp.mcp_servers import server_specs
+from claw_acp.contracts.session_setup import Instructions, SessionSetup
+from claw_acp.registry.reference import Ref
+from claw_acp.schema.mcp import McpServerAcp, McpServerHttp, McpServerSse, McpServerStdio
+
+if TYPE_CHECKING:
+    from claw_acp.schema.system_prompt import SystemPrompt
+
+INSTRUCTIONS: "Ref[Callable[[SystemPrompt | None], Instructions | None]]" = Ref(
+    "claw_acp.acp.instructions:instructions"
+)
+AnyServer: TypeAlias = McpServerStdio | McpServerHttp | McpServerSse | McpServerAcp
+
+
+class Opening(Protocol):
+    """What the requests that open a session have in common, in all protocols."""
+
+    @property
+    def cwd(self) -> str:
+        """The working directory."""
+        ...
+
+    @property
+    def additional_directories(self) -> tuple[str, ...]:
+        """More roots."""
+        ...
+
+    @property
+    def mcp_servers(self) -> Sequence[AnyServer]:
+        """All servers of the client."""
+        ...
+
+    @property
+    def system_prompt(self) -> "SystemPrompt | None":
+        """Instructions of the client."""
+        ...
+
+
+def setup_of(connection: Connection, request: Opening) -> SessionSetup:
+    """What a client asks for.
+
+    Raises:
+        InvalidRequest: The instructions are none that we follow, or an MCP server is of a kind that was not offered.
+    """
+    servers = server_specs(request.mcp_servers, connection=connection)
+    wanted = None if request.system_prompt is None else INSTRUCTIONS.load()(request.system_prompt)
+    return SessionSetup(
+        cwd=request.cwd, additional=request.additional_directories, servers=servers, instructions=wanted
+    )
