@@ -7,6 +7,7 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from typing import Final
 
+from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.gateway.asgi import PRODUCT
@@ -60,7 +61,7 @@ def bind(address: Address, *, limits: Limits) -> tuple[Door, Address]:
         family, _, _, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise ConfigError(f'cannot listen on "{address.host}": {error.strerror or error}') from error
-    door = Door(family, limit=limits.sockets, patience=limits.stall)
+    door = Door(family, limit=limits.sockets, patience=limits.stall, clock=SYSTEM_CLOCK)
     try:
         door.bind(where)
         door.listen(BACKLOG)

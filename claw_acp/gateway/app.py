@@ -1,6 +1,7 @@
 """The application behind the HTTP server: one endpoint, two ways to use it."""
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from claw_acp.core.clock import Clock
@@ -30,11 +31,20 @@ class Application:
         token: What clients must show; None lets all pass.
         limits: Bounds.
         clock: For the ids of incidents.
+        vouch: Told where requests come from that were let pass.
     """
 
     def __init__(
-        self, connections: Connections, *, place: Place, token: Secret | None, limits: Limits, clock: Clock
+        self,
+        connections: Connections,
+        *,
+        place: Place,
+        token: Secret | None,
+        limits: Limits,
+        clock: Clock,
+        vouch: Callable[[object], None],
     ) -> None:
+        self._vouch = vouch
         self._place = place
         self._token = token
         self._clock = clock
@@ -70,6 +80,7 @@ class Application:
             await exchange.answer(204, b"", self._place.preflight_headers())
             return
         check_token(head, self._token)
+        self._vouch(head.client)
         handlers = {"POST": self._http.post, "GET": self._http.get, "DELETE": self._http.delete}
         handler = handlers.get(head.method)
         if handler is None:
@@ -84,6 +95,7 @@ class Application:
         try:
             self._check(head)
             check_token(head, self._token)
+            self._vouch(head.client)
             await self._websocket.serve(head, receive, send)
         except Refused as refusal:
             await _refuse_websocket(refusal, send)

@@ -28,6 +28,7 @@ class Head(Value):
     method: str
     path: str
     headers: Mapping[str, str]
+    client: tuple[str, int] | None
     subprotocols: tuple[str, ...] = ()
 
     @classmethod
@@ -38,6 +39,7 @@ class Head(Value):
             method=scope.get("method", "GET"),
             path=scope["path"],
             headers=_joined(scope["headers"]),
+            client=scope.get("client"),
             subprotocols=tuple(scope.get("subprotocols", ())),
         )
 
@@ -95,6 +97,7 @@ class Exchange:
             if refusal is not None:
                 raise refusal
             return b"".join(pieces)
+        self._whole = True  # as much as there will be
         raise Refused(408, "the body took too long")
 
     async def _piece(self, gap: float) -> tuple[bytes, bool]:
@@ -104,6 +107,7 @@ class Exchange:
                 raise ClientGone
             self._whole = not event.get("more_body", False)
             return event.get("body", b""), not self._whole
+        self._whole = True  # as much as there will be
         raise Refused(408, "nothing more of the body came")
 
     async def refuse(self, refusal: Refused) -> None:

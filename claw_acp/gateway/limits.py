@@ -17,6 +17,7 @@ class Limits(Value):
         messages: All bodies that are just being received.
         head: The head of an HTTP request.
         first_message: Until a WebSocket must have sent `initialize`, or a TCP connection its first request.
+        unused: How long a TCP connection stays open between two requests.
         gap: Until more of a body must have come.
         body: Until a body must be whole.
         answer: Until `initialize` must be answered, and a message taken in.
@@ -34,6 +35,7 @@ class Limits(Value):
     messages: int = 4 * FRAME_LIMIT
     head: int = 16 * 1024
     first_message: float = 15.0
+    unused: float = 6.0
     gap: float = 15.0
     body: float = 300.0
     answer: float = 30.0

@@ -36,7 +36,7 @@ async def listen(app: Application, door: Door, *, limits: Limits, until: Callabl
     config.h11_max_incomplete_size = limits.head
     config.h2_max_header_list_size = limits.head
     config.h2_max_concurrent_streams = limits.streams + _MORE_STREAMS
-    config.keep_alive_timeout = limits.first_message
+    config.keep_alive_timeout = limits.unused
     config.keep_alive_max_requests = sys.maxsize  # a client's streams live in its connection
     config.websocket_max_message_size = limits.message
     config.graceful_timeout = limits.last_words

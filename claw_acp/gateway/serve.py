@@ -3,6 +3,7 @@
 import logging
 import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import anyio
 
@@ -85,20 +86,31 @@ async def run(
     place = Place(loopback=address.is_loopback, hosts=terms.hosts, origins=terms.origins)
     limits = terms.limits
     async with anyio.create_task_group() as tasks:
-        async with Connections.running(connect, limits=limits) as connections:
-            app = Application(connections, place=place, token=terms.token, limits=limits, clock=SYSTEM_CLOCK)
-            tasks.start_soon(_listen, app, door, limits, over, closed, name="listener")
-            on_ready()
-            await stop.wait()
-        over.set()
-        with anyio.move_on_after(limits.last_words):
-            await closed.wait()
-        door.hang_up()
+        try:
+            async with Connections.running(connect, limits=limits) as connections:
+                app = Application(
+                    connections, place=place, token=terms.token, limits=limits, clock=SYSTEM_CLOCK, vouch=door.vouch
+                )
+                tasks.start_soon(_listen, app, door, limits, over, closed, name="listener")
+                tasks.start_soon(partial(door.hang_up_on_strangers, after=limits.first_message), name="door")
+                on_ready()
+                await stop.wait()
+        finally:
+            over.set()
+            await _moment(closed, limits.last_words)
+            door.hang_up()
+            await _moment(closed, limits.last_words)
+        tasks.cancel_scope.cancel()
 
 
 async def _listen(app: Application, door: Door, limits: Limits, over: anyio.Event, closed: anyio.Event) -> None:
     await listen(app, door, limits=limits, until=over.wait)
     closed.set()
+
+
+async def _moment(event: anyio.Event, seconds: float) -> None:
+    with anyio.move_on_after(seconds, shield=True):
+        await event.wait()
 
 
 def _maker(house: EngineHouse, trace: FrameTrace | None) -> Connect:

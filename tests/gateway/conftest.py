@@ -1,5 +1,6 @@
 """Tests of the server for clients elsewhere."""
 
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -10,13 +11,14 @@ import httpx
 import pytest
 
 from tests.support.editor_fixtures import home, project
+from tests.support.exchange import Json
 from tests.support.remote_server import RemoteServer
 from tests.support.script_files import Script, say, turn
 
 __all__ = ["Peer", "Serve", "home", "peer", "project", "serve", "shared"]
 
 Serve: TypeAlias = Callable[..., AbstractAsyncContextManager[RemoteServer]]
-INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
+INITIALIZE: Json = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
 
 
 @pytest.fixture
@@ -63,14 +65,14 @@ class Peer:
         named = {"acp_connection_id": self.connection or None, "acp_session_id": session or None, **more}
         return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
 
-    async def ask(self, method: str, params: dict[str, Any], request_id: Any = 2) -> dict[str, Any]:
+    async def ask(self, method: str, params: Json, request_id: Any = 2) -> Json:
         """Send a request and read its answer from the connection's stream."""
         message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
         headers = self.headers("", {"accept": "text/event-stream"})
         async with self.client.stream("GET", self.server.url, headers=headers) as stream:
             assert (await self.post(message)).status_code == 202
             async for line in stream.aiter_lines():
-                answer = httpx.Response(200, content=line.removeprefix("data: ")).json() if line else {}
+                answer: Json = json.loads(line.removeprefix("data: ")) if line else {}
                 if answer.get("id") == request_id and "method" not in answer:
                     return answer
         raise AssertionError("the stream ended")

@@ -2,7 +2,6 @@
 
 import json
 from contextlib import AsyncExitStack
-from typing import Any
 
 import anyio
 import httpx
@@ -10,12 +9,13 @@ import pytest
 
 from tests.gateway.conftest import INITIALIZE, Peer
 from tests.support.agent_process import PATIENCE
+from tests.support.exchange import Json
 
-LIST = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
+LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
 NOWHERE = "ses_" + "0" * 26
 
 
-def prompt(session: str, request_id: int = 3) -> dict[str, Any]:
+def prompt(session: str, request_id: int = 3) -> Json:
     params = {"sessionId": session, "prompt": [{"type": "text", "text": "hi"}]}
     return {"jsonrpc": "2.0", "id": request_id, "method": "session/prompt", "params": params}
 
@@ -101,7 +101,7 @@ async def test_a_session_that_is_not_open_is_told_in_json_rpc(peer: Peer) -> Non
     async with peer.client.stream("GET", peer.server.url, headers=headers) as stream:
         assert (await peer.post(prompt(NOWHERE, 11), session=NOWHERE)).status_code == 202
         async for line in stream.aiter_lines():
-            answer = json.loads(line.removeprefix("data: ")) if line else {}
+            answer: Json = json.loads(line.removeprefix("data: ")) if line else {}
             if answer.get("id") == 11:
                 assert (answer["error"]["code"], answer["error"]["data"]["sessionId"]) == (-32002, NOWHERE)
                 return
@@ -147,7 +147,7 @@ async def test_what_was_said_while_nobody_read_waits_for_a_reader(peer: Peer) ->
     assert (await peer.post(prompt(session, 12), session=session)).status_code == 202
     headers = peer.headers(session, {"accept": "text/event-stream"})
     async with peer.client.stream("GET", peer.server.url, headers=headers) as stream:
-        said: list[dict[str, Any]] = []
+        said: list[Json] = []
         async for line in stream.aiter_lines():
             if line:
                 said.append(json.loads(line.removeprefix("data: ")))
@@ -189,7 +189,7 @@ async def test_an_upgrade_that_is_none_is_refused(peer: Peer) -> None:
 
 
 async def test_an_answer_of_the_client_belongs_to_the_session_that_asked(peer: Peer) -> None:
-    stray = {"jsonrpc": "2.0", "id": 999, "result": {}}
+    stray: Json = {"jsonrpc": "2.0", "id": 999, "result": {}}
     assert (await peer.post(stray)).status_code == 202
     assert (await peer.post(stray, session=NOWHERE)).status_code == 202
 

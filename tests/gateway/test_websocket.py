@@ -1,23 +1,28 @@
 """A WebSocket from its handshake to its close code."""
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 
 import httpx
 import pytest
 
 from tests.gateway.conftest import INITIALIZE, Serve
+from tests.support.exchange import Json
 from tests.support.remote_server import RemoteServer
 from tests.support.websocket_client import Closed, Rejected, WebSocketClient
 
-LIST = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
+LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
 
 
-def connected(server: RemoteServer, **options: Any) -> Any:
-    return WebSocketClient.connected(server.websocket_url, **{"headers": server.headers, **options})
+def connected(
+    server: RemoteServer, *, headers: dict[str, str] | None = None, subprotocols: Sequence[str] = ()
+) -> AbstractAsyncContextManager[WebSocketClient]:
+    shown = server.headers if headers is None else headers
+    return WebSocketClient.connected(server.websocket_url, headers=shown, subprotocols=subprotocols)
 
 
-async def answer(client: WebSocketClient) -> dict[str, Any]:
+async def answer(client: WebSocketClient) -> Json:
     message = await client.receive()
     assert isinstance(message, str), message
     return json.loads(message)
@@ -52,7 +57,7 @@ async def test_binary_messages_are_left_out(shared: RemoteServer) -> None:
     "first",
     [LIST, {**INITIALIZE, "id": None}, {"jsonrpc": "2.0", "method": "initialize"}, {"jsonrpc": "2.0", "method": "x"}],
 )
-async def test_the_first_message_must_be_initialize_with_an_id(shared: RemoteServer, first: dict[str, Any]) -> None:
+async def test_the_first_message_must_be_initialize_with_an_id(shared: RemoteServer, first: Json) -> None:
     async with connected(shared) as client:
         await client.send(json.dumps(first))
         closed = await client.receive()

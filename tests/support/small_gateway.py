@@ -1,0 +1,67 @@
+"""The gateway in the test's own process, with bounds small enough to be met."""
+
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from claw_acp.acp.connection import Connection
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.gateway.address import Address, bind
+from claw_acp.gateway.ending import RemoteTransport
+from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.listener import log_complaints
+from claw_acp.gateway.serve import Terms, run
+from claw_acp.runtime.build import open_engine
+from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.lifetimes import EngineHouse
+from tests.support.script_files import Script, configure
+
+
+class SmallGateway:
+    """A gateway that runs. Made by `open_gateway`.
+
+    Attributes:
+        url: Its endpoint.
+        house: Where its engine lives.
+    """
+
+    def __init__(self, url: str, house: EngineHouse) -> None:
+        self.url = url
+        self.house = house
+
+    @property
+    def websocket_url(self) -> str:
+        return self.url.replace("http://", "ws://")
+
+    async def engine(self) -> Engine:
+        return await self.house.engine()
+
+
+@asynccontextmanager
+async def open_gateway(limits: Limits, *, home: Path, script: Script | None = None) -> AsyncGenerator[SmallGateway]:
+    """Serve without a token on a free port, for as long as the block runs."""
+    configure(home, script)
+    environ: Mapping[str, str] = {**os.environ, "CLAW_ACP_HOME": str(home)}
+    door, address = bind(Address(host="127.0.0.1", port=0), limits=limits)
+    ready, stop = anyio.Event(), anyio.Event()
+    log_complaints()
+    async with anyio.create_task_group() as tasks:
+        house = EngineHouse(partial(open_engine, environ=environ))
+        tasks.start_soon(house.keep)
+
+        def connect(transport: RemoteTransport, _connection_id: str) -> Connection:
+            return Connection(transport, house, clock=SYSTEM_CLOCK)
+
+        async def serve() -> None:
+            terms = Terms(token=None, limits=limits)
+            await run(door, address, terms, connect=connect, stop=stop, on_ready=ready.set)
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(serve)
+        await ready.wait()
+        yield SmallGateway(f"http://{address.text()}/acp", house)
+        stop.set()
