@@ -10,6 +10,7 @@ import anyio
 from anyio import to_thread
 
 from claw_acp.config.finding import did_you_mean
+from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Command, CommandContext
 from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.contracts.tool import WritesPath
@@ -96,31 +97,11 @@ async def keep_answer(
 
 def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str], policy: Policy) -> CommandContext:
     """What a command may see and do in a session."""
-    session = opened.session
-
-    async def save(name: str, text: str) -> Path:
-        path = opened.workspace.locate(name)
-        decision = policy.decide(
-            tool="write_file",
-            accesses=(WritesPath(path=path),),
-            mode=session.mode,
-            context=places_of(session, engine.locations),
-        )
-        if decision.verdict == "deny" or not opened.workspace.contains(path):
-            raise ToolError(decision.reason if decision.verdict == "deny" else f"{path} is outside the project")
-        await to_thread.run_sync(_write_new, path, text)
-        return path
+    session, record = opened.session, opened.session.record
 
     async def markdown() -> str:
         return to_markdown(session.record, await session.read())
 
-    async def fork() -> str:
-        setup = SessionSetup(cwd=opened.setup.cwd, additional=session.record.additional_directories)
-        copy = await engine.fork(session.id, setup)
-        await engine.close(copy.session.id)  # kept; whoever opens it says how
-        return copy.session.id
-
-    record = session.record
     return CommandContext(
         session=record.id,
         cwd=record.cwd,
@@ -132,11 +113,33 @@ def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str]
         rules=rules,
         events=session.read,
         markdown=markdown,
-        save=save,
+        save=partial(_save, opened, policy, engine.locations),
         choose=partial(choose, opened, switches=False),
-        fork=fork,
+        fork=partial(_fork, engine, opened),
         rename=partial(engine.set_title, record.id),
     )
+
+
+async def _fork(engine: Engine, opened: OpenSession) -> str:
+    session = opened.session
+    setup = SessionSetup(cwd=opened.setup.cwd, additional=session.record.additional_directories)
+    copy = await engine.fork(session.id, setup)
+    await engine.close(copy.session.id)  # kept; whoever opens it says how
+    return copy.session.id
+
+
+async def _save(opened: OpenSession, policy: Policy, locations: Locations, name: str, text: str) -> Path:
+    path = opened.workspace.locate(name)
+    decision = policy.decide(
+        tool="write_file",
+        accesses=(WritesPath(path=path),),
+        mode=opened.session.mode,
+        context=places_of(opened.session, locations),
+    )
+    if decision.verdict == "deny" or not opened.workspace.contains(path):
+        raise ToolError(decision.reason if decision.verdict == "deny" else f"{path} is outside the project")
+    await to_thread.run_sync(_write_new, path, text)
+    return path
 
 
 def _write_new(path: Path, text: str) -> None:
