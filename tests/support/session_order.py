@@ -172,6 +172,8 @@ class SessionOrder:
     def _on_initialized(self, request: Asked, result: Object) -> None:
         self.initialized = True
         self._capabilities = _object(request.params, "clientCapabilities")
+        if request.params.get("protocolVersion", 1) > 1 and "clientCapabilities" not in request.params:
+            self._capabilities = {"session": {"configOptions": {"boolean": {}}}, "plan": {}}  # a client of 2
         self._offered = _object(result, "agentCapabilities")
         terminal = self._offers(("auth", "terminal")) or _object(self._capabilities, "_meta").get("terminal-auth")
         if not terminal and any(method.get("type") == "terminal" for method in result.get("authMethods") or ()):
