@@ -16,7 +16,6 @@ from mcp.shared.dispatcher import OnNotify, OnNotifyIntercept, OnRequest
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.types import (
-    CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
     UNSUPPORTED_PROTOCOL_VERSION,
     CallToolResult,
@@ -48,7 +47,7 @@ from claw_acp.core.messages import ContentPart
 from claw_acp.core.version import VERSION
 from claw_acp.mcp.content import document_parts, prompt_parts, tool_result
 from claw_acp.mcp.evidence import Evidence
-from claw_acp.mcp.explanation import error_text, invalid
+from claw_acp.mcp.explanation import error_text, invalid, is_closed
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.listing import listed_resources, offered
 from claw_acp.mcp.offer import NOTHING, OfferedResource, OnProgress, ServerConnection
@@ -314,7 +313,7 @@ class Client:
                 return ServerFailed("ended meanwhile")
             case None:
                 return ToolError(f"The MCP server {name} did not answer within {patience.within:g} s.")
-            case MCPError(code=code) if code == CONNECTION_CLOSED:
+            case MCPError() if is_closed(error):
                 self._lost.set()
                 return ServerFailed("ended meanwhile")
             case MCPError(message="Session terminated"):  # what the library makes of HTTP status 404

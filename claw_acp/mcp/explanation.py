@@ -25,7 +25,7 @@ def explained(error: BaseException, *, spec: McpServerSpec, evidence: Evidence) 
     if isinstance(spec, HttpServer) and (failed := _network(cause, spec=spec, evidence=evidence)):
         return failed
     match cause:
-        case MCPError(code=code) if code == CONNECTION_CLOSED:
+        case MCPError() if is_closed(cause):
             reason = evidence.ending or "closed the connection"
         case MCPError():
             reason = f"refused: {evidence.clean(error_text(cause.error))}"
@@ -36,6 +36,11 @@ def explained(error: BaseException, *, spec: McpServerSpec, evidence: Evidence) 
         case _:
             reason = f"cannot be used ({evidence.clean(f'{type(cause).__name__}: {cause}')})"
     return ServerFailed(reason + "." + evidence.last_words)
+
+
+def is_closed(error: MCPError) -> bool:
+    """Whether this is how the library says that the connection is gone; servers use its code for errors of theirs."""
+    return (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
 
 
 def error_text(error: ErrorData) -> str:

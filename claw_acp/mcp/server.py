@@ -120,8 +120,9 @@ class Server:
             ServerFailed: It did not start, or was lost.
         """
         evidence: Evidence | None = None
-        with anyio.CancelScope(deadline=anyio.current_time() + self.plan.start) as self._starting:
+        with anyio.CancelScope() as self._starting:
             connect = await load_connect()
+            self._starting.deadline = anyio.current_time() + self.plan.start
             spec = await to_thread.run_sync(self.plan.prepare, abandon_on_cancel=True)
             evidence = Evidence(spec)
             roots = self._session.roots
