@@ -13,6 +13,12 @@ from tests.support.exchange import Json, shown_text
 from tests.support.script_files import Script, call, say, turn
 
 TALK = Script(turn(say("hello")), loop=True)
+RECORDING = """
+import atexit, os, pathlib, sys
+atexit.register(lambda: pathlib.Path(os.environ["RECORD"]).write_text(" ".join(sys.modules)))
+from claw_acp.acp.boot import main
+sys.exit(main())
+"""
 STUBBORN = {"ignores_end": True, "forks": True}
 
 
@@ -146,14 +152,14 @@ async def test_other_directories_of_a_session_are_told_to_servers_that_go_on(spa
     assert all(path.as_uri() in shown_text(outcome.calls[0]) for path in (editor.project, other))
 
 
-async def test_sessions_without_servers_never_load_the_library(spawn: Spawn, home: Path) -> None:
-    imports = ("-X", "importtime", "-m", "claw_acp")
-    async with spawn(script=TALK, python=imports) as editor:
+async def test_sessions_without_servers_never_load_the_library(spawn: Spawn, tmp_path: Path) -> None:
+    record = tmp_path / "modules"
+    async with spawn(script=TALK, python=("-c", RECORDING), env={"RECORD": str(record)}) as editor:
         await editor.initialize()
         await editor.new_session()
         assert (await editor.prompt("hi")).text == "hello"
         await editor.leave()
-        loaded = {line.rpartition("|")[2].strip() for line in editor.process.stderr().splitlines()}
+    loaded = set(record.read_text().split())
     assert "claw_acp.runtime.turns" in loaded
     assert not {name for name in loaded if name.split(".")[0] in {"mcp", "mcp_types", "httpx2"}}
     assert not {name for name in loaded if name.startswith("claw_acp.mcp")}
