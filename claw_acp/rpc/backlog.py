@@ -34,5 +34,6 @@ class Backlog:
     async def drained(self) -> None:
         """Wait until little is left, or nobody is to wait any more."""
         while self.size > LOW_WATER:
-            self._low = anyio.Event()
+            if self._low.is_set():  # else others wait for it already
+                self._low = anyio.Event()
             await self._low.wait()

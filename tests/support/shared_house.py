@@ -1,0 +1,170 @@
+"""Several editors on one engine, all in this process: each has a wire of its own, which a test can let stall.
+
+What is real: the engine, the connections, the journal. Each editor judges what it is sent like any other.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.acp.connection import Connection
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.rpc.backlog import Backlog
+from claw_acp.rpc.framing import Frame, LineSplitter
+from claw_acp.runtime.build import open_engine
+from claw_acp.runtime.lifetimes import EngineHouse
+from tests.support.agent_process import PATIENCE, AgentProcess
+from tests.support.editor import Editor
+from tests.support.exchange import Json
+from tests.support.official_schema import Judge, OfficialSchema
+from tests.support.script_files import Script, configure
+
+
+class Wire:
+    """Both ends of one connection: a `Transport` for the agent, and for the editor what `AgentProcess` is."""
+
+    def __init__(self) -> None:
+        self._to_agent: deque[Frame] = deque()
+        self._to_editor: deque[bytes] = deque()
+        self._splitter = LineSplitter()
+        self._backlog = Backlog()
+        self._news = anyio.Event()
+        self._stalled = False
+        self._input_ended = False
+        self._over = False
+
+    # ------------------------------------------------------------------ the agent's end
+
+    async def receive(self) -> Frame | None:
+        while not self._to_agent:
+            if self._input_ended:
+                return None
+            await self._news.wait()
+        return self._to_agent.popleft()
+
+    def send(self, line: bytes) -> None:
+        self._to_editor.append(line)
+        self._backlog.add(len(line))
+        self._tell()
+
+    @property
+    def backlog(self) -> int:
+        return self._backlog.size
+
+    async def drained(self) -> None:
+        await self._backlog.drained()
+
+    # ------------------------------------------------------------------ the editor's end
+
+    async def write(self, data: bytes) -> None:
+        self._to_agent.extend(self._splitter.feed(data))
+        self._tell()
+        await anyio.lowlevel.checkpoint()
+
+    async def read(self) -> bytes:
+        while self._stalled or not self._to_editor:
+            if self._over:
+                return b""
+            await self._news.wait()
+        line = self._to_editor.popleft()
+        self._backlog.take(len(line))
+        return line
+
+    def stderr(self) -> str:
+        return ""
+
+    def stall(self) -> None:
+        """Stop reading."""
+        self._stalled = True
+
+    def go_on(self) -> None:
+        """Read again."""
+        self._stalled = False
+        self._tell()
+
+    def hang_up(self) -> None:
+        """The editor is gone."""
+        self._input_ended = True
+        self._tell()
+
+    def end(self) -> None:
+        """The agent is gone."""
+        self._over = True
+        self._backlog.end()
+        self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()
+
+
+class Guest(Editor):
+    """An editor on a wire.
+
+    Attributes:
+        wire: Its connection.
+        ended: Set when the agent has ended the connection.
+    """
+
+    wire: Wire
+    ended: anyio.Event
+
+    async def leave(self) -> None:
+        """Hang up, and wait until the agent has let go of everything."""
+        self.wire.hang_up()
+        with anyio.fail_after(PATIENCE):
+            await self.ended.wait()
+        self.over = True
+
+    async def until_ended(self) -> None:
+        """Wait until the agent ends the connection."""
+        with anyio.fail_after(PATIENCE):
+            await self.ended.wait()
+        self.over = True
+
+
+class SharedHouse:
+    """One engine. Made by `opened`."""
+
+    def __init__(self, house: EngineHouse, *, tasks: TaskGroup, project: Path, script: Script) -> None:
+        self.script = script
+        self._house = house
+        self._tasks = tasks
+        self._project = project
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(
+        cls, *, project: Path, home: Path, script: Script, config: str = ""
+    ) -> "AsyncGenerator[SharedHouse]":
+        claw = home / "claw"
+        configure(claw, script, more=config)
+        environ = {"HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin"}
+        house = EngineHouse(partial(open_engine, environ=environ))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(house.keep)
+            yield cls(house, tasks=tasks, project=project, script=script)
+            tasks.cancel_scope.cancel()
+
+    async def visit(self, **capabilities: Json) -> Guest:
+        """One more editor, initialized; it may leave by itself, or stay until the house is closed."""
+        wire = Wire()
+        judge = Judge(OfficialSchema.load(), prompted_by="anyone")
+        guest = Guest(cast("AgentProcess", wire), project=self._project, script=self.script, judge=judge)
+        guest.wire, guest.ended, guest.capabilities = wire, anyio.Event(), dict(capabilities)
+        self._tasks.start_soon(self._serve, guest)
+        self._tasks.start_soon(guest.read, self._tasks)
+        await guest.initialize()
+        return guest
+
+    async def _serve(self, guest: Guest) -> None:
+        await Connection(guest.wire, self._house, clock=SYSTEM_CLOCK).run()
+        guest.over = True
+        guest.wire.end()
+        guest.ended.set()
