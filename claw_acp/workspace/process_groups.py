@@ -7,15 +7,26 @@ groups. Whoever starts a child in its own group tracks it here.
 
 import os
 import signal
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from claw_acp.workspace.watchdog import Watchdog
+from claw_acp.workspace.watchdog import Launch, Watchdog
 
 KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 _live: set[int] = set()
 _watchdog = Watchdog()
+
+
+def launch(argv: Sequence[str], *, names: Iterable[str]) -> Launch:
+    """How to start a program as the leader of a group, with nothing on its stdin, so that it can never be missed.
+
+    Args:
+        argv: The program and its arguments.
+        names: The environment variables it gets.
+    """
+    return _watchdog.launch(argv, names=names, others=live_groups())
 
 
 def track(group: int) -> None:

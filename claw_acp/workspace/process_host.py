@@ -1,7 +1,7 @@
 """The owner of all running commands: each is a task of its task group."""
 
 import os
-from subprocess import DEVNULL, STDOUT
+from subprocess import STDOUT
 from types import TracebackType
 from typing import Self
 
@@ -61,16 +61,18 @@ class ProcessHost:
     async def _spawn(self, command: Command) -> LocalProcess:
         if "\0" in command.line:
             raise ToolError("The command contains a NUL character.")
+        environment = command_environment(os.environ, extra=command.env)
+        launch = process_groups.launch([SHELL, "-c", "--", command.line], names=environment)
         # Not a pipe of asyncio's: with one, waiting for the process would also wait for whoever inherited the pipe.
         reader, writer = os.pipe()
         try:
             process = await anyio.open_process(
-                [SHELL, "-c", "--", command.line],
-                stdin=DEVNULL,
+                launch.argv,
+                stdin=launch.stdin,
                 stdout=writer,
                 stderr=STDOUT,
                 cwd=command.cwd,
-                env=command_environment(os.environ, extra=command.env),
+                env=environment,
                 start_new_session=True,
             )
         except OSError as error:

@@ -6,23 +6,27 @@ choice of a victim. Then the pipe that the watchdog reads comes to its end.
 
 import logging
 import os
+import re
+from collections.abc import Iterable, Sequence
 from subprocess import DEVNULL, SubprocessError, run
 from typing import Final
+
+from claw_acp.core.value import Value
 
 log = logging.getLogger(__name__)
 
 _SCRIPT: Final = """
 watch() {
-    trap '' HUP INT QUIT TERM ALRM USR1 USR2
     live=' '
     while read -r sign group; do
         case $sign in
-            +) live="$live$group " ;;
+            +) case $live in *" $group "*) ;; *) live="$live$group " ;; esac ;;
             -) case $live in *" $group "*) live="${live%%" $group "*} ${live#*" $group "}" ;; esac ;;
         esac
     done
     for group in $live; do kill -KILL "-$group"; done
 }
+trap '' HUP INT QUIT TERM ALRM USR1 USR2
 exec 3<&0
 watch <&3 3<&- &
 """
@@ -31,15 +35,26 @@ children one by one misses it. Reading from descriptor 3 makes up for the rule t
 Only words that the shell itself knows are used: nothing is looked up or started.
 """
 
+_ANNOUNCE: Final = 'echo "+ $$" >&0; exec "$@" </dev/null'
+"""A program that makes itself known, with our end of the pipe as its stdin, before it becomes another one."""
+
 _STARTING: Final = 5.0
 """Seconds the first shell may take; it takes one or two thousandths."""
+
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Launch(Value):
+    """How to start a program: its command line, and a descriptor (or `DEVNULL`) for its stdin."""
+
+    argv: tuple[str, ...]
+    stdin: int
 
 
 class Watchdog:
     """Told of every process group that begins and ends. The process is started with the first one.
 
-    It ignores the signals that are meant for us, and shares neither group nor terminal with us. A group whose leader
-    was started in the very moment we were killed, before it could be told of, is missed.
+    It ignores the signals that are meant for us, and shares neither group nor terminal with us.
 
     Args:
         shell: Any POSIX shell.
@@ -50,11 +65,28 @@ class Watchdog:
         self._pipe: int | None = None
         self._barks = os.name == "posix"
 
+    def launch(self, argv: Sequence[str], *, names: Iterable[str], others: frozenset[int]) -> Launch:
+        """How to start a program that leads a group and reads nothing, so that it is told of before it does anything.
+
+        We may be killed in the very moment it starts. So it tells the watchdog of itself; until then it holds the pipe
+        open.
+
+        Args:
+            argv: The program and its arguments.
+            names: The variables it gets. Shells lose those that they could not have themselves (functions that bash
+                exports): such a program is started directly, and is missed if we are killed before `began`.
+            others: The groups told of before, for a new watchdog.
+        """
+        if self._tell("\n") or self._start(others):
+            assert self._pipe is not None
+            if all(_PLAIN_NAME.fullmatch(name) for name in names):
+                return Launch(argv=(self._shell, "-c", _ANNOUNCE, "sh", *argv), stdin=self._pipe)
+        return Launch(argv=tuple(argv), stdin=DEVNULL)
+
     def began(self, group: int, *, others: frozenset[int]) -> None:
         """Kill this group when we are gone. `others` are those told of before: a new watchdog must know them too."""
-        if self._pipe is None or not self._tell(f"+ {group}\n"):
-            self._start()
-            self._tell("".join(f"+ {each}\n" for each in {group, *others}))
+        if not self._tell(f"+ {group}\n"):
+            self._start({group, *others})
 
     def ended(self, group: int) -> None:
         """Leave this group alone: its number may soon be somebody else's."""
@@ -74,9 +106,10 @@ class Watchdog:
             return False
         return True
 
-    def _start(self) -> None:
+    def _start(self, groups: Iterable[int]) -> bool:
+        """Whether there is a new watchdog, which knows these groups."""
         if not self._barks:
-            return
+            return False
         reader, writer = os.pipe()
         try:
             # A minimal environment: ours holds keys, which any program of the same user could read there.
@@ -95,8 +128,9 @@ class Watchdog:
             self._barks = False
             os.close(writer)
             log.warning("commands will outlive a killed agent: no watchdog", extra={"reason": str(error)})
-            return
+            return False
         finally:
             os.close(reader)
         os.set_blocking(writer, False)
         self._pipe = writer
+        return self._tell("".join(f"+ {group}\n" for group in groups) or "\n")

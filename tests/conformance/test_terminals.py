@@ -1,10 +1,13 @@
 """Commands in the editor's terminals, and on this machine where it has none."""
 
+import os
+
+import anyio
 import pytest
 
 from tests.support.editor import FULL
 from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, RpcFailure, shown_text
+from tests.support.exchange import Json, RpcFailure, shown_text, tool_calls
 from tests.support.script_files import Script, call, expect, say, turn
 
 AUTO = 'mode = "auto"'
@@ -90,3 +93,40 @@ async def test_a_background_program_is_released_when_its_session_is_closed(opene
         assert editor.terminals.unreleased() == ["term-1"]
         await editor.request("session/close", {"sessionId": editor.session})
         assert editor.terminals.unreleased() == []
+
+
+@pytest.mark.case(9)
+async def test_a_program_in_the_background_is_not_heard_of_between_turns(opened: Spawn) -> None:
+    command = "read < go; echo late; sleep 0.5; echo > over"
+    script = Script(turn(call("shell", command=command, background=True)), turn(say("seen")), turn(say("on")))
+    async with opened(script=script, config=AUTO) as editor:
+        for name in ("go", "over"):
+            os.mkfifo(editor.project / name)
+        outcome = await editor.prompt("run it")
+        assert "background" in shown_text(outcome.calls[0])
+        before = len(editor.received())
+        async with await anyio.open_file(editor.project / "go", "w") as go:
+            await go.write("\n")
+        async with await anyio.open_file(editor.project / "over") as over:
+            await over.read()
+        await editor.request("session/list", {})
+        assert len(editor.received()) == before + 1, "only the answer"
+        assert (await editor.prompt("go on")).text == "on"
+
+
+@pytest.mark.case(11)
+async def test_a_command_that_ran_here_is_replayed_as_it_was_seen(opened: Spawn) -> None:
+    script = Script(
+        turn(
+            call("shell", command="echo out; exit 3"),
+            call("shell", command="true"),
+            call("shell", command="echo '```'"),
+        ),
+        turn(say("seen")),
+    )
+    async with opened(script=script, config=AUTO) as editor:
+        outcome = await editor.prompt("run it")
+        shown = ["```\nout\n```\nexit code 3", "exit code 0", "````\n```\n````"]
+        assert [shown_text(each) for each in outcome.calls] == shown
+        _, updates = await editor.load(editor.session)
+        assert [shown_text(each) for each in tool_calls(updates).values()] == shown

@@ -214,3 +214,52 @@ async def test_commands_hold_no_end_of_the_pipe(tmp_path: Path) -> None:
         held = (await process.output()).text.split()
     assert held[0] == "/dev/null"
     assert not ours & set(held)
+
+
+STARTING = """
+import os, signal, subprocess, sys
+from claw_acp.workspace import process_groups
+launch = process_groups.launch(["/bin/sh", "-c", "echo $$ > born; sleep 1000"], names=["PATH"])
+subprocess.Popen(launch.argv, stdin=launch.stdin, start_new_session=True, stdout=subprocess.DEVNULL)
+while "wait" in sys.argv and not os.path.exists("born"):
+    pass
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def _living_in(folder: Path) -> list[int]:
+    """Processes whose directory is this one."""
+    found: list[int] = []
+    for process in Path("/proc").iterdir():
+        with suppress(OSError):
+            if process.name.isdecimal() and (process / "cwd").readlink() == folder:
+                found.append(int(process.name))
+    return found
+
+
+@pytest.mark.parametrize("moment", ["at once", "wait"])
+async def test_a_command_that_just_started_is_not_missed(tmp_path: Path, moment: str) -> None:
+    result = await anyio.run_process([sys.executable, "-c", STARTING, moment], cwd=tmp_path, check=False)
+    assert result.returncode == -signal.SIGKILL
+    await eventually(lambda: not _living_in(tmp_path), what="the end of the command")
+
+
+async def test_a_command_sees_nothing_of_how_it_was_started(tmp_path: Path) -> None:
+    show = "cat; readlink /proc/$$/fd/0; tr '\\0' ' ' < /proc/$$/cmdline; echo; echo $0"
+    async with ProcessHost() as host:
+        process = await host.start(Command(line=show, cwd=tmp_path))
+        await process.wait()
+    text = (await process.output()).text.splitlines()
+    assert text[0] == "/dev/null"
+    assert text[1].split()[1:] == ["-c", "--", *show.split()]
+    assert text[2] == text[1].split()[0]
+
+
+@pytest.mark.parametrize("name", ["BASH_FUNC_greet%%", "with.dot"])
+async def test_variables_that_shells_do_not_pass_on_reach_the_command(tmp_path: Path, name: str) -> None:
+    extra = {name: "() { echo hello; }"}
+    async with ProcessHost() as host:
+        process = await host.start(Command(line="env", cwd=tmp_path, env=extra))
+        await process.wait()
+    text = (await process.output()).text
+    assert any(line.startswith(f"{name}=") for line in text.splitlines())
