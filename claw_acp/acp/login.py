@@ -221,10 +221,11 @@ class StatusWatch:
         self._engine.configuration.watchers.remove(self._look)
 
     def _look(self) -> None:
-        before = self._told
-        if self.current() != before:
+        status = _status(self._engine.accounts)  # looking may notice another change, and tell of it first
+        if status != self._told:
+            self._told = status
             self._connection.tasks.start_soon(
-                self._connection.peer.notify, "auth/status_update", self._told, name="auth status"
+                self._connection.peer.notify, "auth/status_update", status, name="auth status"
             )
 
 

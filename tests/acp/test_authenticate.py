@@ -346,7 +346,9 @@ async def test_logging_out_forgets_the_login_on_disk_and_in_this_process(
         await editor.new_session()
         server.will_say("yes")
         await editor.prompt("hi")
+        await editor.request("auth/status", {})
         assert await editor.request("logout", {}) == {}
+        assert [news["params"] for news in editor.received("auth/status_update")] == [{"state": "unauthenticated"}]
         assert not (home / "claw" / "credentials.toml").exists()
         assert (await (await editor.start_prompt("hi")).failure()).code == -32000
         assert (await editor.failing("session/new", session(editor))).code == -32000
