@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -39,7 +40,7 @@ from mcp.types import (
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import FileUrl, ValidationError
 
-from claw_acp.contracts.mcp_server import ClientServer, McpServerSpec
+from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonObject
@@ -306,6 +307,11 @@ class Client:
             return answers[0]
         raise self._translated(troubles[0] if troubles else None, patience)
 
+    def _is_forgotten(self) -> bool:
+        """Whether the last request was refused because the server does not know our session: HTTP status 404."""
+        stateful = self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS
+        return stateful and isinstance(self._spec, HttpServer) and self._evidence.status == HTTPStatus.NOT_FOUND
+
     def _translated(self, error: Exception | None, patience: Patience) -> Exception:
         name = self._spec.name
         match error:
@@ -316,7 +322,7 @@ class Client:
             case MCPError() if is_closed(error):
                 self._lost.set()
                 return ServerFailed("ended meanwhile")
-            case MCPError(message="Session terminated"):  # what the library makes of HTTP status 404
+            case MCPError() if self._is_forgotten():
                 self._lost.set()
                 return SessionForgotten("has forgotten the session")
             case MCPError():
