@@ -12,7 +12,7 @@ from claw_acp.verify.bench import Bench, Options
 from claw_acp.verify.facts import Facts
 from claw_acp.verify.frames import Call, Frame, text_of
 from claw_acp.verify.line import Line
-from claw_acp.verify.rule import Failed, NotTried
+from claw_acp.verify.rule import Dead, Failed, NotTried
 
 QUIET = 0.05  # seconds of silence after an agent showed by an answer that it has read everything
 UNDER_WAY = 1.0  # seconds in which a long turn shows a first sign, or is taken to have begun without one
@@ -179,6 +179,15 @@ class Attempt:
             raise NotTried("the turn of --tool-prompt ended without a request for permission")
         return call, asked
 
+    async def over(self, line: Line, session: str, *calls: Call) -> None:
+        """End turns that served their purpose; a connection on which that fails is not used again."""
+        line.cancel(session)
+        try:
+            for call in calls:
+                await line.answered(call)
+        except Failed:
+            line.spoiled = True
+
     async def lead_up(self, line: Line, method: str, params: JsonObject) -> Frame:
         """Ask for something that must work before the check can begin.
 
@@ -199,19 +208,19 @@ class Attempt:
         """Check that the agent still reads and answers; afterwards everything sent before has been read.
 
         Raises:
-            Failed: It does not.
+            Dead: It does not.
         """
         method, params = self.facts.lifesign
         try:
             await line.ask(method, params)
         except Failed as failed:
-            raise Failed(f"the agent no longer answers: {failed.reason}", [*shown, *failed.frames]) from failed
+            raise Dead(f"the agent no longer answers: {failed.reason}", [*shown, *failed.frames]) from failed
 
     async def heard(self, line: Line, *, begin: int, shown: Sequence[Frame] = ()) -> list[Frame]:
         """Everything that came since `begin`, when the agent has read all and a quiet moment more has passed.
 
         Raises:
-            Failed: The agent no longer answers.
+            Dead: The agent no longer answers.
         """
         await self.alive(line, shown=shown)
         sign = line.calls[-1]

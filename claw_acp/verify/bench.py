@@ -1,5 +1,6 @@
 """What all checks of one run share: the options, what was learned about the agent, and the agents themselves."""
 
+import itertools
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,6 +61,7 @@ class Bench:
         self._idle: list[Line] = []
         self.tasks: TaskGroup | None = None
         self._mark = mark
+        self._numbers = itertools.count(1)
 
     async def spawn(self) -> Line:
         """Start an agent and say nothing to it.
@@ -67,8 +69,8 @@ class Bench:
         Raises:
             CannotStart: It cannot be started.
         """
-        name = f"{self._mark}-{len(self.lines) + 1}"
-        process = await AgentProcess.start(self.options.command, cwd=self.options.cwd, env=self.options.env, mark=name)
+        name = f"{self._mark}-{next(self._numbers)}"
+        process = await AgentProcess.start(self.options.command, env=self.options.env, mark=name)
         line = Line(process, name=name, root=self.options.cwd, timeout=self.options.timeout)
         self.lines.append(line)
         assert self.tasks is not None

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import anyio
+
 from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.frames import as_list, as_object, text_of
 
@@ -18,6 +20,8 @@ class Facts:
         no_session: Why there is no session; empty when all is well.
         no_turn: Why there is no turn; empty when all is well.
         lifesign: A request that this agent answers at once, whatever the answer: its method and parameters.
+        stored: A session with one turn, whose process has ended.
+        one_at_a_time: Held by whoever makes it.
     """
 
     hello: JsonObject | None = None
@@ -25,6 +29,8 @@ class Facts:
     no_session: str = ""
     no_turn: str = ""
     lifesign: tuple[str, JsonObject] = field(default=(LIFESIGN, {}))
+    stored: str | None = None
+    one_at_a_time: anyio.Lock = field(default_factory=anyio.Lock)
 
     @property
     def name(self) -> str:

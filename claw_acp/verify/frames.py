@@ -1,8 +1,9 @@
 """What passed between the checker and an agent: every line, with the answers matched to their requests."""
 
 import json
+import math
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 
@@ -111,14 +112,14 @@ class Key(NamedTuple):
         return cls(type(value), json.dumps(value, sort_keys=True))
 
 
-def alike(one: JsonValue, other: JsonValue) -> bool:
-    """Whether two ids are the same to people: 1, 1.0 and "1" are, and large numbers that a double cannot tell apart."""
-    if str(one) == str(other):
-        return True
-    try:
-        return float(cast("str", one)) == float(cast("str", other))
-    except (TypeError, ValueError):
-        return False
+def alike(value: JsonValue) -> list[Key]:
+    """The ids that a sloppy agent may have made this one of: `"1"` and `1.0` of 1, or 1 of `"1"`."""
+    found: list[JsonValue] = []
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        found = [str(value), float(value), int(value) if math.isfinite(value) else None]
+    elif isinstance(value, str) and value.removeprefix("-").isdecimal():
+        found = [int(value), float(value)]
+    return [Key.of(other) for other in found if type(other) is not type(value)]
 
 
 def as_object(value: JsonValue) -> JsonObject:

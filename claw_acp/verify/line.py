@@ -17,6 +17,7 @@ from claw_acp.verify.rule import Failed
 
 EXIT_WITHIN = 5.0  # seconds from the end of the input to the end of the process; clients kill after about as long
 LAST_WORDS = 0.5  # seconds for what is still on its way when an agent ends
+GRACE = 0.2  # seconds more, in which we read what came while we ourselves were busy
 BYTES_KEPT = 256 * 1024 * 1024  # of one agent's output; past that it is taken for endless
 
 _T = TypeVar("_T")
@@ -38,6 +39,7 @@ class Line:
         hello: The answer to `initialize`, once it is there.
         unreadable: How many lines we sent that hold no request with an id; each may be answered with a null id.
         ending: How the process ended, once it has.
+        spoiled: Whether it is in a state that is not to be used again.
     """
 
     def __init__(self, process: AgentProcess, *, name: str, root: Path, timeout: float) -> None:
@@ -54,7 +56,9 @@ class Line:
         self.ending: Ending | None = None
         self.questions: list[Frame] = []
         self.output_over = False
+        self.spoiled = False
         self._open: dict[Key, list[Call]] = {}
+        self._answered: dict[Key, Call] = {}
         self._ids = 0
         self._size = 0
         self._outgoing: list[bytes] = []
@@ -65,11 +69,12 @@ class Line:
         self._may_read = anyio.Event()
         self._may_read.set()
         self._tasks: TaskGroup | None = None
+        self._leaving: anyio.Event | None = None
 
     @property
     def usable(self) -> bool:
         """Whether it can be talked to."""
-        return self.ending is None and not self.output_over and self.process.exit_code is None
+        return self.ending is None and not self.spoiled and not self.output_over and self.process.exit_code is None
 
     async def run(self) -> None:
         """Read and write until the process ends or `end` was called."""
@@ -164,14 +169,15 @@ class Line:
             Failed: It did not come in time, or the agent ended first.
         """
         limit = self.timeout if within is None else within
-        with anyio.move_on_after(limit):
-            while True:
-                found = condition()
-                if found is not None and found is not False:
-                    return found
-                if self.output_over:
-                    raise Failed(f"the agent ended before {what}{self._obituary()}", shown)
-                await self._news.wait()
+        for seconds in (limit, GRACE):
+            with anyio.move_on_after(seconds):
+                while True:
+                    found = condition()
+                    if found is not None and found is not False:
+                        return found
+                    if self.output_over:
+                        raise Failed(f"the agent ended before {what}{self._obituary()}", shown)
+                    await self._news.wait()
         raise Failed(f"after {limit:g} s there is still not {what}", shown)
 
     async def answered(self, call: Call, *, within: float | None = None) -> Frame:
@@ -238,24 +244,32 @@ class Line:
     def _match(self, frame: Frame) -> None:
         """Find the request that this answers; a second answer belongs to it as well."""
         request_id = frame.object.get("id")
-        waiting = self._open.get(Key.of(request_id))
-        if waiting:
-            call = waiting.pop(0)
-        elif request_id is None:
+        call = self._take_open(Key.of(request_id))
+        if call is None and request_id is not None:
+            call = self._answered.get(Key.of(request_id)) or self._nearly(request_id)
+            frame.inexact = call is not None and not call.answers
+        if call is None:
             return
-        else:
-            unanswered = [call for call in self.calls if not call.answers and alike(call.id, request_id)]
-            answered = [call for call in self.calls if call.answers and Key.of(call.id) == Key.of(request_id)]
-            if not unanswered and not answered:
-                return
-            call = unanswered[0] if unanswered else answered[-1]
-            if unanswered:
-                frame.inexact = True
-                self._open[Key.of(call.id)].remove(call)
         frame.call = call
         call.answers.append(frame)
+        self._answered[Key.of(call.id)] = call
         if call.method == "initialize" and self.hello is None and frame.error is None:
             self.hello = frame
+
+    def _take_open(self, key: Key) -> Call | None:
+        """The oldest request with this id that waits for its answer."""
+        waiting = self._open.get(key)
+        return waiting.pop(0) if waiting else None
+
+    def _nearly(self, request_id: JsonValue) -> Call | None:
+        """The request that an agent must have meant that does not keep ids as they are."""
+        for key in alike(request_id):
+            if (call := self._take_open(key)) is not None:
+                return call
+        for key, waiting in self._open.items():  # a large integer that went through a double
+            if waiting and isinstance(key.value, int) and request_id == int(float(key.value)):
+                return waiting.pop(0)
+        return None
 
     async def _write(self) -> None:
         while not self._input_broken:
@@ -284,19 +298,27 @@ class Line:
             how: What the agent was told, if something else came first.
             within: Seconds it may take; the timeout, if that is shorter.
         """
-        if self.ending is None:
-            with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_WORDS):
-                if not self.output_over:
-                    await self.flushed()
-                await self.process.close_input()
-            self.go_on_reading()
-            seconds = await self.process.wait(within=min(self.timeout, within))
-            with anyio.move_on_after(LAST_WORDS):
-                await self.until(lambda: self.output_over, "the end of its output")
-            left = await self.process.left() if seconds is not None else ()
-            self.ending = Ending(asked=how, seconds=seconds, code=self.process.exit_code, left=left)
-            await self.discard()
-        return self.ending
+        if self._leaving is None:
+            self._leaving = anyio.Event()
+            try:
+                await self._leave(how, min(self.timeout, within))
+            finally:
+                self._leaving.set()
+        await self._leaving.wait()
+        return self.ending or Ending(asked=how, seconds=None, code=self.process.exit_code)
+
+    async def _leave(self, how: str, within: float) -> None:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_WORDS):
+            if not self.output_over:
+                await self.flushed()
+            await self.process.close_input()
+        self.go_on_reading()
+        seconds = await self.process.wait(within=within)
+        with anyio.move_on_after(LAST_WORDS):
+            await self.until(lambda: self.output_over, "the end of its output")
+        left = await self.process.left() if seconds is not None else ()
+        self.ending = Ending(asked=how, seconds=seconds, code=self.process.exit_code, left=left)
+        await self.discard()
 
     async def discard(self) -> None:
         """End the agent at once, whatever it is doing."""

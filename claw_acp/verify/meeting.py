@@ -1,5 +1,7 @@
 """The first conversation with an agent: what can be expected of it is learned here, and nothing is judged."""
 
+import anyio
+
 from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.attempt import Attempt
 from claw_acp.verify.bench import Bench
@@ -8,6 +10,7 @@ from claw_acp.verify.line import Line
 from claw_acp.verify.rule import CannotStart, Failed, NotTried
 
 LIFESIGN_WITHIN = 3.0  # seconds for an answer that needs no thought
+SETTLED = 0.3  # seconds after the first turn, for what comes late to be seen by those who watch for it
 UNKNOWN_SESSION = "verify-no-such-session"
 
 
@@ -45,6 +48,7 @@ async def _first_turn(attempt: Attempt, line: Line) -> None:
         await attempt.turn(line, session if isinstance(session, str) else "")
     except NotTried as trouble:
         facts.no_turn = trouble.reason
+    await anyio.sleep(SETTLED)
 
 
 async def _lifesign(attempt: Attempt, line: Line) -> tuple[str, JsonObject]:

@@ -14,8 +14,9 @@ _SCRIPT: Mapping[str, object] = {
     "turns": [
         {"when": SLOW, "steps": [{"text": "Thinking"}, {"wait_for": "never"}]},
         {"when": TOOL, "steps": [
-            {"text": "I will write it."},
-            {"call": {"name": "write_file", "arguments": {"path": "verify.txt", "content": "written\n"}}},
+            {"text": "I will write one."},
+            {"call": {"name": "read_file", "arguments": {"path": "a.txt"}}},
+            {"call": {"name": "shell", "arguments": {"command": "date > verify.txt"}}},
         ]},
         {"when": TOOL, "steps": [{"text": "Done."}]},
         {"steps": [{"thought": "A greeting."}, {"text": ["Hello", ", ", "world."]}]},

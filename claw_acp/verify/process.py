@@ -48,8 +48,8 @@ class AgentProcess:
         self._stderr = b""
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, cwd: Path, env: Mapping[str, str], mark: str) -> "AgentProcess":
-        """Start an agent in a process group of its own.
+    async def start(cls, command: Sequence[str], *, env: Mapping[str, str], mark: str) -> "AgentProcess":
+        """Start an agent in a process group of its own, here: the directory of its sessions is another matter.
 
         Raises:
             CannotStart: The program is not there or cannot be run.
@@ -58,7 +58,7 @@ class AgentProcess:
         os.set_blocking(output, False)
         try:
             process = await anyio.open_process(
-                command, stdin=PIPE, stdout=its_output, stderr=PIPE, cwd=cwd, env={**env, MARK: mark},
+                command, stdin=PIPE, stdout=its_output, stderr=PIPE, env={**env, MARK: mark},
                 start_new_session=True,
             )  # fmt: skip
         except (OSError, ValueError) as error:
@@ -155,14 +155,17 @@ class AgentProcess:
 
     def _family(self) -> list[int]:
         """Live processes of the agent's group, or with its mark in another; none where there is no /proc."""
-        return [pid for pid in _pids() if self._mark in _environment(pid) or _group(pid) == self._process.pid]
+        first = self._process.pid
+        return [pid for pid in _pids(first) if _group(pid) == first or self._mark in _environment(pid)]
 
 
-def _pids() -> list[int]:
+def _pids(first: int) -> list[int]:
+    """Processes made after this one, and itself: looking at all of a machine's takes its time."""
     try:
-        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names only, often
+        pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names only, often
     except FileNotFoundError:
         return []
+    return [pid for pid in pids if pid >= first]
 
 
 def _environment(pid: int) -> list[bytes]:

@@ -83,3 +83,7 @@ class Failed(Exception):
         super().__init__(reason)
         self.reason = reason
         self.frames = tuple(frames)
+
+
+class Dead(Failed):
+    """The agent does not answer any more."""

@@ -87,8 +87,7 @@ async def only_its_session(attempt: Attempt) -> None:
         await attempt.alive(line, shown=[cancel])
         if other.answers:
             raise Failed("the turn of another session ended as well", [cancel, *exchange(other.answers[0])])
-        line.cancel(second)
-        await line.answered(other)
+        await attempt.over(line, second, other)
 
 
 @must("cancel.while-asking", tool, source=_PAGE, cases=(1,))
@@ -125,8 +124,7 @@ async def by_request_id(attempt: Attempt) -> None:
         try:
             answer = await line.answered(call, within=min(5.0, attempt.options.timeout))
         except Failed as failed:
-            line.cancel(session)
-            await line.answered(call)
+            await attempt.over(line, session, call)
             raise Failed("it had no effect; session/cancel had", [sent]) from failed
         if answer.code != REQUEST_CANCELLED:
             _is_cancelled(answer, [sent])

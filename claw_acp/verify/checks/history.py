@@ -44,12 +44,20 @@ def _where(attempt: Attempt, session: str) -> JsonObject:
 
 
 async def _stored(attempt: Attempt, text: str | None = None) -> str:
-    """A session with one turn, made by an agent process of its own that ended afterwards."""
+    """A session with one turn, made by an agent process of its own that has ended."""
     async with attempt.fresh() as line:
         session = await attempt.session(line)
         await attempt.turn(line, session, text or f"{attempt.options.prompt} {MARKER}")
         await line.end()
         return session
+
+
+async def _stored_once(attempt: Attempt) -> str:
+    """The same, made once for all checks that only look at it."""
+    async with attempt.facts.one_at_a_time:
+        if attempt.facts.stored is None:
+            attempt.facts.stored = await _stored(attempt)
+    return attempt.facts.stored
 
 
 def _kind(frame: Frame) -> str:
@@ -79,8 +87,8 @@ async def _loaded(attempt: Attempt, line: Line, session: str) -> tuple[Frame, li
 @must("load.replays", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(11,))
 async def replays(attempt: Attempt) -> None:
     """session/load shows the whole conversation again, of the user and of the agent, before it is answered."""
-    session = await _stored(attempt)
-    async with attempt.fresh() as line:
+    session = await _stored_once(attempt)
+    async with attempt.line() as line:
         answer, history = await _loaded(attempt, line, session)
         if MARKER not in _text(history, "user_message_chunk"):
             raise Failed("the user's message was not shown before the answer", [*exchange(answer), *history[:5]])
@@ -91,8 +99,8 @@ async def replays(attempt: Attempt) -> None:
 @must("load.nothing-after-the-answer", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-002", cases=(11,))
 async def nothing_after(attempt: Attempt) -> None:
     """No part of the conversation is shown after the answer to session/load."""
-    session = await _stored(attempt)
-    async with attempt.fresh() as line:
+    session = await _stored_once(attempt)
+    async with attempt.line() as line:
         answer = await line.ask("session/load", _where(attempt, session))
         must_succeed(answer, "session/load")
         end = line.frames.index(answer)
@@ -105,9 +113,10 @@ async def nothing_after(attempt: Attempt) -> None:
 @must("load.not-doubled", turn, _load, source=_PAGE, cases=(12,))
 async def not_doubled(attempt: Attempt) -> None:
     """Loading a session, on the same connection too, does not add to it: it shows the same each time."""
-    session = await _stored(attempt)
-    async with attempt.fresh() as line:
+    session = await _stored_once(attempt)
+    async with attempt.line() as line:
         _, first = await _loaded(attempt, line, session)
+        await anyio.sleep(SETTLED)
         answer, second = await _loaded(attempt, line, session)
         for kind in ("user_message_chunk", "agent_message_chunk"):
             if _text(first, kind) != _text(second, kind):
@@ -118,7 +127,7 @@ async def not_doubled(attempt: Attempt) -> None:
 async def then_prompt(attempt: Attempt) -> None:
     """A loaded session takes prompts."""
     session = await _stored(attempt)
-    async with attempt.fresh() as line:
+    async with attempt.line() as line:
         await _loaded(attempt, line, session)
         must_succeed(await line.answered(attempt.prompt(line, session)), "a prompt in a loaded session")
 
@@ -127,7 +136,7 @@ async def then_prompt(attempt: Attempt) -> None:
 async def tool_calls(attempt: Attempt) -> None:
     """Tool calls are part of what session/load shows, each with its final status."""
     session = await _stored(attempt, attempt.options.tool_prompt)
-    async with attempt.fresh() as line:
+    async with attempt.line() as line:
         begin = len(line.frames)
         answer, history = await _loaded(attempt, line, session)
         if not any(_kind(frame) == "tool_call" for frame in history):
@@ -141,13 +150,14 @@ async def tool_calls(attempt: Attempt) -> None:
         for name, status in last.items():
             if status not in {"completed", "failed"}:
                 raise Failed(f"tool call {name} is left {status!r}", [*exchange(answer), *history])
+        await attempt.turn(line, session, attempt.options.tool_prompt)  # its ids are compared with the earlier ones
 
 
 @advice("load.result-is-an-object", turn, _load, source=_PAGE)
 async def result_is_an_object(attempt: Attempt) -> None:
     """The result of session/load is an object, `{}` if there is nothing to say; older agents sent null."""
-    session = await _stored(attempt)
-    async with attempt.fresh() as line:
+    session = await _stored_once(attempt)
+    async with attempt.line() as line:
         answer, _ = await _loaded(attempt, line, session)
         if not isinstance(answer.object.get("result"), dict):
             raise Failed("the result is no object", exchange(answer))
@@ -160,7 +170,7 @@ async def result_is_an_object(attempt: Attempt) -> None:
 async def resumes(attempt: Attempt) -> None:
     """session/resume opens a stored session, which then takes prompts."""
     session = await _stored(attempt)
-    async with attempt.fresh() as line:
+    async with attempt.line() as line:
         must_succeed(await line.ask("session/resume", _where(attempt, session)), "session/resume")
         must_succeed(await line.answered(attempt.prompt(line, session)), "a prompt in a resumed session")
 
@@ -168,8 +178,8 @@ async def resumes(attempt: Attempt) -> None:
 @must("resume.no-history", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-002", cases=(13,))
 async def no_history(attempt: Attempt) -> None:
     """session/resume shows nothing of the conversation."""
-    session = await _stored(attempt)
-    async with attempt.fresh() as line:
+    session = await _stored_once(attempt)
+    async with attempt.line() as line:
         begin = len(line.frames)
         answer = await line.ask("session/resume", _where(attempt, session))
         must_succeed(answer, "session/resume")
@@ -182,20 +192,13 @@ async def no_history(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ list
 
 
-def _sessions(answer: Frame) -> list[JsonObject]:
-    sessions = answer.result.get("sessions")
-    if not isinstance(sessions, list):
-        raise Failed(f"sessions is {sessions!r}, not an array", exchange(answer))
-    return [as_object(session) for session in as_list(sessions)]
-
-
 async def _all_sessions(line: Line, **params: JsonValue) -> list[JsonObject]:
     found: list[JsonObject] = []
     cursor: JsonObject = {}
     for _ in range(PAGES):
         answer = await line.ask("session/list", {**params, **cursor})
         must_succeed(answer, "session/list")
-        found += _sessions(answer)
+        found += [as_object(session) for session in as_list(answer.result.get("sessions"))]
         if not text_of(answer.result, "nextCursor"):
             return found
         cursor = {"cursor": text_of(answer.result, "nextCursor")}
@@ -209,7 +212,9 @@ async def lists(attempt: Attempt) -> None:
         for params in ({}, {"cwd": str(attempt.scratch / "nothing-happened-here")}):
             answer = await line.ask("session/list", params)
             must_succeed(answer, "session/list")
-            _sessions(answer)
+            sessions = answer.result.get("sessions")
+            if not isinstance(sessions, list):
+                raise Failed(f"sessions is {sessions!r}, not an array", exchange(answer))
 
 
 @should("list.holds-the-session", turn, _list, source="session-list")

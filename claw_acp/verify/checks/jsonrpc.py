@@ -7,10 +7,10 @@ import anyio
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from claw_acp.verify.attempt import QUIET, Attempt
-from claw_acp.verify.check import advice, checks_in, greeted, must, must_fail, session, should, tool
+from claw_acp.verify.check import advice, checks_in, exchange, greeted, must, must_fail, session, should, tool
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.line import Line
-from claw_acp.verify.rule import Failed
+from claw_acp.verify.rule import Dead, Failed, NotTried
 
 IDS: Sequence[JsonValue] = (0, -1, 2_147_483_648, "", "0", "verify-id", "ä\u2028😀")
 LARGE = 2**53 + 1  # the first integer that a double cannot hold
@@ -30,17 +30,17 @@ NO_MESSAGES = (b"42", b'"text"', b"null", b"true", b"{}", b"[]", BATCH)
 async def ids(attempt: Attempt) -> None:
     """An answer carries the id of its request, as the same JSON value: 1 is not "1"."""
     async with attempt.line() as line:
-        calls = [line.call("_claw-acp/verify", {}, id=request_id) for request_id in IDS]
-        for call in calls:
-            answer = await line.answered(call)
-            _same_id(answer, call.id)
+        for request_id in IDS:
+            _same_id(await line.ask("_claw-acp/verify", {}, id=request_id), request_id)
 
 
 @advice("jsonrpc.large-ids", greeted, source="JSON-RPC 2.0 §5", cases=(20,))
 async def large_ids(attempt: Attempt) -> None:
     """Ids beyond 2^53 come back unharmed."""
     async with attempt.line() as line:
-        _same_id(await line.ask("_claw-acp/verify", {}, id=LARGE), LARGE)
+        answer = await line.ask("_claw-acp/verify", {}, id=LARGE)
+        if str(answer.object.get("id")) != str(LARGE):
+            raise Failed(f"the id {LARGE} came back as {answer.object.get('id')}", exchange(answer))
 
 
 def _same_id(answer: Frame, request_id: JsonValue) -> None:
@@ -150,7 +150,7 @@ async def batch_not_executed(attempt: Attempt) -> None:
     async with attempt.line() as line:
         begin = len(line.frames)
         sent = line.send_raw(BATCH + b"\n", unreadable=1)
-        for frame in await attempt.heard(line, begin=begin, shown=[sent]):
+        for frame in await _heard(attempt, line, sent, begin=begin):
             if isinstance(frame.message, list) or frame.object.get("id") in {710_001, 710_002}:
                 raise Failed("the requests inside a batch were answered", [sent, frame])
 
@@ -179,11 +179,19 @@ async def parse_error(attempt: Attempt) -> None:
         await _refused(attempt, line, b'{"jsonrpc":"2.0","id":710003,"method":', PARSE_ERROR)
 
 
+async def _heard(attempt: Attempt, line: Line, sent: Frame, *, begin: int) -> list[Frame]:
+    """What came; that the agent survives is the business of another check."""
+    try:
+        return await attempt.heard(line, begin=begin, shown=[sent])
+    except Dead as dead:
+        raise NotTried(dead.reason) from dead
+
+
 async def _refused(attempt: Attempt, line: Line, data: bytes, code: int) -> None:
     """Check that a line is answered once, with this code and a null id."""
     begin = len(line.frames)
     sent = line.send_raw(data + b"\n", unreadable=1)
-    came = await attempt.heard(line, begin=begin, shown=[sent])
+    came = await _heard(attempt, line, sent, begin=begin)
     answers = [frame for frame in came if frame.is_answer and frame.object.get("id") is None]
     if not answers:
         raise Failed(f"it was not answered; a client waits for ever for error {code}", [sent])

@@ -4,9 +4,9 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.attempt import Attempt, updates
 from claw_acp.verify.check import checks_in, exchange, must, must_succeed, should, tool
 from claw_acp.verify.desk import EVERYTHING, PermissionAnswer
-from claw_acp.verify.frames import Call, Frame, as_list, as_object, text_of
+from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.line import Line
-from claw_acp.verify.rule import Failed, NotTried
+from claw_acp.verify.rule import Failed
 
 _PAGE = "tool-calls: permission"
 
@@ -89,7 +89,7 @@ async def options(attempt: Attempt) -> None:
     async with attempt.line() as line:
         session = await attempt.session(line)
         call, question = await attempt.question(line, session)
-        await _over(line, session, call)
+        await attempt.over(line, session, call)
         offered: list[JsonObject] = [as_object(option) for option in as_list(question.params.get("options"))]
         ids = [text_of(option, "optionId") for option in offered]
         if len(set(ids)) < len(ids):
@@ -123,16 +123,7 @@ async def holds_up_nobody(attempt: Attempt) -> None:
         call, question = await attempt.question(line, session)
         must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a question is open")
         await attempt.alive(line, shown=[question])
-        await _over(line, session, call)
-
-
-async def _over(line: Line, session: str, call: Call) -> None:
-    """End the turn in whatever way."""
-    line.cancel(session)
-    try:
-        await line.answered(call)
-    except Failed as failed:
-        raise NotTried("the turn could not be cancelled") from failed
+        await attempt.over(line, session, call)
 
 
 # ------------------------------------------------------------------ files and terminals of the client

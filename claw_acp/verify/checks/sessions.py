@@ -11,6 +11,7 @@ from claw_acp.verify.attempt import Attempt
 from claw_acp.verify.check import (
     checks_in,
     exchange,
+    greeted,
     must,
     must_fail,
     must_succeed,
@@ -21,10 +22,11 @@ from claw_acp.verify.check import (
     turn,
 )
 from claw_acp.verify.frames import text_of
-from claw_acp.verify.rule import Failed
+from claw_acp.verify.rule import Failed, NotTried
 
 _PAGE = "session-setup"
 _ROOTS = "sessionCapabilities.additionalDirectories"
+AUTH_REQUIRED = -32000
 NOT_FOUND = -32002
 NOBODY = "verify-no-such-session"
 RELATIVE = ("src", "./src", "~/src", "")
@@ -32,11 +34,13 @@ SERVER_STARTS = 5.0  # seconds an agent has to start an MCP server, which it may
 PARALLEL = 5  # sessions opened at once
 
 
-@must("session.opens", session, source=f"{_PAGE}; TCK ACP-SESSION-001")
+@must("session.opens", greeted, source=f"{_PAGE}; TCK ACP-SESSION-001")
 async def opens(attempt: Attempt) -> None:
     """session/new is answered with the id of the session, a string that is not empty."""
     async with attempt.line() as line:
         answer = await line.ask("session/new", attempt.opening())
+        if answer.code == AUTH_REQUIRED:
+            raise NotTried("session/new was answered with error -32000; give --auth-method, --env or --keep-home")
         must_succeed(answer, "session/new")
         if not text_of(answer.result, "sessionId"):
             raise Failed("there is no sessionId in the result", exchange(answer))
@@ -145,8 +149,7 @@ async def side_by_side(attempt: Attempt) -> None:
         other = await line.answered(attempt.prompt(line, idle))
         must_succeed(other, "a prompt in one session while another is busy")
         must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a session is busy")
-        line.cancel(busy)
-        await line.answered(held)
+        await attempt.over(line, busy, held)
 
 
 # ------------------------------------------------------------------ MCP servers

@@ -81,8 +81,7 @@ async def during_a_turn(attempt: Attempt) -> None:
         must_succeed(answer, "session/set_mode while a turn runs")
         if call.answers:
             raise Failed("the turn ended", exchange(call.answers[0]))
-        line.cancel(opened)
-        await line.answered(call)
+        await attempt.over(line, opened, call)
 
 
 # ------------------------------------------------------------------ options

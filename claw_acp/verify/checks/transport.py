@@ -12,7 +12,7 @@ from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Failed
 
 SIZES = (70 * 1024, 1536 * 1024)  # bytes: beyond the usual limit of a line buffer, and a screenshot
-LATE = 1500  # requests whose answers fill the pipe before anybody reads them
+LATE = 1000  # requests whose answers fill the pipe before anybody reads them
 NESTING = 20_000  # arrays inside one another
 SEPARATORS = "\u2028 \u2029 \x85"  # what some libraries take for ends of lines, and JSON does not escape
 
@@ -80,6 +80,7 @@ async def separators(attempt: Attempt) -> None:
     """Only a line feed ends a message; U+2028, U+2029 and U+0085 may stand inside strings."""
     async with attempt.line() as line:
         message = _unknown(700_040, text=SEPARATORS)
+        line.unreadable += len(SEPARATORS)  # who splits there finds pieces that are no JSON
         await _send(line, [_bytes(message) + b"\n"], message)
 
 
@@ -112,7 +113,7 @@ async def broken_lines(attempt: Attempt) -> None:
 @must("transport.survives-invalid-utf8", greeted, source="transports: stdio", cases=(24,))
 async def invalid_utf8(attempt: Attempt) -> None:
     """Bytes that are not UTF-8 do not end the connection."""
-    await _survives(attempt, [b'{"jsonrpc":"2.0","method":"_x","params":{"text":"\xff\xfe\x80"}}', b"\x80\x81\xfe\xff"])
+    await _survives(attempt, [b'{"jsonrpc":"2.0","method":"_x","params":{"text":"\xff\xfe\x80"}}'])
 
 
 @should("transport.survives-deep-nesting", greeted, source="JSON-RPC 2.0 §5.1")

@@ -124,8 +124,6 @@ class _Follower:
 
     def follow(self) -> Iterator[Sighting]:
         for frame in self._line.frames:
-            if frame.fault:
-                continue
             if frame.way == "->":
                 yield from self._we_said(frame)
             elif frame.is_answer:

@@ -1,0 +1,61 @@
+"""The checker finds nothing in a correct agent, and each fault by the rules that are about it."""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from claw_acp.verify.rule import CannotStart
+from claw_acp.verify.run import rules
+from tests.verify.bench import checked, failed, faulty, minimal
+from tests.verify.faults import FOUND_BY, TOGETHER
+
+NOT_SEEN = {"auth.authenticates", "auth.logout-unoffered", "auth.required-has-a-way"}
+"""What a correct agent that needs no login gives no occasion for."""
+
+
+async def test_a_correct_agent_passes_every_check(tmp_path: Path) -> None:
+    report = await checked(minimal(), tmp_path)
+    assert {
+        verdict.rule.id: verdict.reason for verdict in report.verdicts if verdict.outcome != "pass"
+    }.keys() == NOT_SEEN
+    assert report.agent == "minimal 1.0"
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("faults", TOGETHER, ids="+".join)
+async def test_each_fault_is_found_by_its_rules_and_by_no_other(faults: tuple[str, ...], tmp_path: Path) -> None:
+    report = await checked(faulty(*faults), tmp_path)
+    found = failed(report)
+    assert found.keys() == {rule for fault in faults for rule in FOUND_BY[fault]}, found
+
+
+def test_every_fault_is_tried_once_and_shares_no_rule_with_those_beside_it() -> None:
+    assert Counter(itertools.chain(*TOGETHER)) == Counter(dict.fromkeys(FOUND_BY, 1))
+    for faults in TOGETHER:
+        expected = Counter(rule for fault in faults for rule in FOUND_BY[fault])
+        assert expected.total() == len(expected), faults
+
+
+def test_every_rule_that_a_fault_should_break_exists_and_rules_are_named_once() -> None:
+    names = Counter(rule.id for rule in rules())
+    assert names.total() == len(names)
+    assert {rule for found in FOUND_BY.values() for rule in found} <= names.keys()
+
+
+async def test_a_program_that_is_not_there_cannot_be_started(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match="cannot be started: No such file or directory"):
+        await checked(["/no/such/agent"], tmp_path)
+
+
+async def test_a_program_that_ends_without_a_word_cannot_be_started(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match="no module named nothing"):
+        await checked(["/bin/sh", "-c", "echo no module named nothing >&2; exit 1"], tmp_path)
+
+
+async def test_a_program_that_never_answers_fails_and_does_not_hang_the_checker(tmp_path: Path) -> None:
+    report = await checked(
+        ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"], tmp_path, only=["initialize.answers"]
+    )
+    assert failed(report) == {"initialize.answers": "after 5 s there is still not the answer to initialize"}
