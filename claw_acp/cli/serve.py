@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     address = Address.parse(options.listen)
     token = _token(options.token_file, without=options.no_token, address=address)
     limits = Limits()
-    door, address = bind(address, limits=limits)
+    listening, address = bind(address, limits=limits)
     terms = Terms(token=None if token is None else token.secret, hosts=options.allow_host, origins=options.allow_origin)
     settings = load_settings(locations=locations_here(), environ=os.environ, cwd=None)
     trace = None if settings.trace is None else FrameTrace(settings.trace)
@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
         for finding in settings.findings:
             log.warning("configuration: %s", finding.text())
         try:
-            anyio.run(partial(serve, door, address, terms, trace=trace, on_ready=partial(_tell, address, token)))
+            anyio.run(partial(serve, listening, address, terms, trace=trace, on_ready=partial(_tell, address, token)))
         finally:
             kill_all_groups()
             if trace is not None:

@@ -7,11 +7,9 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from typing import Final
 
-from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
-from claw_acp.gateway.asgi import PRODUCT
-from claw_acp.gateway.door import BACKLOG, Door
+from claw_acp.gateway.exchange import PRODUCT
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.place import is_local_name
 
@@ -19,6 +17,7 @@ DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8227  # "ACP" on the keys of a telephone, behind an 8; no known service has it
 
 _WRITTEN: Final = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\s:/\[\]@]*))(?::(?P<port>\d{1,5}))?")
+_BACKLOG: Final = 128  # connections that wait to be taken in
 _LOOK: Final = 1.0  # seconds for a look at who has taken a port
 
 
@@ -51,7 +50,7 @@ class Address(Value):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def bind(address: Address, *, limits: Limits) -> tuple[Door, Address]:
+def bind(address: Address, *, limits: Limits) -> tuple[socket.socket, Address]:
     """Open the socket; connections wait from now on. Returns the address with the port that was taken.
 
     Raises:
@@ -61,14 +60,26 @@ def bind(address: Address, *, limits: Limits) -> tuple[Door, Address]:
         family, _, _, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise ConfigError(f'cannot listen on "{address.host}": {error.strerror or error}') from error
-    door = Door(family, limit=limits.sockets, patience=limits.stall, clock=SYSTEM_CLOCK)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        door.bind(where)
-        door.listen(BACKLOG)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _set_patience(listening, limits.stall)
+        listening.bind(where)
+        listening.listen(_BACKLOG)
     except OSError as error:
-        door.close()
+        listening.close()
         raise ConfigError(f"cannot listen on {address.text()}: {_trouble(error, address)}") from error
-    return door, Address(host=address.host, port=door.getsockname()[1])
+    return listening, Address(host=address.host, port=listening.getsockname()[1])
+
+
+def _set_patience(listening: socket.socket, seconds: float) -> None:
+    """Notice clients that are gone or take nothing; connections inherit this. What a system lacks is left out."""
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    probes = {"TCP_KEEPIDLE": seconds / 2, "TCP_KEEPINTVL": seconds / 6, "TCP_KEEPCNT": 3}
+    for name, value in (*probes.items(), ("TCP_USER_TIMEOUT", seconds * 1000)):
+        option: int | None = getattr(socket, name, None)
+        if option is not None:
+            listening.setsockopt(socket.IPPROTO_TCP, option, max(1, int(value)))
 
 
 def _trouble(error: OSError, address: Address) -> str:

@@ -1,20 +1,20 @@
 """The application behind the HTTP server: one endpoint, two ways to use it."""
 
 import logging
-from collections.abc import Callable
 from typing import Final
 
 from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.secret import Secret
-from claw_acp.gateway.asgi import Event, Exchange, Head, Receive, Send, raw_headers
 from claw_acp.gateway.connections import Connections
+from claw_acp.gateway.exchange import Exchange, Head
 from claw_acp.gateway.http_profile import HttpProfile
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.place import METHODS, Place
 from claw_acp.gateway.refused import ClientGone, Refused
 from claw_acp.gateway.room import Room
 from claw_acp.gateway.token_check import check_token
+from claw_acp.gateway.websocket import WebSocket
 from claw_acp.gateway.websocket_profile import WebSocketProfile
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ ENDPOINT: Final = "/acp"
 
 
 class Application:
-    """ASGI application.
+    """See `Handler`.
 
     Args:
         connections: Where connections are made and found.
@@ -31,47 +31,33 @@ class Application:
         token: What clients must show; None lets all pass.
         limits: Bounds.
         clock: For the ids of incidents.
-        vouch: Told where requests come from that were let pass.
     """
 
     def __init__(
-        self,
-        connections: Connections,
-        *,
-        place: Place,
-        token: Secret | None,
-        limits: Limits,
-        clock: Clock,
-        vouch: Callable[[object], None],
+        self, connections: Connections, *, place: Place, token: Secret | None, limits: Limits, clock: Clock
     ) -> None:
-        self._vouch = vouch
         self._place = place
         self._token = token
         self._clock = clock
         self._http = HttpProfile(connections, Room(limits))
         self._websocket = WebSocketProfile(connections, limits)
 
-    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
-        """Handle one request, or one WebSocket to its end."""
-        if scope["type"] == "lifespan":
-            await _live(receive, send)
-        elif scope["type"] == "http":
-            head = Head.of(scope)
-            await self._answer(Exchange(head, receive, send, extra=self._place.answer_headers(head)))
-        elif scope["type"] == "websocket":
-            await self._connect(Head.of(scope), receive, send)
-
     # ------------------------------------------------------------------ HTTP
 
-    async def _answer(self, exchange: Exchange) -> None:
+    async def answer(self, exchange: Exchange) -> None:
+        """See `Handler`."""
+        exchange.extra = self._place.answer_headers(exchange.head)
         try:
-            await self._handle(exchange)
-        except Refused as refusal:
-            await exchange.refuse(refusal)
+            try:
+                await self._handle(exchange)
+            except Refused as refusal:
+                await exchange.refuse(refusal)
+            except ClientGone:
+                raise
+            except Exception as error:  # noqa: BLE001 - the request wall: whatever happens, the client gets an answer
+                await exchange.refuse(self._incident(error, exchange.head))
         except ClientGone:
             return
-        except Exception as error:  # noqa: BLE001 - the request wall: whatever happens, the client gets an answer
-            await exchange.refuse(self._incident(error, exchange.head))
 
     async def _handle(self, exchange: Exchange) -> None:
         head = exchange.head
@@ -80,27 +66,32 @@ class Application:
             await exchange.answer(204, b"", self._place.preflight_headers())
             return
         check_token(head, self._token)
-        self._vouch(head.client)
         handlers = {"POST": self._http.post, "GET": self._http.get, "DELETE": self._http.delete}
         handler = handlers.get(head.method)
         if handler is None:
             raise Refused(405, f"{ENDPOINT} knows {METHODS}", headers={"allow": METHODS})
         if head.headers.get("upgrade", "").lower() == "websocket":
-            raise Refused(400, "a WebSocket is opened with GET and `Connection: Upgrade`")
+            raise Refused(400, "a WebSocket is opened with GET and `Connection: Upgrade`, over HTTP/1.1")
         await handler(exchange)
 
     # ------------------------------------------------------------------ WebSocket
 
-    async def _connect(self, head: Head, receive: Receive, send: Send) -> None:
+    async def talk(self, websocket: WebSocket) -> None:
+        """See `Handler`."""
+        head = websocket.head
         try:
-            self._check(head)
-            check_token(head, self._token)
-            self._vouch(head.client)
-            await self._websocket.serve(head, receive, send)
-        except Refused as refusal:
-            await _refuse_websocket(refusal, send)
-        except Exception as error:  # noqa: BLE001 - the same wall; the server library closes with 1011
-            self._incident(error, head)
+            try:
+                self._check(head)
+                check_token(head, self._token)
+                await self._websocket.serve(websocket)
+            except Refused as refusal:
+                await websocket.refuse(refusal)
+            except ClientGone:
+                raise
+            except Exception as error:  # noqa: BLE001 - the same wall; the client sees the connection end
+                self._incident(error, head)
+        except ClientGone:
+            return
 
     # ------------------------------------------------------------------ both
 
@@ -111,23 +102,5 @@ class Application:
 
     def _incident(self, error: Exception, head: Head) -> Refused:
         incident = new_id("inc", clock=self._clock)
-        about = {"method": head.method, "kind": head.kind, "incident": incident}
-        log.error("request failed", exc_info=error, extra=about)
+        log.error("request failed", exc_info=error, extra={"method": head.method, "incident": incident})
         return Refused(500, f"internal error, see log entry {incident}")
-
-
-async def _refuse_websocket(refusal: Refused, send: Send) -> None:
-    body = f"{refusal.reason}\n".encode()
-    headers = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(body)), **refusal.headers}
-    start: Event = {"type": "websocket.http.response.start", "status": refusal.status, "headers": raw_headers(headers)}
-    await send(start)
-    await send({"type": "websocket.http.response.body", "body": body})
-
-
-async def _live(receive: Receive, send: Send) -> None:
-    """The lifespan of ASGI: nothing to do at the start or the end, which `serve` arranges."""
-    while True:
-        stage = (await receive())["type"]
-        await send({"type": f"{stage}.complete"})
-        if stage == "lifespan.shutdown":
-            return

@@ -5,9 +5,9 @@ from typing import Final
 import anyio
 
 from claw_acp.core.ids import may_be_id
-from claw_acp.gateway.asgi import Exchange
 from claw_acp.gateway.connections import Connections
 from claw_acp.gateway.ending import LEFT
+from claw_acp.gateway.exchange import Exchange
 from claw_acp.gateway.http_transport import HttpTransport
 from claw_acp.gateway.mailbox import Mailbox
 from claw_acp.gateway.refused import Refused
@@ -106,13 +106,13 @@ class HttpProfile:
 
     async def _stream(self, exchange: Exchange, transport: HttpTransport, mailbox: Mailbox, *, session: Route) -> None:
         ids = {CONNECTION_ID: exchange.head.headers[CONNECTION_ID]} | ({SESSION_ID: session} if session else {})
-        await exchange.begin(200, {**_STREAM_HEADERS, **ids})
+        await exchange.begin_stream({**_STREAM_HEADERS, **ids})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._until_over, transport, tasks.cancel_scope)
             tasks.start_soon(_until_gone, exchange, tasks.cancel_scope)
             while (lines := await mailbox.take(within=self._room.limits.keep_alive)) is not None:
                 try:
-                    await exchange.send_piece(_events(lines) if lines else _SIGN_OF_LIFE)
+                    await exchange.send(_events(lines) if lines else _SIGN_OF_LIFE)
                 finally:
                     mailbox.sent(lines)
             await exchange.end()

@@ -1,68 +1,114 @@
-"""The HTTP server: Hypercorn, which speaks HTTP/1.1, HTTP/2 and WebSocket on a socket of ours."""
+"""The HTTP server: takes in TCP connections, a limited number, and sees which version each speaks."""
 
-import asyncio
 import logging
-import sys
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
 
-from hypercorn.asyncio import serve  # pyright: ignore[reportUnknownVariableType] - its types are not whole
-from hypercorn.config import Config, Sockets
+import anyio
+from anyio.abc import SocketListener, SocketStream, TaskGroup
 
-from claw_acp.gateway.app import Application
-from claw_acp.gateway.door import Door
+from claw_acp.gateway.handler import Guest, Handler
+from claw_acp.gateway.http1 import Http1
+from claw_acp.gateway.http2 import PREFACE, Http2
 from claw_acp.gateway.limits import Limits
 
 log = logging.getLogger(__name__)
 
-_MORE_STREAMS = 64  # of HTTP/2, beside those of sessions: for requests
+EXHAUSTED = 1.0  # seconds before a look whether the system has descriptors again
 
 
-class _OwnSocket(Config):
-    """A configuration that uses the socket it is given."""
+class Listener:
+    """Serves one socket.
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    def create_sockets(self) -> Sockets:
-        return Sockets([], [self._door], [])
-
-
-async def listen(app: Application, door: Door, *, limits: Limits, until: Callable[[], Awaitable[None]]) -> None:
-    """Serve until `until` returns, and then what is going on for `limits.last_words` more."""
-    config = _OwnSocket(door)
-    config.errorlog = log
-    config.include_server_header = False
-    config.h11_max_incomplete_size = limits.head
-    config.h2_max_header_list_size = limits.head
-    config.h2_max_concurrent_streams = limits.streams + _MORE_STREAMS
-    config.keep_alive_timeout = limits.unused
-    config.keep_alive_max_requests = sys.maxsize  # a client's streams live in its connection
-    config.websocket_max_message_size = limits.message
-    config.graceful_timeout = limits.last_words
-    await serve(cast("Any", app), config, shutdown_trigger=until, mode="asgi")
-
-
-def log_complaints() -> None:
-    """From now on what the event loop has to complain about goes to the log, not to stderr.
-
-    The library lets some slips of clients end as exceptions in its own tasks (data behind an answer that came early, a
-    path that is no ASCII). They end the client's connection, which is right, and are told in one line.
+    Args:
+        socket: It, bound and listening.
+        handler: Who answers.
+        limits: Bounds.
     """
-    asyncio.get_running_loop().set_exception_handler(_complain)
 
+    def __init__(self, socket: SocketListener, handler: Handler, *, limits: Limits) -> None:
+        self._socket = socket
+        self._handler = handler
+        self._limits = limits
+        self._guests: set[Guest] = set()
+        self._unknown: set[anyio.CancelScope] = set()
+        self._count = 0
+        self._crowded = False
+        self._empty = anyio.Event()
 
-def _complain(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    error: object = context.get("exception")
-    if isinstance(error, asyncio.CancelledError):
-        return  # a client that did not end in time
-    if "client_connected_cb" in context["message"]:
-        log.info("a client's connection broke", extra={"reason": repr(_cause(error))})
-    else:
-        log.error("%s", context["message"], exc_info=error if isinstance(error, BaseException) else None)
+    async def run(self, *, until: Callable[[], Awaitable[None]]) -> None:
+        """Serve until `until` returns, and then what is going on for `limits.last_words` more."""
+        async with anyio.create_task_group() as tasks:
+            async with self._socket, anyio.create_task_group() as door:
+                door.start_soon(self._take_in, tasks)
+                await until()
+                door.cancel_scope.cancel()
+            self._wrap_up()
+            with anyio.move_on_after(self._limits.last_words):
+                while self._count:
+                    self._empty = anyio.Event()
+                    await self._empty.wait()
+            tasks.cancel_scope.cancel()
 
+    async def _take_in(self, tasks: TaskGroup) -> None:
+        while True:
+            try:
+                stream = await self._socket.accept()
+            except OSError as error:
+                log.error("no connection can be taken in", extra={"reason": error.strerror})  # noqa: TRY400
+                await anyio.sleep(EXHAUSTED)
+                continue
+            if self._count >= self._limits.sockets:
+                await anyio.aclose_forcefully(stream)
+                self._complain()
+            else:
+                self._crowded = False
+                self._count += 1
+                tasks.start_soon(self._serve, stream)
 
-def _cause(error: object) -> object:
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return error
+    def _complain(self) -> None:
+        if not self._crowded:
+            self._crowded = True
+            log.warning("too many TCP connections: more are hung up on", extra={"limit": self._limits.sockets})
+
+    async def _serve(self, stream: SocketStream) -> None:
+        try:
+            async with stream:
+                await self._run(stream)
+        except Exception:
+            log.exception("a client's connection failed")
+        finally:
+            self._count -= 1
+            if not self._count:
+                self._empty.set()
+
+    def _wrap_up(self) -> None:
+        for scope in self._unknown:
+            scope.cancel()
+        for guest in tuple(self._guests):
+            guest.wrap_up()
+
+    async def _first_bytes(self, stream: SocketStream) -> bytes:
+        """As much as tells the versions apart; less when no more comes in time."""
+        early = b""
+        with anyio.move_on_after(self._limits.first_message) as scope:
+            self._unknown.add(scope)
+            try:
+                while PREFACE.startswith(early) and len(early) < len(PREFACE):
+                    early += await stream.receive()
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                return b""
+            finally:
+                self._unknown.remove(scope)
+        return b"" if scope.cancelled_caught else early
+
+    async def _run(self, stream: SocketStream) -> None:
+        early = await self._first_bytes(stream)
+        if not early:
+            return
+        kind = Http2 if early.startswith(PREFACE) else Http1
+        guest = kind(stream, self._handler, limits=self._limits, early=early)
+        self._guests.add(guest)
+        try:
+            await guest.run()
+        finally:
+            self._guests.remove(guest)

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from claw_acp.gateway.asgi import Head
+from claw_acp.gateway.exchange import Head
 from claw_acp.gateway.refused import Refused
 
 _EXPOSED: Final = "Acp-Connection-Id, Acp-Session-Id"

@@ -2,10 +2,12 @@
 
 import logging
 import signal
+import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import anyio
+from anyio.abc import SocketListener
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -14,10 +16,9 @@ from claw_acp.core.value import Value
 from claw_acp.gateway.address import Address
 from claw_acp.gateway.app import Application
 from claw_acp.gateway.connections import Connect, Connections
-from claw_acp.gateway.door import Door
 from claw_acp.gateway.ending import RemoteTransport
 from claw_acp.gateway.limits import Limits
-from claw_acp.gateway.listener import listen, log_complaints
+from claw_acp.gateway.listener import Listener
 from claw_acp.gateway.place import Place
 from claw_acp.runtime import warm_up
 from claw_acp.runtime.build import open_engine
@@ -45,7 +46,7 @@ class Terms(Value):
 
 
 async def serve(
-    door: Door,
+    listening: socket.socket,
     address: Address,
     terms: Terms,
     *,
@@ -55,25 +56,24 @@ async def serve(
     """Serve until a signal says to stop. From then on the process ends in time, whatever hangs.
 
     Args:
-        door: The bound socket.
+        listening: The bound socket.
         address: Where that is.
         terms: For clients.
         trace: Hears every frame.
         on_ready: Called when clients are served.
     """
     stop = anyio.Event()
-    log_complaints()
     async with anyio.create_task_group() as tasks:
         house = EngineHouse(open_engine)
         tasks.start_soon(house.keep, name="engine")
         tasks.start_soon(_stop_on_signal, stop, name="signals")
         tasks.start_soon(warm_up.for_sessions, name="warm-up")
-        await run(door, address, terms, connect=_maker(house, trace), stop=stop, on_ready=on_ready)
+        await run(listening, address, terms, connect=_maker(house, trace), stop=stop, on_ready=on_ready)
         tasks.cancel_scope.cancel()
 
 
 async def run(
-    door: Door,
+    listening: socket.socket,
     address: Address,
     terms: Terms,
     *,
@@ -82,35 +82,17 @@ async def run(
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve connections that `connect` makes until `stop` is set; then all end before this returns."""
-    over, closed = anyio.Event(), anyio.Event()
+    over = anyio.Event()
     place = Place(loopback=address.is_loopback, hosts=terms.hosts, origins=terms.origins)
-    limits = terms.limits
+    accepting = await SocketListener.from_socket(listening)
     async with anyio.create_task_group() as tasks:
-        try:
-            async with Connections.running(connect, limits=limits) as connections:
-                app = Application(
-                    connections, place=place, token=terms.token, limits=limits, clock=SYSTEM_CLOCK, vouch=door.vouch
-                )
-                tasks.start_soon(_listen, app, door, limits, over, closed, name="listener")
-                tasks.start_soon(partial(door.hang_up_on_strangers, after=limits.first_message), name="door")
-                on_ready()
-                await stop.wait()
-        finally:
-            over.set()
-            await _moment(closed, limits.last_words)
-            door.hang_up()
-            await _moment(closed, limits.last_words)
-        tasks.cancel_scope.cancel()
-
-
-async def _listen(app: Application, door: Door, limits: Limits, over: anyio.Event, closed: anyio.Event) -> None:
-    await listen(app, door, limits=limits, until=over.wait)
-    closed.set()
-
-
-async def _moment(event: anyio.Event, seconds: float) -> None:
-    with anyio.move_on_after(seconds, shield=True):
-        await event.wait()
+        async with Connections.running(connect, limits=terms.limits) as connections:
+            app = Application(connections, place=place, token=terms.token, limits=terms.limits, clock=SYSTEM_CLOCK)
+            listener = Listener(accepting, app, limits=terms.limits)
+            tasks.start_soon(partial(listener.run, until=over.wait), name="listener")
+            on_ready()
+            await stop.wait()
+        over.set()
 
 
 def _maker(house: EngineHouse, trace: FrameTrace | None) -> Connect:

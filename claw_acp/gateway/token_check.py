@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from claw_acp.core.secret import Secret
-from claw_acp.gateway.asgi import Head
+from claw_acp.gateway.exchange import Head
 from claw_acp.gateway.refused import Refused
 
 SUBPROTOCOL: Final = "acp"
@@ -38,9 +38,7 @@ def _shown(head: Head) -> str | None:
     scheme, _, value = head.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip()
-    if head.kind == "websocket":
-        return next((name.removeprefix(SHOWN_AS) for name in head.subprotocols if name.startswith(SHOWN_AS)), None)
-    return None
+    return next((name.removeprefix(SHOWN_AS) for name in head.subprotocols if name.startswith(SHOWN_AS)), None)
 
 
 def chosen_subprotocol(offered: Sequence[str]) -> str | None:

@@ -4,12 +4,12 @@ from typing import Final
 
 import anyio
 
-from claw_acp.gateway.asgi import Head, Receive, Send, raw_headers
 from claw_acp.gateway.connections import Connections
 from claw_acp.gateway.ending import LATE, Ending
 from claw_acp.gateway.http_profile import CONNECTION_ID
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.token_check import chosen_subprotocol
+from claw_acp.gateway.websocket import WebSocket
 from claw_acp.gateway.websocket_transport import WebSocketTransport
 from claw_acp.rpc.message import Malformed, Request, Response, decode, error_line
 
@@ -24,23 +24,20 @@ class WebSocketProfile:
         self._connections = connections
         self._limits = limits
 
-    async def serve(self, head: Head, receive: Receive, send: Send) -> None:
+    async def serve(self, websocket: WebSocket) -> None:
         """Accept one and stay with it to its end.
 
         Raises:
-            Refused: 503, before it is accepted.
+            Refused: 400, 426 or 503, before it is accepted.
+            ClientGone: The client hung up in the middle of it.
         """
-        transport = WebSocketTransport(receive, send, limits=self._limits)
+        transport = WebSocketTransport(websocket, limits=self._limits)
         connection_id = self._connections.add(transport)
         started = False
         try:
-            accepted = {
-                "type": "websocket.accept",
-                "subprotocol": chosen_subprotocol(head.subprotocols),
-                "headers": raw_headers({CONNECTION_ID: connection_id}),
-            }
-            await receive()  # `websocket.connect`
-            await send(accepted)
+            await websocket.accept(
+                {CONNECTION_ID: connection_id}, subprotocol=chosen_subprotocol(websocket.head.subprotocols)
+            )
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(transport.write, name=f"{connection_id} writer")
                 if await self._initialized(transport):

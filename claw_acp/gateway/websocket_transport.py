@@ -4,20 +4,20 @@ from collections import deque
 
 import anyio
 
-from claw_acp.gateway.asgi import Receive, Send
 from claw_acp.gateway.ending import LEFT, OVER, STALLED, Ending
 from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.refused import ClientGone
 from claw_acp.gateway.unread import Unread
+from claw_acp.gateway.websocket import WebSocket
 
 
 class WebSocketTransport:
     """Frames of one accepted WebSocket. See `Transport`; `write` runs as long as it."""
 
-    def __init__(self, receive: Receive, send: Send, *, limits: Limits) -> None:
+    def __init__(self, websocket: WebSocket, *, limits: Limits) -> None:
         self.ending = OVER
         """Why it ended, once it has."""
-        self._receive = receive
-        self._send = send
+        self._websocket = websocket
         self._limits = limits
         self._early: list[bytes] = []
         self._queue: deque[bytes] = deque()
@@ -27,16 +27,15 @@ class WebSocketTransport:
         self._unread = Unread(stall=limits.stall, on_stall=lambda: self.end(STALLED))
 
     async def receive(self) -> bytes | None:
-        """See `Transport.receive`. Binary messages are no frames and are left out."""
+        """See `Transport.receive`."""
         if self._early:
             return self._early.pop()
         while not self._over.is_set():
             with anyio.CancelScope() as self._reading:
-                event = await self._receive()
-                if event["type"] == "websocket.disconnect":
-                    self.end(LEFT)
-                elif isinstance(text := event.get("text"), str):
-                    return text.encode("utf-8", "replace")
+                frame = await self._websocket.receive()
+                if frame is not None:
+                    return frame
+                self.end(LEFT)
         return None
 
     def put_back(self, frame: bytes) -> None:
@@ -73,9 +72,12 @@ class WebSocketTransport:
         """Send what is to be sent until the end, then close the WebSocket and wait a moment for the client's own."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._give_up_after_end, tasks.cancel_scope)
-            await self._write_queue()
-            if self.ending is not LEFT:
-                await self._close()
+            try:
+                await self._write_queue()
+                if self.ending is not LEFT:
+                    await self._websocket.close(self.ending.code, self.ending.reason)
+            except ClientGone:
+                self.end(LEFT)
             tasks.cancel_scope.cancel()
 
     async def _write_queue(self) -> None:
@@ -85,13 +87,8 @@ class WebSocketTransport:
                 await self._work.wait()
                 continue
             line = self._queue.popleft()
-            await self._send({"type": "websocket.send", "text": line.rstrip(b"\n").decode()})
+            await self._websocket.send(line.rstrip(b"\n").decode())
             self._unread.take(len(line))
-
-    async def _close(self) -> None:
-        await self._send({"type": "websocket.close", "code": self.ending.code, "reason": self.ending.reason})
-        while (await self._receive())["type"] != "websocket.disconnect":
-            pass
 
     async def _give_up_after_end(self, scope: anyio.CancelScope) -> None:
         await self._over.wait()

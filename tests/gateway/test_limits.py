@@ -16,6 +16,7 @@ from claw_acp.gateway.limits import Limits
 from tests.gateway.conftest import INITIALIZE
 from tests.support.agent_process import PATIENCE, eventually
 from tests.support.exchange import Json
+from tests.support.http2_transport import http2_client
 from tests.support.script_files import Script, hold, say, turn
 from tests.support.small_gateway import SmallGateway, open_gateway
 from tests.support.websocket_client import Closed, Rejected, WebSocketClient
@@ -29,8 +30,12 @@ NEVER = 60.0  # seconds: one that is not
 
 @asynccontextmanager
 async def client_of(gateway: SmallGateway, *, http2: bool = False) -> AsyncGenerator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(http1=not http2, http2=http2, timeout=PATIENCE, trust_env=False) as client:
-        yield client
+    if http2:
+        async with http2_client(gateway.url) as client:
+            yield client
+    else:
+        async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
+            yield client
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ import anyio
 import httpx
 
 from tests.support.agent_process import EXIT_BOUND, PATIENCE, AgentProcess, eventually
+from tests.support.http2_transport import http2_client
 from tests.support.script_files import Script, configure
 
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
@@ -77,10 +78,12 @@ class RemoteServer:
     @asynccontextmanager
     async def http(self, *, http2: bool = False) -> AsyncGenerator[httpx.AsyncClient]:
         """A client with the token; over HTTP/2 it begins with it, since there is no TLS to agree on it."""
-        async with httpx.AsyncClient(
-            http1=not http2, http2=http2, headers=self.headers, timeout=PATIENCE, trust_env=False
-        ) as client:
-            yield client
+        if http2:
+            async with http2_client(self.url, headers=self.headers) as client:
+                yield client
+        else:
+            async with httpx.AsyncClient(headers=self.headers, timeout=PATIENCE, trust_env=False) as client:
+                yield client
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Tell it to stop, and see it off."""

@@ -13,7 +13,6 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.gateway.address import Address, bind
 from claw_acp.gateway.ending import RemoteTransport
 from claw_acp.gateway.limits import Limits
-from claw_acp.gateway.listener import log_complaints
 from claw_acp.gateway.serve import Terms, run
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine
@@ -46,9 +45,8 @@ async def open_gateway(limits: Limits, *, home: Path, script: Script | None = No
     """Serve without a token on a free port, for as long as the block runs."""
     configure(home, script)
     environ: Mapping[str, str] = {**os.environ, "CLAW_ACP_HOME": str(home)}
-    door, address = bind(Address(host="127.0.0.1", port=0), limits=limits)
+    listening, address = bind(Address(host="127.0.0.1", port=0), limits=limits)
     ready, stop = anyio.Event(), anyio.Event()
-    log_complaints()
     async with anyio.create_task_group() as tasks:
         house = EngineHouse(partial(open_engine, environ=environ))
         tasks.start_soon(house.keep)
@@ -58,7 +56,7 @@ async def open_gateway(limits: Limits, *, home: Path, script: Script | None = No
 
         async def serve() -> None:
             terms = Terms(token=None, limits=limits)
-            await run(door, address, terms, connect=connect, stop=stop, on_ready=ready.set)
+            await run(listening, address, terms, connect=connect, stop=stop, on_ready=ready.set)
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(serve)
