@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ PATIENCE = 30.0  # seconds for a keyring; it may show a dialog, and a person is 
 
 Store = Literal["keyring", "file"]
 
+_BARE_KEY = r"[A-Za-z0-9_-]+"
 _HEAD = "# Keys of model providers, kept by `claw-acp login`; `claw-acp logout` forgets them. For your eyes only."
 _T = TypeVar("_T")
 
@@ -184,7 +186,7 @@ def _short_hash(text: str) -> str:
 def _rendered(logins: Mapping[str, Login]) -> str:
     lines = [_HEAD]
     for name, login in logins.items():
-        lines += ["", f"[{_quoted(name)}]"]
+        lines += ["", f"[{name if re.fullmatch(_BARE_KEY, name) else _quoted(name)}]"]
         if login.section is not None:
             section = login.section
             lines += [f"{field} = {_quoted(str(value))}" for field, value in _described(section) if value]

@@ -302,7 +302,7 @@ async def test_a_client_that_can_ask_nothing_is_told_everything(vendor_spawn: Sp
 
 
 @pytest.mark.case(42)
-@pytest.mark.rule("auth.terminal-gated", "auth.terminal-not-callable", "auth.unknown-method")
+@pytest.mark.rule("auth.terminal-gated", "auth.terminal-not-callable", "auth.unknown-method", "kit1.auth")
 @pytest.mark.parametrize("auth", [{"terminal": True}, {"terminal": "yes"}, {}, None])
 async def test_a_terminal_is_offered_only_to_who_has_one_and_is_never_called(spawn: Spawn, auth: Json | None) -> None:
     async with spawn(capabilities={"auth": auth}) as editor:
@@ -335,7 +335,7 @@ async def test_the_older_way_to_offer_a_terminal_names_the_whole_command(vendor_
 # ------------------------------------------------------------------ logging out
 
 
-@pytest.mark.rule("auth.logout")
+@pytest.mark.rule("auth.logout", "kit1.auth")
 async def test_logging_out_forgets_the_login_on_disk_and_in_this_process(
     vendor_spawn: Spawn, server: ModelServer, home: Path
 ) -> None:
