@@ -37,6 +37,7 @@ class Line:
         calls: Our requests.
         offered: The client capabilities that `initialize` was sent with; None before that.
         hello: The answer to `initialize`, once it is there.
+        protocol: The version that it agreed on; 1 until then.
         unreadable: How many lines we sent that hold no request with an id; each may be answered with a null id.
         ending: How the process ended, once it has.
         spoiled: Whether it is in a state that is not to be used again.
@@ -255,6 +256,7 @@ class Line:
         self._answered[Key.of(call.id)] = call
         if call.method == "initialize" and self.hello is None and frame.error is None:
             self.hello = frame
+            self.protocol = 2 if frame.result.get("protocolVersion") == 2 else 1
 
     def _take_open(self, key: Key) -> Call | None:
         """The oldest request with this id that waits for its answer."""

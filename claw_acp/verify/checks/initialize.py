@@ -26,6 +26,7 @@ from claw_acp.verify.rule import Failed, NotJudged, Skipped
 _PAGE = "initialization"
 UNSUPPORTED_VERSION = -32022
 FUTURE = 65535  # the highest number a version can have
+INFO: JsonObject = {"name": "claw-acp-verify", "version": "1"}  # what newer versions of the protocol ask for
 NO_VERSIONS: Sequence[JsonValue] = ("1", 1.5, True, -1, None)
 MALFORMED: JsonObject = {"fs": 7, "terminal": "yes", "session": ["notices"], "auth": None, "elicitation": {"form": 1}}
 FOREIGN: JsonObject = {"fs": {"readTextFile": False, "teleport": True}, "telepathy": {"level": 3}, "_meta": {"a": 1}}
@@ -66,7 +67,7 @@ async def minimal(attempt: Attempt) -> None:
 async def future_version(attempt: Attempt) -> None:
     """A version that the agent does not speak is answered with one that it speaks, never echoed and never an error."""
     async with attempt.bare() as line:
-        answer = await _hello(line, attempt, protocolVersion=FUTURE, info={"name": "verify", "version": "1"})
+        answer = await _hello(line, attempt, protocolVersion=FUTURE, info=INFO)
         must_succeed(answer, f"initialize for version {FUTURE}")
         if answer.result.get("protocolVersion") == FUTURE:
             raise Failed(f"version {FUTURE} was echoed, which nobody speaks", exchange(answer))
@@ -76,7 +77,7 @@ async def future_version(attempt: Attempt) -> None:
 async def next_version(attempt: Attempt) -> None:
     """A request for version 2 is answered with 2, or with 1."""
     async with attempt.bare() as line:
-        answer = await _hello(line, attempt, protocolVersion=2)
+        answer = await _hello(line, attempt, protocolVersion=2, info=INFO, capabilities={})
         must_succeed(answer, "initialize for version 2")
         if str(answer.result.get("protocolVersion")) not in {"1", "2"}:
             raise Failed("version 2 was asked for: the answer is 2, or 1 where 2 is not spoken", exchange(answer))

@@ -78,6 +78,8 @@ AUTH_REQUIRED = -32000
 def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
     """Compare what was used with what was offered."""
     for line in lines:
+        if line.protocol != 1:
+            continue
         offered = line.offered or {}
         seen = False
         for frame in line.frames:

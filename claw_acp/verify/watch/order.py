@@ -84,7 +84,8 @@ def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
     """Follow every connection, and compare their sessions."""
     given: dict[str, Frame] = {}
     for line in lines:
-        yield from _Follower(line).follow()
+        if line.protocol == 1:
+            yield from _Follower(line).follow()
         for call in line.calls:
             for answer in call.answers[:1]:
                 session = text_of(answer.result, "sessionId")
