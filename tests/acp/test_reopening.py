@@ -191,6 +191,7 @@ async def test_a_session_is_not_moved_to_another_folder(
         assert (failure.code, str(second.project) in failure.message) == (-32602, True)
 
 
+@pytest.mark.rule("session.mcp-unadvertised")
 @pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_a_server_of_a_kind_that_was_not_offered_is_refused(opened: Spawn, kind: str) -> None:
     server: Json = {"type": kind, "name": "far", "url": "http://127.0.0.1:9/mcp", "headers": []}

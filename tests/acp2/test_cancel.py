@@ -15,8 +15,8 @@ SLEEPING = Script(turn(call("shell", command="touch started; sleep 60"), when="g
 AUTO = 'mode = "auto"'
 
 
+@pytest.mark.rule("v2.cancel", "kit2.cancel")
 @pytest.mark.case(1, 2, 9)
-@pytest.mark.rule("v2.cancel")
 async def test_cancelled_while_the_model_speaks(opened: Spawn) -> None:
     async with opened(script=NEVER) as editor:
         begin = len(editor.transcript)

@@ -21,8 +21,8 @@ class Asking(EditorV2):
     version: ClassVar[int] = 1
 
 
+@pytest.mark.rule("v2.negotiation", "v2.info", "kit2.init")
 @pytest.mark.case(16)
-@pytest.mark.rule("v2.negotiation", "v2.info")
 @pytest.mark.parametrize("requested", [2, 3, 65535])
 async def test_two_and_everything_newer_is_answered_with_two(spawn: Spawn, requested: int) -> None:
     async with spawn() as editor:
@@ -177,6 +177,7 @@ async def test_a_batch_and_what_is_no_object_is_answered_once(opened: Spawn, lin
         await editor.request("session/list", {})
 
 
+@pytest.mark.rule("kit2.ext", "kit2.clientcap")
 @pytest.mark.case(44)
 async def test_methods_of_protocol_1_and_unknown_ones_are_not_there(opened: Spawn) -> None:
     async with opened() as editor:
@@ -187,7 +188,7 @@ async def test_methods_of_protocol_1_and_unknown_ones_are_not_there(opened: Spaw
         await editor.request("session/list", {})
 
 
-@pytest.mark.rule("v2.auth-pair")
+@pytest.mark.rule("v2.auth-pair", "kit2.auth")
 async def test_with_login_methods_both_login_and_logout_are_there(spawn: Spawn) -> None:
     async with spawn() as editor:
         answer = await editor.initialize()
@@ -198,7 +199,7 @@ async def test_with_login_methods_both_login_and_logout_are_there(spawn: Spawn) 
         await editor.request("auth/logout", {})
 
 
-@pytest.mark.rule("v2.meta")
+@pytest.mark.rule("v2.meta", "kit2.meta")
 @pytest.mark.case(43)
 async def test_meta_is_accepted_everywhere(spawn: Spawn) -> None:
     meta: Json = {"traceparent": "00-80e1afed08e019fc1110464cfa66635c-7a085853722dc6d2-01", "_own": None}

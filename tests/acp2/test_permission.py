@@ -14,8 +14,8 @@ WRITE = Script(turn(call("write_file", path="new.txt", content="x")), turn(say("
 RUN = Script(turn(call("shell", command="echo $((1+1)) > made.txt")), turn(say("Done.")))
 
 
+@pytest.mark.rule("v2.permission", "v2.state-requires-action", "v2.tool-upsert", "kit2.perm")
 @pytest.mark.case(7)
-@pytest.mark.rule("v2.permission", "v2.state-requires-action", "v2.tool-upsert")
 async def test_a_change_is_shown_asked_for_and_made(opened: Spawn, project: Path) -> None:
     async with opened(script=WRITE) as editor:
         editor.will_answer("allow_once")
@@ -112,6 +112,7 @@ async def test_while_something_else_goes_on_no_action_is_required(opened: Spawn,
         assert editor.states == ["running", "requires_action", "running", "idle"]
 
 
+@pytest.mark.rule("v2.id-reuse")
 @pytest.mark.case(8)
 async def test_two_questions_are_answered_in_any_order(opened: Spawn, tmp_path: Path) -> None:
     for name in ("one", "two"):

@@ -18,8 +18,8 @@ TALK = Script(
 )
 
 
+@pytest.mark.rule("v2.new-answer", "v2.commands", "v2.options", "kit2.session")
 @pytest.mark.case(10, 35)
-@pytest.mark.rule("v2.new-answer", "v2.commands", "v2.options")
 async def test_the_answer_to_new_says_what_can_be_set_and_typed_and_has_no_modes(spawn: Spawn) -> None:
     async with spawn(script=Script()) as editor:
         await editor.initialize()
@@ -34,8 +34,8 @@ async def test_the_answer_to_new_says_what_can_be_set_and_typed_and_has_no_modes
         assert commands["mode"]["input"]["type"] == "text"
 
 
+@pytest.mark.rule("v2.replay-from", "v2.replay-ids", "v2.resume-state", "kit2.resume")
 @pytest.mark.case(10, 11, 13, 50)
-@pytest.mark.rule("v2.replay-from", "v2.replay-ids", "v2.resume-state")
 async def test_a_replay_shows_what_was_shown_with_the_same_ids_and_then_the_state(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
         live = await editor.run("Work")
@@ -117,6 +117,7 @@ async def test_a_call_that_a_crash_left_unfinished_is_replayed_as_failed(project
         assert replayed[-1]["state"] == "idle"
 
 
+@pytest.mark.rule("kit2.list")
 @pytest.mark.case(46)
 async def test_sessions_are_listed_by_directory(opened: Spawn, project: Path) -> None:
     async with opened(script=TALK) as editor:
@@ -127,8 +128,8 @@ async def test_sessions_are_listed_by_directory(opened: Spawn, project: Path) ->
         assert (await editor.failing("session/list", {"cursor": "nonsense"})).code == -32602
 
 
+@pytest.mark.rule("v2.close-unknown", "kit2.close", "kit2.delete")
 @pytest.mark.case(14, 15)
-@pytest.mark.rule("v2.close-unknown")
 async def test_a_closed_or_deleted_or_unknown_session_takes_nothing_and_can_be_closed_again(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
         session = editor.session
@@ -146,8 +147,8 @@ async def test_a_closed_or_deleted_or_unknown_session_takes_nothing_and_can_be_c
         assert (unknown.code, unknown.data) == (-32002, {"sessionId": session})
 
 
+@pytest.mark.rule("v2.options-refused", "kit2.config")
 @pytest.mark.case(34, 33)
-@pytest.mark.rule("v2.options-refused")
 async def test_an_option_is_set_and_wrong_ones_change_nothing(opened: Spawn) -> None:
     async with opened(script=Script(turn(say("Half"), hold("never")))) as editor:
         await editor.insert("work")
@@ -170,6 +171,7 @@ async def test_an_option_is_set_and_wrong_ones_change_nothing(opened: Spawn) -> 
         assert (_values(answer)["mode"], _values(answer)["web"]) == ("plan", False)
 
 
+@pytest.mark.rule("kit2.adddirs")
 @pytest.mark.case(38, 39)
 async def test_directories_must_be_absolute_and_exist(opened: Spawn, tmp_path: Path) -> None:
     async with opened(script=TALK) as editor:

@@ -13,7 +13,15 @@ from tests.support.script_files import Script, call, fail, hold, say, think, tur
 NEVER = Script(turn(say("Half"), hold("never")), loop=True)
 
 
-@pytest.mark.rule("v2.prompt-answer", "v2.user-message", "v2.state-running", "v2.state-stop-reason", "v2.message-id")
+@pytest.mark.rule(
+    "v2.prompt-answer",
+    "v2.user-message",
+    "v2.state-running",
+    "v2.state-stop-reason",
+    "v2.message-id",
+    "kit2.prompt",
+    "kit2.state",
+)
 async def test_a_prompt_is_inserted_answered_worked_on_and_ended(opened: Spawn) -> None:
     script = Script(turn(think("Hm."), say("One, ", "two."), call("read_file", path="a.txt")), turn(say("Done.")))
     async with opened(script=script) as editor:
@@ -179,7 +187,7 @@ async def test_a_plan_has_an_id_and_all_its_steps_and_usage_is_told(opened: Spaw
         assert [update["sessionUpdate"] for update in replayed].count("usage_update") == 1
 
 
-@pytest.mark.rule("v2.no-client-services")
+@pytest.mark.rule("v2.no-client-services", "kit2.clientcap")
 @pytest.mark.case(36)
 async def test_files_and_commands_are_our_own_whatever_the_client_says_it_has(opened: Spawn) -> None:
     script = Script(turn(call("read_file", path="a.txt"), call("shell", command="echo here")), turn(say("ok")))

@@ -108,7 +108,7 @@ def _apply(patch: str, path: Path, before: str | None) -> None:
     subprocess.run(command, input=patch.encode(), cwd="/", check=True)
 
 
-@pytest.mark.rule("v2.null-clears", "v2.open-enums", "v2.meta")
+@pytest.mark.rule("v2.null-clears", "v2.open-enums", "v2.meta", "kit2.patch", "kit2.enum")
 async def test_unknown_fields_and_private_values_are_accepted_everywhere(opened: Spawn) -> None:
     async with opened(script=Script(turn(say("ok")))) as editor:
         annotations: Json = {"audience": ["user", "_own"], "priority": 7, "stranger": 1}

@@ -3,4 +3,3 @@
 from tests.support.editor_fixtures import home, opened, project, spawn
 
 __all__ = ["home", "opened", "project", "spawn"]
-

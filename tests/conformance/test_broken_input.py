@@ -50,6 +50,7 @@ async def _answered_again(editor: Editor) -> None:
     assert "sessions" in await editor.request("session/list", {})
 
 
+@pytest.mark.rule("envelope.one-answer", "kit1.jsonrpc")
 @pytest.mark.case(22, 23, 24)
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_connection_outlives_any_damage_to_its_frames(spawn: Spawn, seed: int) -> None:

@@ -15,6 +15,7 @@ from tests.support.script_files import Script, call, hold, say, turn
 SLEEPING = 'mode = "auto"'
 
 
+@pytest.mark.rule("cancel.result", "cancel.stops-work", "kit1.cancel")
 @pytest.mark.case(1, 2)
 async def test_cancelled_while_the_model_speaks(opened: Spawn) -> None:
     script = Script(turn(say("one "), hold("never"), say("two")), turn(say("next")))
@@ -78,6 +79,7 @@ async def test_cancelled_while_a_command_runs_in_the_editor_frees_the_terminal(o
         assert (await editor.prompt("on")).text == "next"
 
 
+@pytest.mark.rule("cancel.result")
 @pytest.mark.case(1)
 @pytest.mark.parametrize("answering", [True, False], ids=["answered cancelled", "never answered"])
 async def test_cancelled_while_permission_is_asked(opened: Spawn, project: Path, answering: bool) -> None:  # noqa: FBT001
@@ -106,6 +108,7 @@ async def test_cancelled_while_the_editor_is_slow_to_write_a_file(opened: Spawn)
         assert (await editor.prompt("on")).text == "next"
 
 
+@pytest.mark.rule("cancel.unknown", "kit1.cancel")
 @pytest.mark.case(3)
 async def test_cancelling_what_does_not_run_is_silent_and_harmless(opened: Spawn) -> None:
     script = Script(turn(say("one")), turn(say("two")))
@@ -150,6 +153,7 @@ async def test_cancelling_ends_the_prompts_that_wait_too(opened: Spawn) -> None:
         assert (await editor.prompt("on")).text == "next"
 
 
+@pytest.mark.rule("cancel.request")
 @pytest.mark.case(45)
 async def test_cancelling_a_prompt_by_its_request_gives_one_answer(opened: Spawn) -> None:
     script = Script(turn(say("one"), hold("never")), turn(say("next")))
@@ -176,6 +180,7 @@ async def test_cancelling_a_waiting_prompt_by_its_request_leaves_the_running_one
         assert (await running.outcome()).text == "one done"
 
 
+@pytest.mark.rule("cancel.unknown")
 @pytest.mark.case(45)
 async def test_cancelling_requests_that_are_not_there_is_ignored(opened: Spawn) -> None:
     async with opened(script=Script(turn(say("ok")))) as editor:

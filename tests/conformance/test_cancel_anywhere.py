@@ -19,6 +19,7 @@ TALK = (
 )
 
 
+@pytest.mark.rule("prompt.updates-first", "cancel.result")
 @pytest.mark.case(1, 9, 45)
 @pytest.mark.parametrize("capabilities", [None, FULL], ids=["working here", "working in the editor"])
 @pytest.mark.parametrize("seed", [1, 2])

@@ -18,6 +18,7 @@ CHANGE = Script(
 )
 
 
+@pytest.mark.rule("fs.buffers")
 @pytest.mark.case(36)
 async def test_an_unsaved_buffer_is_what_the_model_reads_and_edits(opened: Spawn, project: Path) -> None:
     path = project / "a.txt"
@@ -31,6 +32,7 @@ async def test_an_unsaved_buffer_is_what_the_model_reads_and_edits(opened: Spawn
     assert [(diff["oldText"], diff["newText"]) for diff in diffs] == [("a draft\n", "a final\n")]
 
 
+@pytest.mark.rule("fs.gated", "kit1.clientcap")
 @pytest.mark.case(36)
 @pytest.mark.parametrize("offers", [None, {"fs": None}, {"fs": {"readTextFile": False}}], ids=str)
 async def test_a_client_that_serves_no_files_is_never_asked(opened: Spawn, project: Path, offers: Json | None) -> None:
@@ -41,6 +43,7 @@ async def test_a_client_that_serves_no_files_is_never_asked(opened: Spawn, proje
     assert [frame["method"] for frame in editor.received() if "method" in frame and "id" in frame] == []
 
 
+@pytest.mark.rule("fs.gated")
 @pytest.mark.case(36)
 async def test_what_one_side_serves_alone_is_used_alone(opened: Spawn, project: Path) -> None:
     (project / "a.txt").write_text("a draft\n")
@@ -81,6 +84,7 @@ async def test_writing_falls_back_to_the_disk_and_says_so(opened: Spawn, project
     assert (notice["severity"], "on fire" in notice["description"]) == ("warning", True)
 
 
+@pytest.mark.rule("fs.buffers")
 async def test_a_new_file_is_made_through_the_editor(opened: Spawn, project: Path) -> None:
     script = Script(turn(call("write_file", path="sub/new.txt", content="fresh\n")), turn(say("made")))
     async with opened(script=script, config=EDITING, capabilities=FULL) as editor:
@@ -90,6 +94,7 @@ async def test_a_new_file_is_made_through_the_editor(opened: Spawn, project: Pat
     assert (project / "sub" / "new.txt").read_text() == "fresh\n"
 
 
+@pytest.mark.rule("fs.buffers")
 async def test_a_buffer_that_changed_since_it_was_read_is_not_overwritten(opened: Spawn, project: Path) -> None:
     path = str(project / "a.txt")
     async with opened(script=CHANGE, capabilities=FULL) as editor:
@@ -105,6 +110,7 @@ async def test_a_buffer_that_changed_since_it_was_read_is_not_overwritten(opened
     assert editor.files.buffers[path] == "a draft, but mine\n"
 
 
+@pytest.mark.rule("session.cwd-used")
 async def test_a_file_outside_the_project_is_not_read_unasked(opened: Spawn, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("hush")

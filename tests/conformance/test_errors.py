@@ -22,6 +22,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.rule("kit1.error")
 @pytest.mark.case(48)
 async def test_every_failure_of_a_model_ends_the_prompt_with_its_words_and_not_the_session(opened: Spawn) -> None:
     turns = [turn(fail(kind, message=f"words of {kind}"), when=kind) for kind in FAILURES]
@@ -44,6 +45,7 @@ async def test_an_answer_that_broke_off_stays_readable_and_the_next_prompt_works
         assert (await editor.prompt("on")).stop_reason == "end_turn"
 
 
+@pytest.mark.rule("prompt.stop-reason", "kit1.prompt")
 @pytest.mark.case(48)
 @pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
 async def test_the_models_reason_to_stop_is_the_turns(opened: Spawn, reason: str) -> None:
@@ -59,6 +61,7 @@ async def test_a_turn_that_never_ends_is_stopped_at_its_limit(opened: Spawn) -> 
         assert (outcome.stop_reason, len(outcome.calls)) == ("max_turn_requests", 3)
 
 
+@pytest.mark.rule("tool.status-order")
 async def test_calls_that_make_no_sense_fail_with_words_the_model_can_act_on(opened: Spawn) -> None:
     script = Script(
         turn(
@@ -79,6 +82,7 @@ async def test_calls_that_make_no_sense_fail_with_words_the_model_can_act_on(ope
         assert word in shown_text(tool), tool
 
 
+@pytest.mark.rule("prompt.unadvertised-content", "envelope.invalid-params", "kit1.promptcap")
 @pytest.mark.case(41)
 async def test_prompts_that_cannot_be_taken_are_refused_with_the_place_in_them(opened: Spawn) -> None:
     wrong: dict[str, Any] = {
@@ -98,6 +102,7 @@ async def test_prompts_that_cannot_be_taken_are_refused_with_the_place_in_them(o
         assert (await editor.prompt("go")).text == "ok"
 
 
+@pytest.mark.rule("prompt.text-and-links", "kit1.promptcap")
 @pytest.mark.case(41)
 async def test_every_kind_of_block_on_offer_is_taken_and_replayed(opened: Spawn, project: Path) -> None:
     link = {"type": "resource_link", "uri": f"file://{project}/a.txt", "name": "a.txt", "mimeType": "text/plain"}
@@ -121,6 +126,7 @@ async def test_images_are_refused_when_the_model_reads_none(opened: Spawn) -> No
         assert (await editor.prompt("go")).text == "ok"
 
 
+@pytest.mark.rule("kit1.error")
 async def test_a_database_of_a_newer_version_is_refused_in_words_and_left_alone(spawn: Spawn, home: Path) -> None:
     database = home / "claw" / "claw.db"
     database.parent.mkdir(mode=0o700)
@@ -134,6 +140,7 @@ async def test_a_database_of_a_newer_version_is_refused_in_words_and_left_alone(
     assert database.read_bytes() == before
 
 
+@pytest.mark.rule("session.baseline")
 async def test_a_broken_configuration_never_stops_the_start(spawn: Spawn) -> None:
     async with spawn(config='mode = "turbo"\nmodell = "x"\n[limits\n') as editor:
         await editor.initialize()

@@ -10,6 +10,7 @@ from tests.support.script_files import Script, expect, raw_call, say, turn
 LIST = b'{"jsonrpc":"2.0","id":"probe","method":"session/list","params":{}}'
 
 
+@pytest.mark.rule("envelope.id-echo", "kit1.jsonrpc")
 @pytest.mark.case(20)
 async def test_every_id_comes_back_as_exactly_the_same_json_value(spawn: Spawn) -> None:
     async with spawn() as editor:
@@ -21,6 +22,7 @@ async def test_every_id_comes_back_as_exactly_the_same_json_value(spawn: Spawn) 
             assert (type(call.answer["id"]), call.answer["id"]) == (type(value), value)
 
 
+@pytest.mark.rule("envelope.one-answer")
 @pytest.mark.case(20)
 async def test_both_sides_may_use_the_same_ids_at_once(opened: Spawn) -> None:
     script = Script(turn(raw_call("shell", '{"command": "touch x"}')), turn(say("done")))
@@ -46,6 +48,7 @@ async def test_answers_nobody_waits_for_are_ignored(spawn: Spawn) -> None:
         assert len(editor.received()) == 2
 
 
+@pytest.mark.rule("envelope.invalid-request", "envelope.batch")
 @pytest.mark.case(22)
 @pytest.mark.parametrize("first", ["before initialize", "after initialize"])
 async def test_what_is_no_single_object_is_refused_without_an_id(spawn: Spawn, first: str) -> None:
@@ -62,6 +65,7 @@ async def test_what_is_no_single_object_is_refused_without_an_id(spawn: Spawn, f
         assert await editor.request("session/list", {}) == {"sessions": []}
 
 
+@pytest.mark.rule("envelope.parse-error", "kit1.jsonrpc")
 @pytest.mark.case(23, 24)
 async def test_what_is_no_json_is_answered_and_reading_goes_on(spawn: Spawn) -> None:
     broken = [b'{"jsonrpc":"2.0","id":1,"meth', LIST + b"}", b"\x00\x01\x02", b"\xff\xfe\x80", b"{" * 100_000, b"NaN"]
@@ -108,6 +112,7 @@ async def test_frames_may_come_in_any_pieces(spawn: Spawn) -> None:
         assert [answer["id"] for answer in editor.stray] == [str(number) for number in range(20)]
 
 
+@pytest.mark.rule("kit1.transport")
 @pytest.mark.case(25, 26)
 async def test_strange_characters_travel_both_ways_unharmed(opened: Spawn) -> None:
     strange = "a\u2028b\u2029c\x85d\re\x0bf\u0000g \U0001f600 é"

@@ -10,6 +10,7 @@ from tests.support.script_files import Script, say, turn
 NOT_A_VERSION: tuple[Any, ...] = ("1", 1.5, True, -1, 65536, None, [1], {})
 
 
+@pytest.mark.rule("initialize.version", "initialize.agent-info", "kit1.init")
 @pytest.mark.case(16)
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
 async def test_any_version_number_is_answered_with_the_one_spoken_here(spawn: Spawn, version: int) -> None:
@@ -17,6 +18,7 @@ async def test_any_version_number_is_answered_with_the_one_spoken_here(spawn: Sp
         assert (await editor.initialize(protocolVersion=version))["protocolVersion"] == 1
 
 
+@pytest.mark.rule("initialize.version-type")
 @pytest.mark.case(16, 19)
 async def test_a_version_that_is_no_number_is_refused_and_the_next_attempt_counts(spawn: Spawn) -> None:
     async with spawn() as editor:
@@ -28,6 +30,7 @@ async def test_a_version_that_is_no_number_is_refused_and_the_next_attempt_count
         assert (await editor.initialize())["protocolVersion"] == 1
 
 
+@pytest.mark.rule("envelope.lenient")
 @pytest.mark.case(17, 18)
 async def test_capabilities_that_make_no_sense_count_as_absent(spawn: Spawn) -> None:
     script = Script(turn({"call": {"name": "read_file", "arguments": {"path": "a.txt"}}}), turn(say("read")))
@@ -46,6 +49,7 @@ async def test_capabilities_that_make_no_sense_count_as_absent(spawn: Spawn) -> 
     assert editor.files.reads == []
 
 
+@pytest.mark.rule("initialize.first")
 @pytest.mark.case(19)
 async def test_before_initialize_requests_are_refused_and_notifications_ignored(spawn: Spawn) -> None:
     async with spawn() as editor:
@@ -64,6 +68,7 @@ async def test_a_second_initialize_is_refused_and_changes_nothing(spawn: Spawn) 
         assert (await editor.request("session/list", {})) == {"sessions": []}
 
 
+@pytest.mark.rule("kit1.auth")
 @pytest.mark.case(42)
 async def test_the_login_is_an_agent_method_and_others_are_refused(spawn: Spawn) -> None:
     async with spawn(script=Script(turn())) as editor:
@@ -85,6 +90,7 @@ async def test_missing_credentials_are_told_early_and_say_what_to_set(spawn: Spa
     assert "ANTHROPIC_API_KEY" in login.message
 
 
+@pytest.mark.rule("extension.meta", "envelope.no-extra-root-fields", "kit1.meta", "kit1.schema")
 @pytest.mark.case(43)
 async def test_meta_is_welcome_everywhere_and_comes_back_nowhere(spawn: Spawn) -> None:
     script = Script(turn(say("ok")), loop=True)
@@ -101,6 +107,7 @@ async def test_meta_is_welcome_everywhere_and_comes_back_nowhere(spawn: Spawn) -
     assert "traceparent" not in str(editor.received())
 
 
+@pytest.mark.rule("envelope.unknown-method", "envelope.unknown-notification", "extension.unknown", "kit1.ext")
 @pytest.mark.case(44)
 async def test_unknown_requests_are_refused_by_name_and_unknown_notifications_ignored(spawn: Spawn) -> None:
     async with spawn() as editor:

@@ -30,6 +30,7 @@ async def _set(editor: Editor, option: str, value: object, **more: object) -> li
     return (await editor.request("session/set_config_option", params))["configOptions"]
 
 
+@pytest.mark.rule("config.modes-in-step", "kit1.modes", "kit1.config")
 @pytest.mark.case(35)
 async def test_a_session_starts_with_both_forms_saying_the_same(spawn: Spawn) -> None:
     async with spawn(script=Script(turn()), config='mode = "plan"') as editor:
@@ -43,6 +44,7 @@ async def test_a_session_starts_with_both_forms_saying_the_same(spawn: Spawn) ->
         assert {option["type"] for option in result["configOptions"]} == {"select"}
 
 
+@pytest.mark.rule("config.modes-in-step", "kit1.modes")
 @pytest.mark.case(33, 35)
 async def test_setting_one_form_changes_and_announces_the_other(opened: Spawn) -> None:
     async with opened(script=Script(turn())) as editor:
@@ -55,6 +57,7 @@ async def test_setting_one_form_changes_and_announces_the_other(opened: Spawn) -
         assert _mode_and_model(options) == ("auto", "offline/assistant")
 
 
+@pytest.mark.rule("config.mid-turn")
 @pytest.mark.case(33)
 async def test_a_mode_set_during_a_turn_is_answered_at_once_and_holds_for_the_next_call(
     opened: Spawn, project: Path
@@ -80,6 +83,7 @@ async def test_a_slash_command_announces_what_it_switched(opened: Spawn) -> None
         assert _current(editor.updates("config_option_update")[-1]["configOptions"])["mode"] == "plan"
 
 
+@pytest.mark.rule("kit1.config")
 @pytest.mark.case(34, 35)
 async def test_unknown_options_and_values_are_refused_and_change_nothing(opened: Spawn) -> None:
     async with opened(script=Script(turn())) as editor:

@@ -18,6 +18,7 @@ def _place(frames: list[dict[str, Any]], **wanted: object) -> int:
     return next(index for index, frame in enumerate(frames) if wanted.items() <= frame.items())
 
 
+@pytest.mark.rule("commands.after-answer")
 @pytest.mark.case(10)
 async def test_a_new_sessions_commands_follow_the_answer_that_names_it(spawn: Spawn) -> None:
     async with spawn(script=TALK) as editor:
@@ -33,6 +34,7 @@ async def test_a_new_sessions_commands_follow_the_answer_that_names_it(spawn: Sp
         assert not [name for name in names if name.startswith("/")]
 
 
+@pytest.mark.rule("prompt.updates-first", "kit1.prompt")
 @pytest.mark.case(9)
 async def test_nothing_of_a_turn_follows_its_answer(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
@@ -45,6 +47,7 @@ async def test_nothing_of_a_turn_follows_its_answer(opened: Spawn) -> None:
         assert len(editor.updates()) == seen
 
 
+@pytest.mark.rule("tool.announced-first", "tool.status-order")
 @pytest.mark.case(7, 9)
 async def test_a_call_is_announced_runs_and_ends_in_this_order(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
@@ -59,6 +62,7 @@ async def test_a_call_is_announced_runs_and_ends_in_this_order(opened: Spawn) ->
     assert kinds.index("agent_message_chunk") < kinds.index("tool_call")
 
 
+@pytest.mark.rule("update.usage")
 @pytest.mark.case(49)
 async def test_usage_counts_are_told_within_the_turn_and_summed_in_its_answer(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
@@ -68,6 +72,7 @@ async def test_usage_counts_are_told_within_the_turn_and_summed_in_its_answer(op
         assert outcome.result["usage"] == {"totalTokens": 18, "inputTokens": 12, "outputTokens": 6}
 
 
+@pytest.mark.rule("kit1.load")
 @pytest.mark.case(11)
 async def test_a_replay_ends_with_its_answer(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:

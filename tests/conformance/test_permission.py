@@ -25,6 +25,7 @@ UNOFFERED: tuple[Any, ...] = (
 )
 
 
+@pytest.mark.rule("permission.fail-closed")
 @pytest.mark.case(4, 5)
 async def test_anything_but_an_offered_answer_is_no_permission(opened: Spawn, project: Path) -> None:
     async with opened(script=Script(TOUCH, turn(say("a pity")), loop=True)) as editor:
@@ -66,6 +67,7 @@ async def test_the_call_runs_exactly_when_it_was_allowed(
     assert (project / "x").exists() is happens
 
 
+@pytest.mark.rule("permission.own-call")
 @pytest.mark.case(7)
 async def test_a_question_follows_its_tool_call_and_shows_what_will_happen(opened: Spawn, project: Path) -> None:
     script = Script(turn(call("read_file", path="a.txt")), turn(call("edit_file", **_EDIT)), turn(say("done")))
@@ -132,6 +134,7 @@ async def test_always_is_remembered_for_the_project_and_by_later_processes(
     assert not (project / ".claw").exists()
 
 
+@pytest.mark.rule("kit1.modes")
 async def test_in_plan_mode_nothing_is_changed_and_nobody_is_asked(opened: Spawn, project: Path) -> None:
     script = Script(turn(call("write_file", path="b.txt", content="x")), turn(say("planned")))
     async with opened(script=script, config='mode = "plan"') as editor:

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, expect, say, think, turn
 
 
+@pytest.mark.rule("session.baseline", "kit1.prompt")
 async def test_a_turn_streams_thoughts_calls_a_tool_and_ends(opened: Spawn, project: Path) -> None:
     script = Script(
         turn(think("I ", "look"), say("Let me "), call("read_file", path="a.txt")),

@@ -35,6 +35,7 @@ def _shape(updates: list[dict[str, Any]]) -> list[tuple[str, object]]:
     return shown
 
 
+@pytest.mark.rule("tool.unique-id", "kit1.load")
 @pytest.mark.case(11, 12, 50)
 async def test_a_fresh_process_replays_what_was_shown_with_the_same_ids(spawn: Spawn, opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
@@ -63,6 +64,7 @@ async def test_a_session_that_is_open_is_replayed_again_without_duplicates(opene
         assert len([update for update in first if update["sessionUpdate"] == "user_message_chunk"]) == 1
 
 
+@pytest.mark.rule("session.unique-id", "kit1.session")
 @pytest.mark.case(12)
 async def test_a_session_without_a_turn_can_be_loaded_by_a_fresh_process(spawn: Spawn, opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
@@ -75,6 +77,7 @@ async def test_a_session_without_a_turn_can_be_loaded_by_a_fresh_process(spawn: 
         assert (await editor.prompt("hi")).stop_reason == "end_turn"
 
 
+@pytest.mark.rule("session.resume-silent", "kit1.resume")
 @pytest.mark.case(13)
 async def test_resume_opens_without_showing_anything_again(spawn: Spawn, opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
@@ -89,6 +92,7 @@ async def test_resume_opens_without_showing_anything_again(spawn: Spawn, opened:
         assert (await editor.prompt("thanks")).text == "bye"
 
 
+@pytest.mark.rule("update.notice-not-replayed")
 @pytest.mark.case(11)
 async def test_a_model_error_is_no_part_of_the_replayed_conversation(opened: Spawn) -> None:
     script = Script(turn(say("half an ans"), fail("QuotaExceeded", message="no credit")), turn(say("fine now")))
@@ -130,6 +134,7 @@ async def test_a_closed_session_is_gone_from_the_connection_and_kept_in_the_stor
         assert (await editor.prompt("what?")).text.endswith("it says hello")
 
 
+@pytest.mark.rule("session.delete", "kit1.delete")
 @pytest.mark.case(15)
 async def test_a_deleted_session_is_gone_for_good(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
@@ -141,6 +146,7 @@ async def test_a_deleted_session_is_gone_for_good(opened: Spawn) -> None:
         assert (await editor.failing("session/load", here)).code == -32002
 
 
+@pytest.mark.rule("session.close", "kit1.close")
 @pytest.mark.case(15)
 @pytest.mark.parametrize("method", ["session/close", "session/delete"])
 async def test_ending_a_session_cancels_its_turn(opened: Spawn, method: str) -> None:
@@ -152,6 +158,7 @@ async def test_ending_a_session_cancels_its_turn(opened: Spawn, method: str) -> 
         assert (await prompt.outcome()).stop_reason == "cancelled"
 
 
+@pytest.mark.rule("session.cwd-absolute", "kit1.session")
 @pytest.mark.case(38)
 async def test_a_working_directory_must_be_an_absolute_path_of_a_directory(spawn: Spawn, project: Path) -> None:
     async with spawn(script=TALK) as editor:
@@ -163,6 +170,7 @@ async def test_a_working_directory_must_be_an_absolute_path_of_a_directory(spawn
         assert (await editor.request("session/list", {})) == {"sessions": []}
 
 
+@pytest.mark.rule("session.cwd-used")
 @pytest.mark.case(38)
 async def test_a_session_works_where_it_was_told_to_wherever_the_process_is(spawn: Spawn, tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
@@ -181,6 +189,7 @@ async def test_a_session_works_where_it_was_told_to_wherever_the_process_is(spaw
         assert editor.process.cwd() == editor.project
 
 
+@pytest.mark.rule("session.additional-directories", "kit1.adddirs")
 @pytest.mark.case(39)
 async def test_additional_directories_are_absolute_and_reach_further(spawn: Spawn, tmp_path: Path) -> None:
     other = tmp_path / "other"
@@ -213,6 +222,7 @@ async def test_a_session_is_made_whatever_servers_the_client_names(spawn: Spawn)
         assert len(listed["sessions"]) == 1
 
 
+@pytest.mark.rule("session.list-array", "session.list-cwd", "kit1.list")
 @pytest.mark.case(46)
 async def test_the_list_knows_titles_times_and_working_directories(spawn: Spawn, tmp_path: Path) -> None:
     other = tmp_path / "other"

@@ -17,6 +17,7 @@ def _run(command: str, **more: object) -> Script:
     return Script(turn(call("shell", command=command, **more)), turn(say("seen")))
 
 
+@pytest.mark.rule("terminal.released")
 @pytest.mark.case(37)
 async def test_a_command_runs_in_a_terminal_that_the_call_shows_and_is_released(opened: Spawn) -> None:
     script = Script(turn(call("shell", command="echo out; exit 3")), turn(expect("out"), expect("3"), say("seen")))
@@ -51,6 +52,7 @@ async def test_a_program_killed_by_its_user_is_a_result(opened: Spawn) -> None:
         assert editor.terminals.unreleased() == []
 
 
+@pytest.mark.rule("terminal.gated", "kit1.clientcap")
 @pytest.mark.case(36)
 @pytest.mark.parametrize("capabilities", [None, {"terminal": False}, {"terminal": {}}], ids=str)
 async def test_without_terminals_commands_run_here(opened: Spawn, capabilities: Json | None) -> None:

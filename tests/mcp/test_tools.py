@@ -16,6 +16,7 @@ def _script(*steps: Step, says: str = "done") -> Script:
     return Script(turn(*steps), turn(say(says)))
 
 
+@pytest.mark.rule("session.mcp-stdio")
 async def test_a_tool_is_called_and_its_answer_reaches_the_model(spawn: Spawn) -> None:
     script = Script(turn(call("raw__echo", text="hello there")), turn(expect("hello there"), say("done")))
     async with spawn(script=script, config=AUTO) as editor:

@@ -47,6 +47,7 @@ async def test_end_of_input_while_the_model_speaks_keeps_what_it_said(opened: Sp
     assert await _replayed(spawn, session) == ("one ", [], "")
 
 
+@pytest.mark.rule("shutdown.eof", "kit1.shutdown")
 @pytest.mark.case(47)
 async def test_end_of_input_ends_a_command_that_will_not_end(opened: Spawn, spawn: Spawn) -> None:
     async with opened(script=WORKING, config=AUTO) as editor:

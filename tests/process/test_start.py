@@ -85,6 +85,7 @@ async def test_a_home_that_cannot_be_written_is_answered_in_words(spawn: Spawn) 
         assert (failure.code // 100, "/dev/null/nowhere" in failure.message) == (-311, True)
 
 
+@pytest.mark.rule("envelope.stdout-only-protocol", "kit1.transport")
 @pytest.mark.case(31)
 async def test_nothing_stray_reaches_the_protocol(spawn: Spawn) -> None:
     async with spawn(python=("-c", STRAY)) as editor:
