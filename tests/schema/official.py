@@ -46,11 +46,11 @@ def harvest() -> dict[str, list[Any]]:
         name = names.get(id(node))
         if name is not None and value is not None:
             found[name].append(value)
-        todo += _inside(node, value)
+        todo += inside(node, value)
     return dict(found)
 
 
-def _inside(node: Schema, value: Any) -> Iterator[tuple[Schema, Any]]:
+def inside(node: Schema, value: Any) -> Iterator[tuple[Schema, Any]]:
     """The subschemas that apply to this value or to a part of it, each with what it applies to."""
     for part in applying(node, value):
         yield part, value
