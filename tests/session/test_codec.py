@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claw_acp.core.events import (
+    CommandContent,
     DiffContent,
     Event,
     Location,
@@ -19,6 +20,7 @@ from claw_acp.core.events import (
     PlanEntry,
     SessionChanged,
     StateChanged,
+    TerminalChanged,
     TerminalContent,
     TextDelta,
     ThoughtDelta,
@@ -48,15 +50,27 @@ parts = st.lists(
     max_size=3,
 ).map(tuple)
 locations = st.lists(st.builds(Location, path=texts, line=st.none() | counts), max_size=2).map(tuple)
+commands = st.builds(
+    CommandContent,
+    terminal_id=texts,
+    line=texts,
+    cwd=texts,
+    text=texts,
+    running=st.booleans(),
+    code=st.none() | counts,
+    signal=optional_texts,
+)
 contents = st.lists(
     st.one_of(
         parts.filter(bool).map(lambda each: PartContent(part=each[0])),
         st.builds(DiffContent, path=texts, old_text=optional_texts, new_text=texts),
         st.builds(TerminalContent, terminal_id=texts),
+        commands,
     ),
     max_size=2,
 ).map(tuple)
-statuses = st.sampled_from(["pending", "in_progress", "completed"])
+statuses = st.sampled_from(["pending", "in_progress", "completed", "cancelled"])
+steps = st.sampled_from(["pending", "in_progress", "completed"])
 EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(MessageStarted, role=st.sampled_from(["user", "assistant"]), parts=parts, aside=st.booleans()),
     st.builds(TextDelta, text=texts),
@@ -75,10 +89,11 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         raw_output=json_values,
         output=st.none() | parts,
     ),
+    st.builds(TerminalChanged, command=commands),
     st.builds(
         PlanChanged,
         entries=st.lists(
-            st.builds(PlanEntry, content=texts, priority=st.sampled_from(["high", "low"]), status=statuses), max_size=3
+            st.builds(PlanEntry, content=texts, priority=st.sampled_from(["high", "low"]), status=steps), max_size=3
         ).map(tuple),
     ),
     st.builds(

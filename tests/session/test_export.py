@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from claw_acp.core.events import (
+    CommandContent,
     DiffContent,
     Event,
     MessageStarted,
@@ -147,6 +148,22 @@ Done.
 
 > **error:** the model failed
 """)
+
+
+def test_a_command_shows_what_it_printed_and_nothing_where_it_was_silent() -> None:
+    def ran(item: str, text: str) -> list[Event]:
+        picture = CommandContent(terminal_id="term_1", line="make", cwd="/w", text=text, running=False, code=2)
+        content = (picture, PartContent(part=TextPart(text="exit code 2")))
+        return [
+            ToolCallChanged(item=item, seq=1, message="a1", name="shell", title=item),
+            ToolCallChanged(item=item, seq=2, status="cancelled", content=content),
+        ]
+
+    said = "```\nbroken\n```\n\n```\nexit code 2\n```"
+    assert said in to_markdown(RECORD, ran("c1", "broken"))
+    silent = to_markdown(RECORD, ran("c1", ""))
+    assert "```\nexit code 2\n```" in silent
+    assert "```\n\n```" not in silent
 
 
 def test_an_untitled_session_without_events_has_a_heading() -> None:
