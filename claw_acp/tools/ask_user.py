@@ -20,7 +20,7 @@ from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResul
 from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import TextPart
-from claw_acp.tools.display import amount
+from claw_acp.tools.display import amount, shortened
 from claw_acp.tools.parameters import Parameters, TypedTool
 
 Kind: TypeAlias = Literal["text", "choice", "choices", "yes_no"]
@@ -116,7 +116,7 @@ class _Asking(Invocation):
         self._questions = parameters.questions
         self._reason = parameters.reason
         self._context = context
-        self.view = CallView(title=f"Ask: {self._questions[0].question}{self._more()}", kind="other")
+        self.view = CallView(title=f"Ask: {shortened(self._questions[0].question)}{self._more()}", kind="other")
 
     async def run(self) -> ToolResult:
         if any(question.kind == "text" and _ASKS_FOR_SECRET.search(question.question) for question in self._questions):
