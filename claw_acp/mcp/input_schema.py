@@ -1,32 +1,25 @@
 """Schemas of strangers made into what every model vendor takes.
 
-One tool that a vendor refuses spoils every request of a session. So a schema leaves here as a plain object: no
-references, no unions at the top, no property names with letters that vendors refuse, bounded in size. It only helps the
-model to write arguments; the server checks them itself.
+One tool that a vendor refuses spoils every request of a session. So a schema leaves here as a plain object: only known
+keywords with values of the right kind, no references, no union at the top, no property names that vendors refuse, and
+of bounded size. It only helps the model to write arguments; the server checks them itself.
 """
 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, cast
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 
 MOST_NODES = 1500  # schemas inside one schema, after references were followed
-DEEPEST = 12  # schemas below one another; vendors stop between 5 (strict modes) and 15
+DEEPEST = 12  # schemas below one another
 LARGEST = 48 * 1024  # characters of the result as JSON; tools beyond that crowd out the conversation
 
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_MAPS = ("properties", "patternProperties")
-_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SINGLE = ("items", "additionalProperties", "not", "contains", "propertyNames")
-_DROPPED = frozenset({
-    "$schema", "$id", "id", "$anchor", "$comment", "$defs", "definitions", "$ref", "$dynamicRef", "$dynamicAnchor",
-    "$vocabulary", "title", "examples", "if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies",
-    "unevaluatedProperties", "unevaluatedItems", "contentSchema", "x-mcp-header",
-})  # fmt: skip
-_NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "patternProperties", "propertyNames"})
+_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
 
 
 def usable_schema(schema: JsonObject) -> JsonObject | None:
@@ -35,24 +28,22 @@ def usable_schema(schema: JsonObject) -> JsonObject | None:
     top = cleaner.clean(schema, depth=0, above=())
     variants = [branch for key in ("allOf", "anyOf", "oneOf") for branch in _objects(top.get(key))]
     properties = {name: node for part in (*variants, top) for name, node in _mapping(part.get("properties")).items()}
-    named = [*_texts(top.get("required"))]
+    named = _texts(top.get("required"))
     named += [name for branch in _objects(top.get("allOf")) for name in _texts(branch.get("required"))]
-    if cleaner.nameless & set(_texts(_resolved_required(schema))):
+    if cleaner.nameless & set(named):
         return None
-    rest = {key: value for key, value in top.items() if key not in _NOT_AT_THE_TOP}
     required = [name for name in dict.fromkeys(named) if name in properties]
-    result = {**rest, "type": "object", "properties": properties, "required": required}
-    if not required:
-        del result["required"]
-    if len(json.dumps(result)) > LARGEST:
-        return {"type": "object", "properties": {name: _outline(node) for name, node in properties.items()}} | (
-            {"required": required} if required else {}
-        )
-    return result
+    rest = {key: value for key, value in top.items() if key not in _NOT_AT_THE_TOP | {"required"}}
+    whole = {**rest, "type": "object", "properties": properties} | ({"required": required} if required else {})
+    for described in (200, 60, 0):
+        if len(json.dumps(whole)) <= LARGEST:
+            break
+        whole |= {"properties": {name: _outline(node, described=described) for name, node in properties.items()}}
+    return whole
 
 
 class _Cleaner:
-    """Goes through one schema; `nameless` are properties left out for their names."""
+    """Goes through one schema; `nameless` are the properties left out for their names."""
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
@@ -71,27 +62,76 @@ class _Cleaner:
             return self.clean({**target, **beside} if target else beside, depth=depth, above=(*above, reference))
         result: dict[str, JsonValue] = {}
         for key, value in node.items():
-            if key not in _DROPPED and (kept := self._member(key, value, depth=depth, above=above)) is not None:
-                result[key] = kept
+            fits = _SIMPLE.get(key)
+            if fits is not None:
+                if fits(value):
+                    result[key] = _finite(value)
+            elif (inner := self._inner(key, value, depth=depth + 1, above=above)) is not None:
+                result[key] = inner
+        if depth and "required" in result:
+            known = _mapping(result.get("properties"))
+            result["required"] = [name for name in _texts(result["required"]) if name in known]
         return _without_null(result)
 
-    def _member(self, key: str, value: JsonValue, *, depth: int, above: tuple[str, ...]) -> JsonValue:
-        if key in _MAPS:
-            named = _mapping(value)
-            if key == "properties":
+    def _inner(self, key: str, value: JsonValue, *, depth: int, above: tuple[str, ...]) -> JsonValue:
+        match key:
+            case "properties":
+                named = _mapping(value)
                 self.nameless |= {name for name in named if not _PROPERTY.fullmatch(name)}
-                named = {name: inner for name, inner in named.items() if _PROPERTY.fullmatch(name)}
-            return {name: self.clean(inner, depth=depth + 1, above=above) for name, inner in named.items()}
-        if key in _LISTS:
-            branches = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-            return [self.clean(branch, depth=depth + 1, above=above) for branch in branches] or None
-        if key in _SINGLE:
-            if isinstance(value, bool) and key == "additionalProperties":
+                kept = {name: inner for name, inner in named.items() if _PROPERTY.fullmatch(name)}
+                return {name: self.clean(inner, depth=depth, above=above) for name, inner in kept.items()}
+            case "anyOf" | "oneOf" | "allOf":
+                return [self.clean(branch, depth=depth, above=above) for branch in _objects(value)] or None
+            case "items" if _objects(value):  # an old way to describe the elements one by one
+                return self.clean(_objects(value)[0], depth=depth, above=above)
+            case "additionalProperties" if isinstance(value, bool):
                 return value
-            if isinstance(value, Sequence) and not isinstance(value, str):  # an old form of `prefixItems`
-                return self.clean(value[0] if value else {}, depth=depth + 1, above=above)
-            return self.clean(value, depth=depth + 1, above=above)
-        return _finite(value)
+            case "items" | "not" | "additionalProperties":
+                return self.clean(value, depth=depth, above=above)
+            case _:
+                return None
+
+
+def _is_text(value: JsonValue) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_count(value: JsonValue) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_flag(value: JsonValue) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_type(value: JsonValue) -> bool:
+    return value in _TYPES if isinstance(value, str) else bool(_texts(value)) and set(_texts(value)) <= _TYPES
+
+
+def _is_choice(value: JsonValue) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and bool(value)
+
+
+def _is_anything(value: JsonValue) -> bool:  # noqa: ARG001 - that is what it says
+    return True
+
+
+_SIMPLE: Final[Mapping[str, Callable[[JsonValue], bool]]] = {
+    "type": _is_type,
+    "enum": _is_choice,
+    "required": _is_choice,
+    "const": _is_anything,
+    "default": _is_anything,
+    "uniqueItems": _is_flag,
+    **dict.fromkeys(("description", "format", "pattern"), _is_text),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _is_number),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
+}
+"""Keywords without a schema inside, and what they may say. What is not here, and holds no schema, is dropped."""
 
 
 def _without_null(node: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -109,9 +149,9 @@ def _without_null(node: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def _target(root: JsonObject, reference: str) -> JsonObject | None:
     """What a reference inside the document names; others are not followed."""
-    found: JsonValue = root
     if not reference.startswith("#"):
         return None
+    found: JsonValue = root
     for step in reference.removeprefix("#").split("/")[1:]:
         if not isinstance(found, Mapping):
             return None
@@ -119,18 +159,12 @@ def _target(root: JsonObject, reference: str) -> JsonObject | None:
     return found if isinstance(found, Mapping) else None
 
 
-def _resolved_required(schema: JsonObject) -> JsonValue:
-    reference = schema.get("$ref")
-    target = _target(schema, reference) if isinstance(reference, str) else None
-    return schema.get("required") or (target or {}).get("required")
-
-
-def _outline(node: JsonValue) -> JsonObject:
+def _outline(node: JsonValue, *, described: int) -> JsonObject:
     """A property of which only the kind and the beginning of the description are told."""
     known = _mapping(node)
     outline: dict[str, JsonValue] = {key: known[key] for key in ("type",) if key in known}
     description = known.get("description")
-    return outline | ({"description": description[:200]} if isinstance(description, str) else {})
+    return outline | ({"description": description[:described]} if described and isinstance(description, str) else {})
 
 
 def _finite(value: JsonValue) -> JsonValue:

@@ -57,9 +57,11 @@ def bound(text: str, arguments: Sequence[PromptArgument]) -> dict[str, str]:
     """
     known = [argument.name for argument in arguments]
     named = re.compile(rf"({'|'.join(map(re.escape, known))})=(.*)", re.DOTALL) if known else None
-    if len(known) == 1 and named and not named.fullmatch(text):
-        whole = _words(text)
-        return {known[0]: whole[0] if len(whole) == 1 else text} if text else {}
+    if len(known) == 1 and named:
+        said = named.fullmatch(text)
+        whole = said[2] if said else text
+        words = _words(whole)
+        return {known[0]: words[0] if len(words) == 1 else whole} if text else {}
     values: dict[str, str] = {}
     loose: list[str] = []
     for word in _words(text):
