@@ -403,3 +403,21 @@ async def test_a_key_is_in_no_frame_log_journal_or_trace(
     for secret in (WRONG, KEY, "tok-hush-0123456789", "opaque-tenant-0123456789"):
         allowed = {"claw.db", "claw.db-wal", trace.name} if secret == KEY else set[str]()  # what the model itself said
         assert [name for name, text in texts.items() if secret in text and name not in allowed] == []
+
+
+# ------------------------------------------------------------------ keyrings that do not answer
+
+
+async def test_a_prompt_that_waits_for_a_keyring_can_be_cancelled_and_holds_nobody_up(
+    spawn: Spawn, tmp_path: Path, home: Path
+) -> None:
+    (home / "claw").mkdir(mode=0o700)
+    (home / "claw" / "credentials.toml").write_text('[openai]\nkeyring = "openai"\n')
+    (home / "claw" / "credentials.toml").chmod(0o600)
+    async with spawn(env=keyring_environment(tmp_path / "none.json", mood="hangs")) as editor:
+        await editor.initialize()
+        await editor.new_session()
+        call = await editor.start_prompt("hi")
+        assert await editor.request("session/list", {})
+        await editor.cancel()
+        assert (await call.outcome()).stop_reason == "cancelled"
