@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from claw_acp.acp.v2.git_patch import MAX_COMPARED, git_patch, quoted
@@ -58,6 +58,7 @@ texts = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "+x\n", "-x\n", "@@
 
 
 @needs_git
+@settings(max_examples=30)
 @given(old=texts, new=texts)
 @example(old="", new="d")
 def test_git_applies_any_change_of_lines(tmp_path_factory: pytest.TempPathFactory, old: str, new: str) -> None:
