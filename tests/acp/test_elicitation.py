@@ -34,7 +34,18 @@ class Client:
         return answer
 
     async def notify(self, method: str, params: JsonObject) -> None:
+        self.tell(method, params)
+
+    def tell(self, method: str, params: JsonObject) -> None:
         self.told.append((method, params))
+
+    slow = deaf = False
+
+    async def drained(self) -> None:
+        """Nothing is ever unread here."""
+
+    def hang_up(self) -> None:
+        """Nothing is connected."""
 
 
 def _forms(client: Client) -> Forms:
