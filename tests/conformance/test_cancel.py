@@ -113,7 +113,7 @@ async def test_cancelled_while_the_editor_is_slow_to_write_a_file(opened: Spawn)
 async def test_cancelling_what_does_not_run_is_silent_and_harmless(opened: Spawn) -> None:
     script = Script(turn(say("one")), turn(say("two")))
     async with opened(script=script) as editor:
-        await editor.request("session/list", {})
+        await editor.wait_for(lambda: editor.updates("available_commands_update"), "the commands")
         before = len(editor.received())
         for session in (editor.session, editor.session, "ses_unknown", ""):
             await editor.notify("session/cancel", {"sessionId": session})

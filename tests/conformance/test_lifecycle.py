@@ -14,7 +14,7 @@ NOT_A_VERSION: tuple[Any, ...] = ("1", 1.5, True, -1, 65536, None, [1], {})
 @pytest.mark.case(16)
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
 async def test_any_version_number_is_answered_with_the_one_spoken_here(spawn: Spawn, version: int) -> None:
-    async with spawn() as editor:
+    async with spawn(config="protocol_2 = false") as editor:
         assert (await editor.initialize(protocolVersion=version))["protocolVersion"] == 1
 
 
