@@ -1,10 +1,9 @@
 """Logging in and out, and telling a client whether somebody is logged in. Both protocols share it.
 
-A key never passes through the protocol: it is entered on a page of this machine (`by page`), in a terminal
+A key never passes through the protocol: it is entered on a page of this machine, in a terminal
 (`claw-acp login`), or set where the program looks for it, as the error says.
 """
 
-import logging
 from collections.abc import Mapping
 
 import anyio
@@ -24,8 +23,6 @@ from claw_acp.providers.known import OFFLINE
 from claw_acp.rpc.peer import IncomingCall
 from claw_acp.runtime.accounts import Accounts
 from claw_acp.runtime.engine import Engine
-
-log = logging.getLogger(__name__)
 
 PAGE_LIFE = 900.0  # seconds somebody has to fetch a key and enter it
 
