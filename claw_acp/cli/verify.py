@@ -144,9 +144,11 @@ def _options(options: argparse.Namespace, command: Sequence[str], place: _Place)
     prompt: str | None = options.prompt
     slow: str | None = options.slow_prompt
     tool: str | None = options.tool_prompt
+    auth_method: str | None = options.auth_method
     if not command:
         env |= own_agent.set_up(place.home / "claw")
         prompt, slow, tool = prompt or own_agent.PROMPT, slow or own_agent.SLOW, tool or own_agent.TOOL
+        auth_method = auth_method or own_agent.AUTH_METHOD
     return Options(
         command=tuple(command or own_agent.COMMAND),
         cwd=place.project,
@@ -155,8 +157,8 @@ def _options(options: argparse.Namespace, command: Sequence[str], place: _Place)
         prompt=prompt or PROMPT,
         slow_prompt=slow,
         tool_prompt=tool,
-        auth_method=options.auth_method,
-        allow_logout=options.allow_logout,
+        auth_method=auth_method,
+        allow_logout=options.allow_logout or not command,  # our own home is a temporary one
         protocol=options.protocol,
     )
 

@@ -16,6 +16,7 @@ from claw_acp.verify.rule import Dead, Failed, NotTried
 
 QUIET = 0.05  # seconds of silence after an agent showed by an answer that it has read everything
 UNDER_WAY = 1.0  # seconds in which a long turn shows a first sign, or is taken to have begun without one
+STILL = 0.1  # seconds from there in which it must not end if it is to count as long
 
 
 class Attempt:
@@ -99,15 +100,23 @@ class Attempt:
         return {"protocolVersion": self.options.protocol, "clientCapabilities": capabilities, "clientInfo": who}
 
     async def initialize(self, line: Line, *, capabilities: JsonObject) -> Frame:
-        """Initialize, and authenticate if told to.
+        """Initialize, and authenticate where sessions need it.
 
         Raises:
             NotTried: It failed.
         """
         answer = await self.lead_up(line, "initialize", self.hello(capabilities=capabilities))
-        if self.options.auth_method is not None:
-            await self.lead_up(line, "authenticate", {"methodId": self.options.auth_method})
+        if self.facts.must_authenticate:
+            await self.authenticate(line)
         return answer
+
+    async def authenticate(self, line: Line) -> None:
+        """Log in as the options say.
+
+        Raises:
+            NotTried: It failed.
+        """
+        await self.lead_up(line, "authenticate", {"methodId": self.options.auth_method})
 
     def opening(self, **more: JsonValue) -> dict[str, JsonValue]:
         """The parameters of `session/new`."""
@@ -151,6 +160,7 @@ class Attempt:
         call = self.prompt(line, session, self.options.slow_prompt)
         with anyio.move_on_after(UNDER_WAY):
             await line.until(lambda: call.answers or updates(line, session, since=begin) or None, "a sign of the turn")
+            await anyio.sleep(STILL)
         if call.answers:
             answer = call.answers[0]
             how = answer.result.get("stopReason") or f"error {answer.code}"
@@ -194,10 +204,25 @@ class Attempt:
         Raises:
             NotTried: It failed.
         """
+        return self.succeeded(await self.tried(line, method, params), method)
+
+    async def tried(self, line: Line, method: str, params: JsonObject) -> Frame:
+        """The answer to a request that leads up to something.
+
+        Raises:
+            NotTried: There is none.
+        """
         try:
-            answer = await line.ask(method, params)
+            return await line.ask(method, params)
         except Failed as failed:
             raise NotTried(f"{method} did not work: {failed.reason}") from failed
+
+    def succeeded(self, answer: Frame, method: str) -> Frame:
+        """The same answer.
+
+        Raises:
+            NotTried: It is an error.
+        """
         if answer.error is not None:
             raise NotTried(f"{method} was answered with error {answer.code}: {answer.error.get('message')}")
         return answer

@@ -20,6 +20,7 @@ class Facts:
         no_session: Why there is no session; empty when all is well.
         no_turn: Why there is no turn; empty when all is well.
         lifesign: A request that this agent answers at once, whatever the answer: its method and parameters.
+        must_authenticate: Whether sessions can be opened only after logging in, and it is known how.
         stored: A session with one turn, whose process has ended.
         one_at_a_time: Held by whoever makes it.
     """
@@ -29,6 +30,7 @@ class Facts:
     no_session: str = ""
     no_turn: str = ""
     lifesign: tuple[str, JsonObject] = field(default=(LIFESIGN, {}))
+    must_authenticate: bool = False
     stored: str | None = None
     one_at_a_time: anyio.Lock = field(default_factory=anyio.Lock)
 

@@ -6,11 +6,13 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.attempt import Attempt
 from claw_acp.verify.bench import Bench
 from claw_acp.verify.facts import LIFESIGN
+from claw_acp.verify.frames import Frame
 from claw_acp.verify.line import Line
 from claw_acp.verify.rule import CannotStart, Failed, NotTried
 
 LIFESIGN_WITHIN = 3.0  # seconds for an answer that needs no thought
 SETTLED = 0.3  # seconds after the first turn, for what comes late to be seen by those who watch for it
+AUTH_REQUIRED = -32000
 UNKNOWN_SESSION = "verify-no-such-session"
 
 
@@ -38,7 +40,7 @@ async def meet(bench: Bench) -> None:
 async def _first_turn(attempt: Attempt, line: Line) -> None:
     facts = attempt.facts
     try:
-        opened = await attempt.lead_up(line, "session/new", attempt.opening())
+        opened = await _first_session(attempt, line)
     except NotTried as trouble:
         facts.no_session = trouble.reason
         return
@@ -49,6 +51,16 @@ async def _first_turn(attempt: Attempt, line: Line) -> None:
     except NotTried as trouble:
         facts.no_turn = trouble.reason
     await anyio.sleep(SETTLED)
+
+
+async def _first_session(attempt: Attempt, line: Line) -> Frame:
+    """The answer to session/new, after logging in if that is needed and known how."""
+    answer = await attempt.tried(line, "session/new", attempt.opening())
+    if answer.code == AUTH_REQUIRED and attempt.options.auth_method is not None:
+        await attempt.authenticate(line)
+        attempt.facts.must_authenticate = True
+        answer = await attempt.tried(line, "session/new", attempt.opening())
+    return attempt.succeeded(answer, "session/new")
 
 
 async def _lifesign(attempt: Attempt, line: Line) -> tuple[str, JsonObject]:

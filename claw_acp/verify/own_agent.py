@@ -8,6 +8,7 @@ from pathlib import Path
 PROMPT = "verify: say hello"
 SLOW = "verify: take your time"
 TOOL = "verify: write a file"
+AUTH_METHOD = "api-key"
 COMMAND = (sys.executable, "-m", "claw_acp")
 
 _SCRIPT: Mapping[str, object] = {

@@ -17,7 +17,7 @@ from claw_acp.verify.rule import CannotStart, Failed, NotJudged, Rule, Verdict
 from claw_acp.verify.watch.sighting import Sighting, judged
 from claw_acp.verify.watch.table import RULES, WATCHERS
 
-AT_ONCE = 6  # checks under way at a time, each with an agent of its own
+AT_ONCE = 2 + min(os.cpu_count() or 1, 6)  # checks under way at a time, each with an agent of its own
 PATIENCE = 12  # timeouts that one check may take altogether
 
 Told = Callable[[Verdict], None]

@@ -12,10 +12,10 @@ _PAGE = "transports: stdio; TCK ACP-SHUTDOWN-001"
 BROKEN_PIPE = "nobody reads its output, and its input was closed"
 
 
-async def _must_end(line: Line, *, how: str = "its input was closed") -> Ending:
-    ending = await line.end(how=how)
+async def _must_end(line: Line, *, how: str = "its input was closed", within: float = EXIT_WITHIN) -> Ending:
+    ending = await line.end(how=how, within=within)
     if ending.seconds is None:
-        limit = min(line.timeout, EXIT_WITHIN)
+        limit = min(line.timeout, within)
         raise Failed(f"it still runs {limit:g} s after {how}", line.frames[-2:])
     return ending
 
@@ -32,7 +32,7 @@ async def idle(attempt: Attempt) -> None:
 async def silent(attempt: Attempt) -> None:
     """The agent exits when its input ends before anything was said."""
     async with attempt.bare() as line:
-        await _must_end(line)
+        await _must_end(line, within=line.timeout)  # its start is part of it
 
 
 @should("shutdown.mid-turn", slow, source=_PAGE, cases=(47,))

@@ -84,6 +84,8 @@ def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
     """Follow every connection, and compare their sessions."""
     given: dict[str, Frame] = {}
     for line in lines:
+        if line.hello is None or not _keeps_sessions(line.hello):
+            given = {}  # an agent that forgets its sessions with its process may count them from 1 in each
         if line.protocol == 1:
             yield from _Follower(line).follow()
         for call in line.calls:
@@ -96,6 +98,12 @@ def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
                         if before is answer
                         else broken(DISTINCT_SESSIONS, f"{session} was given twice", before, answer)
                     )
+
+
+def _keeps_sessions(hello: Frame) -> bool:
+    offered = as_object(hello.result.get("agentCapabilities"))
+    stored = as_object(offered.get("sessionCapabilities"))
+    return offered.get("loadSession") is True or isinstance(stored.get("resume"), dict)
 
 
 @dataclass(slots=True)
