@@ -70,6 +70,8 @@ class Http1:
             return False
         exchange = Http1Exchange(self, head, last=self._closing)
         await self._handler.answer(exchange)
+        if self._protocol.their_state is h11.SEND_BODY:
+            self._protocol.next_event()  # where there is no body, its end is there already
         return self._protocol.our_state is self._protocol.their_state is h11.DONE
 
     # ------------------------------------------------------------------ for exchanges

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import anyio
-from anyio.abc import SocketListener
+from anyio.abc import SocketListener, TaskStatus
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -66,7 +66,7 @@ async def serve(
     async with anyio.create_task_group() as tasks:
         house = EngineHouse(open_engine)
         tasks.start_soon(house.keep, name="engine")
-        tasks.start_soon(_stop_on_signal, stop, name="signals")
+        await tasks.start(_stop_on_signal, stop, name="signals")
         tasks.start_soon(warm_up.for_sessions, name="warm-up")
         await run(listening, address, terms, connect=_maker(house, trace), stop=stop, on_ready=on_ready)
         tasks.cancel_scope.cancel()
@@ -103,8 +103,9 @@ def _maker(house: EngineHouse, trace: FrameTrace | None) -> Connect:
     return connect
 
 
-async def _stop_on_signal(stop: anyio.Event) -> None:
+async def _stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None]) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        task_status.started()
         async for number in signals:
             log.info("told to stop", extra={"signal": number.name})
             Deadline().start()

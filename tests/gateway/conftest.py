@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import anyio
 import httpx
 import pytest
 
+from tests.support.agent_process import PATIENCE
 from tests.support.editor_fixtures import home, project
 from tests.support.exchange import Json
 from tests.support.remote_server import RemoteServer
@@ -65,17 +67,32 @@ class Peer:
         named = {"acp_connection_id": self.connection or None, "acp_session_id": session or None, **more}
         return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
 
+    @asynccontextmanager
+    async def stream(self, session: str = "") -> AsyncGenerator[httpx.Response]:
+        """Open a stream; right after another reader has left it, the server may have to notice that first."""
+        headers = self.headers(session, {"accept": "text/event-stream"})
+        with anyio.fail_after(PATIENCE):
+            while True:
+                async with self.client.stream("GET", self.server.url, headers=headers) as stream:
+                    if stream.status_code != 409:
+                        yield stream
+                        return
+
     async def ask(self, method: str, params: Json, request_id: Any = 2) -> Json:
         """Send a request and read its answer from the connection's stream."""
-        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-        headers = self.headers("", {"accept": "text/event-stream"})
-        async with self.client.stream("GET", self.server.url, headers=headers) as stream:
+        async with self.stream() as stream:
+            message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
             assert (await self.post(message)).status_code == 202
-            async for line in stream.aiter_lines():
-                answer: Json = json.loads(line.removeprefix("data: ")) if line else {}
-                if answer.get("id") == request_id and "method" not in answer:
-                    return answer
-        raise AssertionError("the stream ended")
+            return await answer_in(stream, request_id)
+
+
+async def answer_in(stream: httpx.Response, request_id: Any) -> Json:
+    """The answer to a request, on this stream."""
+    async for line in stream.aiter_lines():
+        message: Json = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+        if message.get("id") == request_id and "method" not in message:
+            return message
+    raise AssertionError("the stream ended")
 
 
 @pytest.fixture

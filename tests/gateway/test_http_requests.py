@@ -3,12 +3,10 @@
 import json
 from contextlib import AsyncExitStack
 
-import anyio
 import httpx
 import pytest
 
-from tests.gateway.conftest import INITIALIZE, Peer
-from tests.support.agent_process import PATIENCE
+from tests.gateway.conftest import INITIALIZE, Peer, answer_in
 from tests.support.exchange import Json
 
 LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
@@ -97,14 +95,10 @@ async def test_what_is_about_a_session_names_it_in_the_header(peer: Peer) -> Non
 
 
 async def test_a_session_that_is_not_open_is_told_in_json_rpc(peer: Peer) -> None:
-    headers = peer.headers("", {"accept": "text/event-stream"})
-    async with peer.client.stream("GET", peer.server.url, headers=headers) as stream:
+    async with peer.stream() as stream:
         assert (await peer.post(prompt(NOWHERE, 11), session=NOWHERE)).status_code == 202
-        async for line in stream.aiter_lines():
-            answer: Json = json.loads(line.removeprefix("data: ")) if line else {}
-            if answer.get("id") == 11:
-                assert (answer["error"]["code"], answer["error"]["data"]["sessionId"]) == (-32002, NOWHERE)
-                return
+        error = (await answer_in(stream, 11))["error"]
+    assert (error["code"], error["data"]["sessionId"]) == (-32002, NOWHERE)
 
 
 async def test_a_stream_must_be_accepted_as_events(peer: Peer) -> None:
@@ -124,22 +118,16 @@ async def test_a_stream_needs_its_connection_and_a_session_that_can_be(peer: Pee
 
 async def test_a_stream_has_one_reader_and_then_another(peer: Peer) -> None:
     session = await new_session(peer)
-    for stream in ("", session):
-        headers = peer.headers(stream, {"accept": "text/event-stream"})
-        async with peer.client.stream("GET", peer.server.url, headers=headers) as first:
+    for name in ("", session):
+        async with peer.stream(name) as first:
             assert first.status_code == 200
             assert first.headers["content-type"] == "text/event-stream"
             assert first.headers["acp-connection-id"] == peer.connection
-            assert first.headers.get("acp-session-id", "") == stream
+            assert first.headers.get("acp-session-id", "") == name
+            headers = peer.headers(name, {"accept": "text/event-stream"})
             assert (await peer.client.get(peer.server.url, headers=headers)).status_code == 409
-        with anyio.fail_after(PATIENCE):  # until the server has noticed that the first has left
-            while await _status_of_stream(peer, headers) == 409:
-                pass
-
-
-async def _status_of_stream(peer: Peer, headers: dict[str, str]) -> int:
-    async with peer.client.stream("GET", peer.server.url, headers=headers) as stream:
-        return stream.status_code
+        async with peer.stream(name) as second:
+            assert second.status_code == 200
 
 
 async def test_what_was_said_while_nobody_read_waits_for_a_reader(peer: Peer) -> None:

@@ -4,6 +4,7 @@ The one that httpx brings lets each request read from the connection in turn; on
 waits until something comes for another, which on quiet streams is never.
 """
 
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,9 +14,7 @@ import h2.connection
 import h2.events
 import httpx
 from anyio.abc import SocketStream
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-MANY = 100_000
 Connection = h2.connection.H2Connection
 
 
@@ -26,13 +25,29 @@ class _Stream:
         self.head = anyio.Event()
         self.headers: list[tuple[bytes, bytes]] = []
         self.reset = False
-        self.pieces: MemoryObjectSendStream[bytes]
-        self.taken: MemoryObjectReceiveStream[bytes]
-        self.pieces, self.taken = anyio.create_memory_object_stream[bytes](MANY)
+        self.over = False
+        self._pieces: deque[bytes] = deque()
+        self._news = anyio.Event()
+
+    def arrived(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._tell()
 
     def end(self) -> None:
-        self.pieces.close()
+        self.over = True
         self.head.set()
+        self._tell()
+
+    async def next(self) -> bytes | None:
+        while not self._pieces:
+            if self.over:
+                return None
+            await self._news.wait()
+        return self._pieces.popleft()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()
 
 
 class Http2Transport(httpx.AsyncBaseTransport):
@@ -75,7 +90,7 @@ class Http2Transport(httpx.AsyncBaseTransport):
             stream.headers = [(bytes(name), bytes(value)) for name, value in event.headers or ()]
             stream.head.set()
         elif isinstance(event, h2.events.DataReceived):
-            stream.pieces.send_nowait(event.data or b"")
+            stream.arrived(event.data or b"")
         elif isinstance(event, h2.events.StreamEnded):
             stream.end()
         elif isinstance(event, h2.events.StreamReset):
@@ -122,7 +137,7 @@ class Http2Transport(httpx.AsyncBaseTransport):
     async def leave(self, stream_id: int) -> None:
         """The answer is not read any further."""
         stream = self._streams.pop(stream_id, None)
-        if stream is not None and not stream.reset and stream.taken.statistics().open_send_streams:
+        if stream is not None and not stream.over:
             self._protocol.reset_stream(stream_id, error_code=8)
             await self._flush()
 
@@ -139,15 +154,13 @@ class _Body(httpx.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._stream.taken:
+        while (piece := await self._stream.next()) is not None:
             yield piece
             await self._transport.taken(self._stream_id, len(piece))
 
     async def aclose(self) -> None:
         with anyio.CancelScope(shield=True):
             await self._transport.leave(self._stream_id)
-            self._stream.taken.close()
-            self._stream.pieces.close()
 
 
 def _headers(request: httpx.Request) -> list[tuple[bytes, bytes]]:
