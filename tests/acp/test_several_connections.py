@@ -9,9 +9,11 @@ from typing import TypeAlias
 import anyio
 import pytest
 
+from claw_acp.core.events import TextDelta
 from claw_acp.rpc.dispatcher import DEAF, HIGH_WATER
+from tests.support.agent_process import PATIENCE
 from tests.support.exchange import Call, Json, spoken, tool_calls
-from tests.support.script_files import Script, call, hold, say, turn
+from tests.support.script_files import Script, Step, call, hold, say, turn
 from tests.support.shared_house import Guest, SharedHouse
 
 OpenHouse: TypeAlias = Callable[..., AbstractAsyncContextManager[SharedHouse]]
@@ -175,6 +177,33 @@ async def test_what_is_deleted_or_archived_is_gone_for_everybody(open_house: Ope
             assert (await bob.prompt("short")).text == "short"
 
 
+class _Slow:
+    """Something that a tool kept, and that takes its time to be freed."""
+
+    def __init__(self) -> None:
+        self.asked = anyio.Event()
+        self.freed = anyio.Event()
+
+    async def aclose(self) -> None:
+        self.asked.set()
+        await self.freed.wait()
+
+
+async def test_a_session_that_is_being_closed_takes_no_prompt(open_house: OpenHouse) -> None:
+    async with open_house(script=TALK) as house:
+        ada, bob = await house.visit(), await house.visit()
+        await ada.new_session()
+        await _join(bob, ada.session)
+        kept = _Slow()
+        (await house.session(ada.session)).shelf.items["slow"] = kept
+        archive = await ada.start("session/archive", {"sessionId": ada.session})
+        await kept.asked.wait()
+        assert await _gone(bob, ada.session)
+        assert await _gone(ada, ada.session)
+        kept.freed.set()
+        assert await archive.result() == {}
+
+
 # ------------------------------------------------------------------ slow readers
 
 
@@ -246,16 +275,20 @@ async def test_a_single_reader_is_waited_for_as_long_as_it_takes(open_house: Ope
 
 
 async def _full(guest: Guest) -> None:
-    with anyio.fail_after(20):
-        while guest.wire.backlog <= HIGH_WATER:
+    await _until(lambda: guest.wire.backlog > HIGH_WATER)
+
+
+async def _until(condition: Callable[[], object]) -> None:
+    with anyio.fail_after(PATIENCE):
+        while not condition():
             await anyio.lowlevel.checkpoint()
 
 
 # ------------------------------------------------------------------ loading while others work
 
 
-async def _start_load(guest: Guest, session: str) -> Call:
-    params: Json = {"sessionId": session, "cwd": str(guest.project), "mcpServers": []}
+async def _start_load(guest: Guest, session: str, **more: object) -> Call:
+    params: Json = {"sessionId": session, "cwd": str(guest.project), "mcpServers": [], **more}
     return await guest.start("session/load", params)
 
 
@@ -285,50 +318,78 @@ def _last_replay(guest: Guest) -> int:
     return len(kinds) - 1 - kinds[::-1].index("user_message_chunk")
 
 
+async def test_what_happens_while_a_loaded_session_is_still_being_opened_is_shown_once(open_house: OpenHouse) -> None:
+    changed: Json = {
+        "mode": "append",
+        "content": [{"type": "text", "text": "Be brief."}],
+    }  # opening waits for the store
+    async with open_house(script=TALK) as house:
+        ada = await house.visit()
+        await ada.new_session()
+        await ada.prompt("hi")
+        session = await house.session(ada.session)
+        load = await _start_load(ada, ada.session, systemPrompt=changed)
+        await _let_others_work(10)
+        numbers = range(300)
+        for number in numbers:
+            await session.publish(TextDelta(item="msg_more", text=f"{number} "))
+            await anyio.lowlevel.checkpoint()
+        await load.result()
+        await ada.request("session/list", {})
+        shown = [frame.update for frame in ada.transcript[load.begin :] if frame.update]
+        assert shown[0]["sessionUpdate"] == "user_message_chunk"
+        assert spoken(shown, "agent_message_chunk") == "hello" + "".join(f"{number} " for number in numbers)
+
+
+def _stuck_turn(*steps: Step) -> Script:
+    """A turn that has said much before it waits at the gate, and then goes on with these steps."""
+    return Script(turn(*(say(PIECE) for _ in range(10)), hold("gate"), *steps), turn(say("done")))
+
+
+async def _start_stuck_load(house: SharedHouse, ada: Guest) -> tuple[Call, Call]:
+    """A turn at its gate and a load whose replay cannot go on, while somebody else keeps up with the session."""
+    await ada.new_session()
+    prompt = await ada.start_prompt("go")
+    await ada.wait_for(lambda: len(spoken(ada.updates(), "agent_message_chunk")) == 10 * len(PIECE), "all")
+    await _join(await house.visit(), ada.session)
+    ada.wire.stall()
+    load = await _start_load(ada, ada.session)
+    await _full(ada)
+    return prompt, load
+
+
 async def test_a_turn_that_ends_while_its_session_is_loaded_is_answered_after_its_last_update(
     open_house: OpenHouse,
 ) -> None:
-    pieces = [say(PIECE) for _ in range(10)]
-    async with open_house(script=Script(turn(*pieces, hold("gate"), say("last")))) as house:
+    async with open_house(script=_stuck_turn(say("last"))) as house:
         ada = await house.visit()
-        await ada.new_session()
-        prompt = await ada.start_prompt("go")
-        await ada.wait_for(lambda: len(spoken(ada.updates(), "agent_message_chunk")) == 10 * len(PIECE), "all")
-        ada.wire.stall()
-        load = await _start_load(ada, ada.session)
-        await _full(ada)  # the replay is under way, and cannot go on
+        prompt, load = await _start_stuck_load(house, ada)
         house.script.let_go("gate")
-        await _let_others_work()
+        session = await house.session(ada.session)
+        await _until(lambda: not session.busy)
         ada.wire.go_on()
         await load.result()
         await prompt.result()
         assert prompt.end is not None
-        assert load.end is not None
-        after_replay = [frame.update for frame in ada.transcript[load.begin : prompt.end] if frame.update]
-        assert spoken(after_replay, "agent_message_chunk").endswith("last")
-
-
-async def _let_others_work() -> None:
-    for _ in range(2000):
-        await anyio.lowlevel.checkpoint()
+        told = [frame.update for frame in ada.transcript[load.begin : prompt.end] if frame.update]
+        assert spoken(told, "agent_message_chunk").endswith("last")
 
 
 async def test_a_question_about_a_call_comes_after_the_call_also_during_a_load(open_house: OpenHouse) -> None:
-    script = Script(
-        turn(*(say(PIECE) for _ in range(10)), hold("gate"), call("shell", command="touch made")), turn(say("done"))
-    )
-    async with open_house(script=script) as house:
+    async with open_house(script=_stuck_turn(call("shell", command="touch made"))) as house:
         ada = await house.visit()
         ada.will_answer("reject_once")
-        await ada.new_session()
-        prompt = await ada.start_prompt("go")
-        await ada.wait_for(lambda: len(spoken(ada.updates(), "agent_message_chunk")) == 10 * len(PIECE), "all")
-        ada.wire.stall()
-        load = await _start_load(ada, ada.session)
-        await _full(ada)
+        prompt, load = await _start_stuck_load(house, ada)
         house.script.let_go("gate")
-        await _let_others_work()
+        session = await house.session(ada.session)
+        await _until(lambda: session.history.unfinished_calls)
+        await _let_others_work(100)
         ada.wire.go_on()
         await load.result()
         assert (await prompt.outcome()).stop_reason == "end_turn"  # the judge refuses a question before its call
         assert len(ada.received("session/request_permission")) == 1
+
+
+async def _let_others_work(rounds: int) -> None:
+    for _ in range(rounds):
+        await anyio.lowlevel.checkpoint()

@@ -14,11 +14,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.acp.connection import Connection
+from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.rpc.backlog import Backlog
 from claw_acp.rpc.framing import Frame, LineSplitter
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.session.session import Session
 from tests.support.agent_process import PATIENCE, AgentProcess
 from tests.support.editor import Editor
 from tests.support.exchange import Json
@@ -151,6 +153,11 @@ class SharedHouse:
             tasks.start_soon(house.keep)
             yield cls(house, tasks=tasks, project=project, script=script)
             tasks.cancel_scope.cancel()
+
+    async def session(self, session_id: str) -> Session:
+        """The session behind the editors' backs; it must be open."""
+        engine = await self._house.engine()
+        return (await engine.open(session_id, SessionSetup(cwd=str(self._project)))).session
 
     async def visit(self, **capabilities: Json) -> Guest:
         """One more editor, initialized; it may leave by itself, or stay until the house is closed."""
