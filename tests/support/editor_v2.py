@@ -34,13 +34,13 @@ class EditorV2(Editor):
         self, session: str | None = None, *, replay: bool = False, **params: Any
     ) -> tuple[Json, list[Json]]:
         """`session/resume`: its result and the updates that came before."""
-        session = session or self.session
-        asked: Json = {"sessionId": session, "cwd": str(self.project), **params}
+        resumed = session or self.session
+        asked: Json = {"sessionId": resumed, "cwd": str(self.project), **params}
         if replay:
             asked["replayFrom"] = START
         call = await self.start("session/resume", asked)
         result = await call.result()
-        self.session = session
+        self.session = resumed
         return result, call.updates
 
     async def insert(self, content: str | list[Json], *, session: str | None = None) -> str:
