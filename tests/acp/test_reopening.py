@@ -189,15 +189,3 @@ async def test_a_session_is_not_moved_to_another_folder(
         await second.initialize()
         failure = await second.failing(method, asked)
         assert (failure.code, str(second.project) in failure.message) == (-32602, True)
-
-
-@pytest.mark.rule("session.mcp-unadvertised")
-@pytest.mark.parametrize("kind", ["http", "sse"])
-async def test_a_server_of_a_kind_that_was_not_offered_is_refused(opened: Spawn, kind: str) -> None:
-    server: Json = {"type": kind, "name": "far", "url": "http://127.0.0.1:9/mcp", "headers": []}
-    async with opened(script=TALK) as editor:
-        asked: Json = {"cwd": str(editor.project), "mcpServers": [server]}
-        for method in ("session/new", "session/load", "session/resume"):
-            which = {} if method == "session/new" else {"sessionId": editor.session}
-            failure = await editor.failing(method, asked | which)
-            assert (failure.code, "far" in failure.message) == (-32602, True), method

@@ -1,0 +1,63 @@
+"""Tools of MCP servers: asked about, unless somebody said otherwise; what a server claims is worth a question."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claw_acp.contracts.tool import UsesServer
+from claw_acp.mcp.names import server_names, tool_name
+from claw_acp.security.policy import Mode
+from claw_acp.security.rules import parse_rule
+from tests.security.conftest import House, rules
+
+MODES: tuple[Mode, ...] = ("plan", "ask", "edit", "auto")
+LETTERS = {"allow": "a", "ask": "?", "deny": "x"}
+TOOL = "github__create_issue"
+
+
+def _verdicts(house: House, given_rules: Mapping[str, tuple[str, ...]], *, reads_only: bool = False) -> str:
+    access = UsesServer(server="github", tool="create_issue", reads_only=reads_only)
+    decisions = [house.decide(access, tool=TOOL, mode=mode, given=rules(**given_rules)) for mode in MODES]
+    return "".join(LETTERS[decision.verdict] for decision in decisions)
+
+
+@pytest.mark.parametrize(
+    ("given_rules", "verdicts", "verdicts_of_a_reader"),
+    [
+        ({}, "x??a", "???a"),
+        ({"allow": (TOOL,)}, "xaaa", "?aaa"),
+        ({"ask": (TOOL,)}, "x???", "????"),
+        ({"deny": (TOOL,)}, "xxxx", "xxxx"),
+        ({"allow": (TOOL,), "deny": (TOOL,)}, "xxxx", "xxxx"),
+        ({"allow": (TOOL,), "ask": (TOOL,)}, "x???", "????"),
+        ({"allow": ("github__other", "read", "write", "shell", "fetch")}, "x??a", "???a"),
+    ],
+)
+def test_verdicts_in_every_mode(
+    house: House, given_rules: dict[str, tuple[str, ...]], verdicts: str, verdicts_of_a_reader: str
+) -> None:
+    assert _verdicts(house, given_rules) == verdicts
+    assert _verdicts(house, given_rules, reads_only=True) == verdicts_of_a_reader
+
+
+def test_always_is_a_rule_for_this_tool_alone_and_then_nobody_is_asked(house: House) -> None:
+    access = UsesServer(server="github", tool="create_issue")
+    asked = house.decide(access, tool=TOOL)
+    assert asked.remember == (TOOL,)
+    allowed = house.decide(access, tool=TOOL, given=rules(allow=asked.remember))
+    assert (allowed.verdict, allowed.rule) == ("allow", TOOL)
+    assert house.decide(access, tool="github__delete_repo", given=rules(allow=asked.remember)).verdict == "ask"
+
+
+def test_the_reason_names_the_tool_and_its_server(house: House) -> None:
+    access = UsesServer(server="github", tool="create_issue")
+    assert "Create_issue of the MCP server github" in house.decide(access, tool=TOOL).reason
+    assert "Plan mode only reads" in house.decide(access, tool=TOOL, mode="plan").reason
+
+
+@given(st.text(max_size=40), st.text(max_size=80))
+def test_every_tool_of_every_server_can_be_allowed_for_good(server: str, tool: str) -> None:
+    name = tool_name(server_names([server])[0], tool)
+    assert parse_rule(name, verdict="allow").tool == name
