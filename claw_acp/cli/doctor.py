@@ -11,6 +11,7 @@ import anyio
 from claw_acp.cli.check import Check, Level
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.machine import directory_checks, keyring_check, program_checks, python_check
+from claw_acp.cli.mcp_servers import server_checks
 from claw_acp.cli.paint import Colour, Paint
 from claw_acp.cli.sandbox_tools import sandbox_checks
 from claw_acp.config.locations import Locations
@@ -48,6 +49,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield model_check(settings)
     yield from (_provider(state) for state in provider_states(settings))
     yield keyring_check()
+    yield from server_checks(settings)
     yield store_check(locations.database)
     yield from directory_checks(locations)
     yield from sandbox_checks()
