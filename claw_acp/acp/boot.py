@@ -43,9 +43,11 @@ class Opening(NamedTuple):
 
 
 def main() -> int:
-    """Serve ACP on stdio; with arguments, be the command line; on a terminal, say how this is meant to be used."""
+    """Serve ACP on stdio, with `--trace FILE` too; else be the command line, or tell a person at a terminal how it goes."""
     _keep_pydantic_to_itself()
-    if len(sys.argv) > 1:
+    if sys.argv[1:2] == ["--trace"] and len(sys.argv) == 3:
+        os.environ["CLAW_ACP_TRACE"] = sys.argv[2]  # commands inherit none of our own variables
+    elif len(sys.argv) > 1:
         return cast("Callable[[list[str]], int]", _load(COMMAND_LINE))(sys.argv[1:])
     if os.isatty(0):
         return cast("Callable[[], int]", _load(GUIDE))()

@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, Command] = {
     "sessions": Command(Ref("claw_acp.cli.sessions:main"), "list, show and export conversations"),
     "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
+    "trace": Command(Ref("claw_acp.cli.trace:main"), "print what --trace recorded, a line for each message"),
     "providers": Command(Ref("claw_acp.cli.providers_list:main"), "list model providers, their keys and models"),
 }
 
@@ -71,12 +72,15 @@ def _parser() -> argparse.ArgumentParser:
     rows = "\n".join(f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="claw-acp",
-        usage="claw-acp [COMMAND ...]",
+        usage="claw-acp [--trace FILE | COMMAND ...]",
         description="An agent server for editors. Without a command it speaks the Agent Client Protocol on stdio.",
         epilog=f"commands:\n{rows}\n\n`claw-acp COMMAND --help` explains a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"claw-acp {VERSION}")
+    parser.add_argument(
+        "--trace", metavar="FILE", help="speak the protocol on stdin and stdout, and record every message in FILE"
+    )
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     return parser
 
