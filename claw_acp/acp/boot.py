@@ -43,7 +43,7 @@ class Opening(NamedTuple):
 
 
 def main() -> int:
-    """Serve ACP on stdio, with `--trace FILE` too; else be the command line, or tell a person at a terminal how it goes."""
+    """Serve ACP on stdio, also with `--trace FILE`; else be the command line, or tell a person at a terminal more."""
     _keep_pydantic_to_itself()
     if sys.argv[1:2] == ["--trace"] and len(sys.argv) == 3:
         os.environ["CLAW_ACP_TRACE"] = sys.argv[2]  # commands inherit none of our own variables
