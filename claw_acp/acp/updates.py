@@ -12,6 +12,7 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import Usage
 
 
 def text_chunk(kind: str, message_id: str, text: str) -> JsonObject:
@@ -27,6 +28,21 @@ def chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
 def usage_update(event: UsageChanged) -> JsonObject | None:
     """The context in use; None while the size of the window is unknown."""
     return {"sessionUpdate": "usage_update", "used": event.used, "size": event.size} if event.size else None
+
+
+def token_counts(usage: Usage) -> JsonObject:
+    """What a turn took."""
+    counts: dict[str, JsonValue] = {
+        "totalTokens": usage.input_tokens + usage.output_tokens,
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+    }
+    optional = {
+        "thoughtTokens": usage.thought_tokens,
+        "cachedReadTokens": usage.cached_read_tokens,
+        "cachedWriteTokens": usage.cached_write_tokens,
+    }
+    return counts | {name: count for name, count in optional.items() if count}
 
 
 def plan_update(event: PlanChanged) -> JsonObject:

@@ -80,7 +80,7 @@ class Turn:
             with self._session.last_words():
                 await self._end_badly(turn_id, error)
             raise  # also when the journal could not take the end: what happened first is what is told
-        await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop))
+        await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop, usage=self._usage))
         return Outcome(stop=stop, usage=self._usage)
 
     async def _iterate(self) -> StopReason:
@@ -100,7 +100,7 @@ class Turn:
         return message_id, response
 
     async def _end_badly(self, turn_id: str, error: BaseException) -> None:
-        idle = StateChanged(item=turn_id, state="idle")
+        idle = StateChanged(item=turn_id, state="idle", usage=self._usage)
         try:
             if isinstance(error, anyio.get_cancelled_exc_class()):
                 await self._session.publish(replace(idle, stop="cancelled"))

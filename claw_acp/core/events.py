@@ -175,6 +175,8 @@ class CompactionChanged(_Event):
 class StateChanged(_Event):
     """A turn (`item`) began or ended. `stop` is None while running and after an error, which then has a `code`.
 
+    `usage` is what all model requests of a turn took together, told at its end if any provider said.
+
     `waiting` (shown, never kept) is told when the turn can do nothing more until a person answers, and `running` again
     when it can.
     """
@@ -183,6 +185,7 @@ class StateChanged(_Event):
     stop: StopReason | None = None
     error: str | None = None
     code: int | None = None
+    usage: Usage | None = None
 
 
 class SessionChanged(_Event):

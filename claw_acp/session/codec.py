@@ -204,7 +204,12 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
     "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),
     "compaction": _Shape(CompactionChanged, status=_choice(CompactionStatus), summary=_TEXT, delta=_TEXT, error=_TEXT),
     "state": _Shape(
-        StateChanged, state=_choice(Literal["running", "idle"]), stop=_choice(StopReason), error=_TEXT, code=_COUNT
+        StateChanged,
+        state=_choice(Literal["running", "idle"]),
+        stop=_choice(StopReason),
+        error=_TEXT,
+        code=_COUNT,
+        usage=_object(_USAGE),
     ),
     "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT, options=_JSON),
     "commands": _Shape(CommandsChanged),

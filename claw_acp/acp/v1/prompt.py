@@ -4,12 +4,12 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts
+from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1.permission import EditorAsker
 from claw_acp.acp.v1.workspace import EditorWorkspace
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.loop import Outcome
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import Usage
 from claw_acp.rpc.peer import IncomingCall
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.prompt import CancelNotification, PromptRequest
@@ -32,24 +32,10 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     finally:
         await view.shown()  # updates that a replay holds back come before the answer, too
     result: dict[str, JsonValue] = {"stopReason": outcome.stop}
-    return result | ({"usage": _usage(outcome.usage)} if outcome.usage else {})
+    return result | ({"usage": token_counts(outcome.usage)} if outcome.usage else {})
 
 
 async def cancel(connection: Connection, params: JsonObject) -> None:
     """Cancel the session's running turn and those that wait; without one, nothing happens."""
     request = parse(CancelNotification, params, method="session/cancel")
     connection.view(request.session_id).opened.session.cancel()
-
-
-def _usage(usage: Usage) -> JsonObject:
-    counts: dict[str, JsonValue] = {
-        "totalTokens": usage.input_tokens + usage.output_tokens,
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-    }
-    optional = {
-        "thoughtTokens": usage.thought_tokens,
-        "cachedReadTokens": usage.cached_read_tokens,
-        "cachedWriteTokens": usage.cached_write_tokens,
-    }
-    return counts | {name: count for name, count in optional.items() if count}

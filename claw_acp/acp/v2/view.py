@@ -6,7 +6,7 @@ from typing import Literal
 
 from claw_acp.acp.config_options import config_options
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.acp.updates import notice
+from claw_acp.acp.updates import notice, token_counts
 from claw_acp.acp.v2.past import folded
 from claw_acp.acp.v2.tool_calls import ToolCalls
 from claw_acp.acp.v2.updates import available_commands, render, render_past
@@ -116,7 +116,7 @@ class SessionViewV2(SessionView):
                     await self._tell("running")
             case "idle":
                 self._blocked = False
-                await self._tell("idle", **stop_reason(event))
+                await self._tell("idle", **end_of_turn(event))
 
     async def settle(self, trouble: str | None = None, *, code: int = INTERNAL_ERROR) -> None:
         """Say that nothing goes on any more, when a turn broke off without saying so itself.
@@ -188,12 +188,13 @@ class SessionViewV2(SessionView):
         return replace(event, content=content, **({"status": "failed"} if unfinished else {}))
 
 
-def stop_reason(event: StateChanged) -> JsonObject:
-    """Why a turn ended; nothing where nobody said."""
+def end_of_turn(event: StateChanged) -> JsonObject:
+    """Why a turn ended and what it took, as far as somebody said."""
+    usage: JsonObject = {} if event.usage is None else {"usage": token_counts(event.usage)}
     if event.error is not None:
         code = INTERNAL_ERROR if event.code is None else event.code
-        return {"stopReason": "error", "error": {"code": code, "message": event.error}}
-    return {} if event.stop is None else {"stopReason": event.stop}
+        return {"stopReason": "error", "error": {"code": code, "message": event.error}, **usage}
+    return usage if event.stop is None else {"stopReason": event.stop, **usage}
 
 
 def _as_it_is(item: ToolContent, now: dict[str, CommandContent]) -> ToolContent:
