@@ -316,7 +316,6 @@ class Engine:
         Raises:
             SessionNotFound: There is none with this id.
         """
-        await self.journal.get(session_id)
         await self.close(session_id)
         await self.journal.archive(session_id, archived=True)
 
