@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from email.utils import formatdate
+from http import HTTPStatus
 from typing import Final, TypeAlias
 
 import anyio
@@ -50,6 +51,14 @@ class Head(Value):
 def listed(value: str) -> list[str]:
     """The members of a header that is a list."""
     return [member for part in value.split(",") if (member := part.strip())]
+
+
+def phrase(status: int) -> str:
+    """What a status is called."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
 
 
 def raw_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -6,7 +6,7 @@ import anyio
 import h11
 from anyio.abc import ByteStream
 
-from claw_acp.gateway.exchange import Exchange, Head, RawHeaders, raw_headers
+from claw_acp.gateway.exchange import Exchange, Head, RawHeaders, phrase, raw_headers
 from claw_acp.gateway.handler import Handler
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.refused import ClientGone, Refused
@@ -155,7 +155,8 @@ class Http1Exchange(Exchange):
     async def begin(self, status: int, headers: RawHeaders) -> None:
         """See `Exchange`."""
         closing = [(b"connection", b"close")] if self.last else []
-        await self._connection.send(h11.Response(status_code=status, headers=[*headers, *closing]))
+        response = h11.Response(status_code=status, headers=[*headers, *closing], reason=phrase(status).encode())
+        await self._connection.send(response)
 
     async def send(self, piece: bytes) -> None:
         """See `Exchange`."""

@@ -1,5 +1,6 @@
 """Streamable HTTP: POST brings messages, GET opens a stream of them, DELETE ends the connection."""
 
+from contextlib import suppress
 from typing import Final
 
 import anyio
@@ -10,7 +11,7 @@ from claw_acp.gateway.ending import LEFT
 from claw_acp.gateway.exchange import Exchange
 from claw_acp.gateway.http_transport import HttpTransport
 from claw_acp.gateway.mailbox import Mailbox
-from claw_acp.gateway.refused import Refused
+from claw_acp.gateway.refused import ClientGone, Refused
 from claw_acp.gateway.room import BUSY, Room
 from claw_acp.gateway.routing import HEADER_REQUIRED, Route, session_in
 from claw_acp.rpc.message import Malformed, Notification, Request, Response, decode, error_line
@@ -110,13 +111,17 @@ class HttpProfile:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._until_over, transport, tasks.cancel_scope)
             tasks.start_soon(_until_gone, exchange, tasks.cancel_scope)
-            while (lines := await mailbox.take(within=self._room.limits.keep_alive)) is not None:
-                try:
-                    await exchange.send(_events(lines) if lines else _SIGN_OF_LIFE)
-                finally:
-                    mailbox.sent(lines)
-            await exchange.end()
+            with suppress(ClientGone):
+                await self._carry(mailbox, exchange)
             tasks.cancel_scope.cancel()
+
+    async def _carry(self, mailbox: Mailbox, exchange: Exchange) -> None:
+        while (lines := await mailbox.take(within=self._room.limits.keep_alive)) is not None:
+            try:
+                await exchange.send(_events(lines) if lines else _SIGN_OF_LIFE)
+            finally:
+                mailbox.sent(lines)
+        await exchange.end()
 
     async def _until_over(self, transport: HttpTransport, scope: anyio.CancelScope) -> None:
         await transport.over.wait()

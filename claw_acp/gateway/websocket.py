@@ -12,7 +12,7 @@ from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessage
 from wsproto.utilities import LocalProtocolError, generate_accept_token
 
-from claw_acp.gateway.exchange import Head, listed, raw_headers
+from claw_acp.gateway.exchange import Head, listed, phrase, raw_headers
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.refused import ClientGone, Refused
 
@@ -20,7 +20,6 @@ VERSION: Final = "13"
 TOO_BIG: Final = 1009
 
 _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
-_REASONS: Final[Mapping[int, str]] = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found"}
 
 
 def wants_websocket(head: Head) -> bool:
@@ -67,7 +66,7 @@ class WebSocket:
             **({} if subprotocol is None else {"sec-websocket-protocol": subprotocol}),
             **headers,
         }
-        await self._write(_answer(101, "Switching Protocols", named, b""))
+        await self._write(_answer(101, named, b""))
         self._protocol.receive_data(self._rest)
 
     async def refuse(self, refusal: Refused) -> None:
@@ -83,7 +82,7 @@ class WebSocket:
             "connection": "close",
             **refusal.headers,
         }
-        await self._write(_answer(refusal.status, _REASONS.get(refusal.status, "Refused"), headers, body))
+        await self._write(_answer(refusal.status, headers, body))
 
     # ------------------------------------------------------------------ messages
 
@@ -192,7 +191,7 @@ def _key(head: Head) -> bytes:
     return key.encode()
 
 
-def _answer(status: int, reason: str, headers: Mapping[str, str], body: bytes) -> bytes:
-    lines = [f"HTTP/1.1 {status} {reason}".encode()]
+def _answer(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+    lines = [f"HTTP/1.1 {status} {phrase(status)}".encode()]
     lines += [name.title() + b": " + value for name, value in raw_headers(headers)]
     return b"\r\n".join([*lines, b"", body])

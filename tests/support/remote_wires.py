@@ -3,7 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -49,7 +49,8 @@ class Wire(ABC):
 
     def arrived(self, line: str) -> None:
         """A message came."""
-        self._send.send_nowait(line.encode() + b"\n")
+        if not self._gone.is_set():
+            self._send.send_nowait(line.encode() + b"\n")
 
     def finished(self) -> None:
         """No more will come."""
@@ -120,6 +121,7 @@ class HttpWire(Wire):
         self.client = client
         self.late = late
         self.streams: dict[str, anyio.CancelScope] = {}
+        self.paused: anyio.Event | None = None
         self._tasks = tasks
         self._asked_in: dict[Any, str] = {}
         self._loading: dict[Any, str] = {}
@@ -160,11 +162,13 @@ class HttpWire(Wire):
     async def _stream(self, session: str, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         headers = {"Acp-Connection-Id": self.connection_id, "Accept": "text/event-stream"}
         headers |= {"Acp-Session-Id": session} if session else {}
-        with self.streams[session]:
+        with self.streams[session], suppress(httpx.RemoteProtocolError, httpx.ReadError):  # the server was killed
             async with self.client.stream("GET", self.server.url, headers=headers) as answer:
                 assert answer.status_code == 200, await answer.aread()
                 task_status.started()
                 async for line in answer.aiter_lines():
+                    if self.paused is not None:
+                        await self.paused.wait()
                     if line.startswith("data: "):
                         await self._heard(json.loads(line.removeprefix("data: ")))
         del self.streams[session]
@@ -212,7 +216,7 @@ async def remote_editor(
                 wire = HttpWire(server, client, tasks, late=late)
                 async with _editor(wire, project=project, script=script, capabilities=capabilities) as editor:
                     yield editor
-                if wire.connection_id:
+                if wire.connection_id and server.process.exit_code is None:
                     headers = {"Acp-Connection-Id": wire.connection_id}
                     await client.delete(server.url, headers=headers)
                 tasks.cancel_scope.cancel()

@@ -1,7 +1,7 @@
 """A WebSocket client for tests, on wsproto: everything a decent client does, and some things none would."""
 
-import os
 import socket
+import struct
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -133,15 +133,11 @@ class WebSocketClient:
         while not isinstance(await self.receive(), Closed):
             pass
 
-    def cut(self) -> None:
+    async def cut(self) -> None:
         """Be gone, with a reset."""
         raw = self._stream.extra(anyio.abc.SocketAttribute.raw_socket)
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
-        raw.close()
-
-    def detach(self) -> int:
-        """The descriptor, for a test that stops reading in earnest."""
-        return os.dup(self._stream.extra(anyio.abc.SocketAttribute.raw_socket).fileno())
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await anyio.aclose_forcefully(self._stream)
 
     async def _put(self, event: Event) -> None:
         await self._stream.send(self._protocol.send(event))
