@@ -158,12 +158,11 @@ async def test_a_slash_command_has_the_life_of_a_turn(opened: Spawn) -> None:
         assert [update.get("messageId") for update in replayed][:2] == [done.message, done.updates[3]["messageId"]]
 
 
-async def test_a_slash_command_that_fails_is_a_refused_prompt(opened: Spawn) -> None:
+async def test_a_slash_command_that_cannot_be_followed_says_so(opened: Spawn) -> None:
     async with opened(script=Script()) as editor:
-        call = await editor.start_prompt("/model nobody/nothing")
-        if not call.answered:
-            await editor.wait_for(lambda: call.answered or editor.states[-1:] == ["idle"], "an end")
-        assert editor.states[-1:] in ([], ["idle"])
+        done = await editor.run("/model nobody/nothing")
+        assert "nobody/nothing" in done.text
+        assert done.stop_reason == "end_turn"
 
 
 @pytest.mark.case(49)
