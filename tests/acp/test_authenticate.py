@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from anyio import to_thread
 
@@ -56,6 +57,7 @@ class Person:
         self._action = action
         self._answers = answers
         self._fields = fields
+        self._gone = anyio.Event()
         editor.serve("elicitation/create", self.answer)
 
     async def answer(self, params: Json) -> Any:
@@ -63,7 +65,13 @@ class Person:
         self.asked.append(params)
         if self._action == "accept":
             await to_thread.run_sync(self._visit, params["url"])
+        self._gone.set()
         return {"action": self._action} if self._answers else SILENCE
+
+    async def seen(self) -> list[WebPage]:
+        """The pages, once the last of them has come: the agent may be done a moment before."""
+        await self._gone.wait()
+        return self.pages
 
     def _visit(self, url: str) -> None:
         self.pages.append(visit(url))
@@ -96,8 +104,9 @@ async def test_a_key_entered_on_the_page_is_tried_kept_and_used(
         assert await call.result() == {}
         (asked,) = person.asked
         assert (asked["mode"], asked["requestId"]) == ("url", call.id)
-        assert [page.status for page in person.pages] == [200, 200]
-        assert "2 models" in person.pages[-1].html
+        pages = await person.seen()
+        assert [page.status for page in pages] == [200, 200]
+        assert "2 models" in pages[-1].html
         (done,) = editor.received("elicitation/complete")
         assert done["params"] == {"elicitationId": asked["elicitationId"]}
         assert kept(home) == {"openai": {"key": KEY}}
@@ -115,7 +124,7 @@ async def test_the_page_offers_the_provider_that_is_wanted_and_loads_nothing(ven
         await editor.initialize()
         person = Person(editor, KEY)
         await editor.request("authenticate", LOGIN)
-    (page, _) = person.pages
+        (page, _) = await person.seen()
     assert page.choices == ["anthropic", "openai"]
     assert page.fields["provider"] == "openai"
     assert page.fields["key"] == ""
@@ -130,9 +139,10 @@ async def test_a_wrong_key_is_told_on_the_page_in_the_vendors_words_and_can_be_c
         await editor.initialize()
         person = Person(editor, WRONG, "  ", KEY)
         assert await editor.request("authenticate", LOGIN) == {}
-    assert WRONG_KEY in person.pages[1].html
-    assert WRONG not in person.pages[1].html
-    assert "Enter the key." in person.pages[2].html
+        pages = await person.seen()
+    assert WRONG_KEY in pages[1].html
+    assert WRONG not in pages[1].html
+    assert "Enter the key." in pages[2].html
     assert kept(home) == {"openai": {"key": KEY}}
 
 
@@ -145,6 +155,7 @@ async def test_a_key_that_cannot_be_tried_is_kept_only_when_the_person_says_so(
     async with vendor_spawn(config='model = "openai/x"\n', capabilities=URLS) as editor:
         await editor.initialize()
         seen: list[WebPage] = []
+        gone = anyio.Event()
 
         def act(url: str) -> None:
             first = send_form(visit(url), key=KEY)
@@ -152,10 +163,12 @@ async def test_a_key_that_cannot_be_tried_is_kept_only_when_the_person_says_so(
 
         async def answer(params: Json) -> Json:
             await to_thread.run_sync(act, params["url"])
+            gone.set()
             return {"action": "accept"}
 
         editor.serve("elicitation/create", answer)
         assert await editor.request("authenticate", LOGIN) == {}
+        await gone.wait()
     assert ("untried" in seen[0].buttons, seen[1].status) == (True, 200)
     assert kept(home) == {"openai": {"key": KEY}}
 
