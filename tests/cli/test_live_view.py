@@ -7,8 +7,9 @@ from claw_acp.cli.paint import Paint
 from claw_acp.cli.permission_keys import PermissionDesk, first_of, keys_for
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.permission import PermissionOption, PermissionOptionKind, RequestPermissionRequest
+from claw_acp.schema.plans import PlanEntry
 from claw_acp.schema.tool_call import Content, Diff, Terminal, ToolCall, ToolCallUpdate
-from claw_acp.schema.updates import ContentChunk, Plan, PlanEntry, SessionUpdate, ToolCallUpdated
+from claw_acp.schema.updates import ContentChunk, Plan, SessionUpdate, ToolCallUpdated
 
 
 def drawn(*updates: SessionUpdate, terminal: str = "") -> str:
