@@ -53,8 +53,8 @@ def test_every_command_that_a_page_names_can_explain_itself(capsys: pytest.Captu
 
 
 def test_the_slash_commands_are_the_ones_that_exist() -> None:
-    line = next(line for line in text_of(README).splitlines() if line.startswith("In the chat:"))
-    assert set(re.findall(r"`/(\w+)`", line)) == {point.name for point in entry_points(group="claw_acp.commands")}
+    sentence = next(part for part in text_of(README).split("\n\n") if part.startswith("In the chat:"))
+    assert set(re.findall(r"`/(\w+)`", sentence)) == {point.name for point in entry_points(group="claw_acp.commands")}
 
 
 @pytest.mark.parametrize("example", CONFIGURATIONS, ids=str)
