@@ -103,7 +103,7 @@ class HttpProfile:
                 await self._stream(exchange, transport, mailbox, session=session)
         finally:
             mailbox.open = False
-            transport.left(session)
+            transport.left(session, mailbox)
 
     async def _stream(self, exchange: Exchange, transport: HttpTransport, mailbox: Mailbox, *, session: Route) -> None:
         ids = {CONNECTION_ID: exchange.head.headers[CONNECTION_ID]} | ({SESSION_ID: session} if session else {})

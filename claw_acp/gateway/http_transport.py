@@ -127,16 +127,15 @@ class HttpTransport:
         if session is None:
             return self._common
         if session not in self._sessions:
-            if len(self._sessions) >= self._limits.streams:
+            if len(self._sessions) >= self._limits.streams and not self._make_room():
                 return None
             self._sessions[session] = Mailbox(self._unread)
         return self._sessions[session]
 
-    def left(self, session: Route) -> None:
+    def left(self, session: Route, mailbox: Mailbox) -> None:
         """Nobody reads the stream of a session any more; one that carries nothing is forgotten."""
-        mailbox = self._sessions.get(session or "")
-        if mailbox is not None and not mailbox.kept and mailbox.empty:
-            del self._sessions[session or ""]
+        if session is not None and self._sessions.get(session) is mailbox and mailbox.forgettable:
+            del self._sessions[session]
 
     # ------------------------------------------------------------------ routes
 
@@ -146,6 +145,15 @@ class HttpTransport:
 
     def _mailbox(self, route: Route) -> Mailbox:
         return self._sessions.get(route or "", self._common)
+
+    def _make_room(self) -> bool:
+        """End the oldest stream of a session that is not open."""
+        for session, mailbox in self._sessions.items():
+            if not mailbox.kept:
+                del self._sessions[session]
+                mailbox.finish()
+                return True
+        return False
 
     def _send_answer(self, response: Response, line: bytes) -> None:
         asked = self._routes.answered(response)
@@ -157,10 +165,13 @@ class HttpTransport:
             self._follow(asked, opened=session_in(response.result))
 
     def _follow(self, asked: Asked, *, opened: Route) -> None:
-        """What a success means for the streams: a session's first messages wait for it, its last end it."""
+        """What a success means for the streams: messages of an open session wait for its own, those of others don't.
+
+        The stream of a session that was closed is not ended: clients take that for a failure of whatever they ask next.
+        """
         if asked.method in ENDERS and asked.session is not None:
-            if mailbox := self._sessions.pop(asked.session, None):
-                mailbox.finish()
+            if mailbox := self._sessions.get(asked.session):
+                mailbox.kept = False
             return
         session = asked.session if asked.method in REOPENERS else opened
         mailbox = None if session is None else self.stream(session)

@@ -23,9 +23,9 @@ class Mailbox:
         self._news = anyio.Event()
 
     @property
-    def empty(self) -> bool:
-        """Whether nothing waits."""
-        return not self._lines
+    def forgettable(self) -> bool:
+        """Whether nothing waits, and nothing will."""
+        return not self._lines and not self.kept
 
     def put(self, line: bytes) -> None:
         """Add a message, a line of JSON; dropped when the end has come."""
@@ -56,8 +56,11 @@ class Mailbox:
         self._unread.take(sum(map(len, lines)))
 
     def finish(self) -> None:
-        """No more messages; the stream ends after those that wait."""
+        """No more messages; the stream ends after those that wait, if somebody reads it."""
         self._finished = True
+        if not self.open:
+            self.sent(list(self._lines))
+            self._lines.clear()
         self._tell()
 
     def _tell(self) -> None:

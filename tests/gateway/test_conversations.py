@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.conftest import Serve
-from tests.support.agent_process import eventually
 from tests.support.editor import FULL
 from tests.support.exchange import spoken, tool_calls
-from tests.support.remote_wires import PROFILES, HttpWire, Profile, remote_editor
+from tests.support.remote_wires import PROFILES, Profile, remote_editor
 from tests.support.script_files import Script, call, expect, hold, say, turn
 
 WORK = Script(
@@ -104,19 +103,3 @@ async def test_two_clients_work_side_by_side(serve: Serve, project: Path) -> Non
         assert (await waiting.outcome()).text == "slower"
         assert not other.updates(session=one.session)
         assert not one.updates(session=other.session)
-
-
-async def test_a_closed_session_ends_its_stream_and_no_other(serve: Serve, project: Path) -> None:
-    script = Script(turn(say("here")), loop=True)
-    async with serve(script=script) as server, remote_editor(server, "http2", project=project) as editor:
-        await editor.initialize()
-        first = (await editor.new_session())["sessionId"]
-        await editor.prompt("a")
-        second = (await editor.new_session())["sessionId"]
-        await editor.prompt("b")
-        wire = editor.process
-        assert isinstance(wire, HttpWire)
-        assert set(wire.streams) == {"", first, second}
-        await editor.request("session/close", {"sessionId": first})
-        await eventually(lambda: first not in wire.streams, what="the end of the stream")
-        assert (await editor.prompt("c", session=second)).text == "here"
