@@ -30,7 +30,7 @@ def _pids(editor: Editor, name: str = "raw") -> set[int]:
     return {entry["pid"] for entry in heard(editor, name)}
 
 
-@pytest.mark.parametrize("habits", [{}, STUBBORN], ids=["polite", "stubborn"])
+@pytest.mark.parametrize("habits", [{}, {"forks": True}, STUBBORN], ids=["polite", "a child stays", "stubborn"])
 async def test_closing_a_session_ends_its_servers_and_all_that_they_started(spawn: Spawn, habits: Json) -> None:
     async with spawn(script=TALK) as editor:
         await editor.initialize()
