@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.core.events import Event, Notice, TerminalChanged, ToolCallChanged
+from claw_acp.core.events import Event, Notice, StateChanged, TerminalChanged, ToolCallChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
@@ -114,7 +114,7 @@ class SessionView(ABC):
         held, self._held = self._held or [], None
         for event in held:
             passing = event.seq == 0 and (not event.item or isinstance(event, TerminalChanged | Notice))
-            if passing or event.seq > self._seen:
+            if passing or self._is_news(event):
                 await self.show(event)
         self._released.set()
 
@@ -124,8 +124,12 @@ class SessionView(ABC):
         """Show one live event, once a replay that goes on is through."""
         if self._held is not None:
             self._held.append(event)
-        elif event.seq == 0 or event.seq > self._seen:  # a replay may have been quicker than whoever tells us
+        elif event.seq == 0 or self._is_news(event):
             await self.show(event)
+
+    def _is_news(self, event: Event) -> bool:
+        """Whether no replay was quicker than whoever tells us. Replays leave out how turns began and ended."""
+        return event.seq > self._seen or isinstance(event, StateChanged)
 
     @property
     def behind(self) -> bool:
