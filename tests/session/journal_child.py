@@ -19,7 +19,7 @@ async def write(path: Path, session: str) -> None:
         seq = max((event.seq for event in await journal.read(session)), default=0)
         print("ready", flush=True)
         sys.stdin.readline()
-        for _ in range(2000):
+        for _ in range(1_000_000):  # until killed
             for _ in range(3):
                 seq += 1
                 await journal.append(session, TextDelta(item=f"m{seq // 4}", seq=seq, text=f"[{seq}]"), wait=False)
