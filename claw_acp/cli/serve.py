@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 
+from claw_acp.acp.dialect import spoken_versions
 from claw_acp.cli.here import locations_here
 from claw_acp.config.load import load_settings
 from claw_acp.core.errors import ConfigError
@@ -50,7 +51,9 @@ def main(argv: Sequence[str]) -> int:
         for finding in settings.findings:
             log.warning("configuration: %s", finding.text())
         try:
-            anyio.run(partial(serve, listening, address, terms, trace=trace, on_ready=partial(_tell, address, token)))
+            spoken = spoken_versions(draft=settings.protocol_2)
+            on_ready = partial(_tell, address, token)
+            anyio.run(partial(serve, listening, address, terms, spoken=spoken, trace=trace, on_ready=on_ready))
         finally:
             kill_all_groups()
             if trace is not None:

@@ -110,13 +110,16 @@ class Http2:
                 pass  # acknowledgements, priorities
 
     def _start(self, event: h2.events.RequestReceived, tasks: TaskGroup) -> None:
+        stream_id = event.stream_id or 0
         fields = [(bytes(name), bytes(value)) for name, value in event.headers or ()]
+        if sum(len(name) + len(value) for name, value in fields) > self._limits.head:
+            self._protocol.send_headers(stream_id, [(b":status", b"431")], end_stream=True)
+            return
         pseudo = {name: value for name, value in fields if name.startswith(b":")}
         headers = [(name, value) for name, value in fields if not name.startswith(b":")]
         if b":authority" in pseudo:
             headers = [(b"host", pseudo[b":authority"]), *(pair for pair in headers if pair[0] != b"host")]
         head = Head.of(method=pseudo[b":method"], target=pseudo.get(b":path", b""), headers=headers)
-        stream_id = event.stream_id or 0
         exchange = self._exchanges[stream_id] = Http2Exchange(self, stream_id, head)
         tasks.start_soon(self._serve, exchange, name=f"{head.method} {stream_id}")
 
@@ -199,10 +202,10 @@ class Http2:
         await self.flush()
 
     async def send(self, stream_id: int, data: bytes) -> None:
-        """Send more of an answer; waits until the client makes room for it.
+        """Send more of an answer; waits until the client makes room for it, but not for ever.
 
         Raises:
-            ClientGone: The client hung up.
+            ClientGone: The client hung up, or reads nothing any more.
         """
         rest = memoryview(data)
         while rest:
@@ -217,7 +220,10 @@ class Http2:
                 rest = rest[size:]
                 await self.flush()
             else:
-                await self._room.wait()
+                with anyio.move_on_after(self._limits.stall) as waiting:
+                    await self._room.wait()
+                if waiting.cancelled_caught:
+                    raise ClientGone
 
     async def end(self, stream_id: int) -> None:
         """An answer is whole.

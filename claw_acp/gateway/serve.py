@@ -50,6 +50,7 @@ async def serve(
     address: Address,
     terms: Terms,
     *,
+    spoken: Sequence[int],
     trace: FrameTrace | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
@@ -59,6 +60,7 @@ async def serve(
         listening: The bound socket.
         address: Where that is.
         terms: For clients.
+        spoken: The protocol versions on offer.
         trace: Hears every frame.
         on_ready: Called when clients are served.
     """
@@ -68,7 +70,7 @@ async def serve(
         tasks.start_soon(house.keep, name="engine")
         await tasks.start(_stop_on_signal, stop, name="signals")
         tasks.start_soon(warm_up.for_sessions, name="warm-up")
-        await run(listening, address, terms, connect=_maker(house, trace), stop=stop, on_ready=on_ready)
+        await run(listening, address, terms, connect=_maker(house, spoken, trace), stop=stop, on_ready=on_ready)
         tasks.cancel_scope.cancel()
 
 
@@ -95,10 +97,10 @@ async def run(
         over.set()
 
 
-def _maker(house: EngineHouse, trace: FrameTrace | None) -> Connect:
+def _maker(house: EngineHouse, spoken: Sequence[int], trace: FrameTrace | None) -> Connect:
     def connect(transport: RemoteTransport, connection_id: str) -> Connection:
         on_frame = None if trace is None else trace.of_connection(connection_id)
-        return Connection(transport, house, clock=SYSTEM_CLOCK, on_frame=on_frame)
+        return Connection(transport, house, clock=SYSTEM_CLOCK, spoken=spoken, on_frame=on_frame)
 
     return connect
 

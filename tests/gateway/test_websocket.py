@@ -35,6 +35,13 @@ async def test_the_handshake_tells_the_connection(shared: RemoteServer) -> None:
         assert (await answer(client))["result"]["protocolVersion"] == 1
 
 
+async def test_protocol_2_is_spoken_to_who_asks_for_it(shared: RemoteServer) -> None:
+    asked: Json = {"protocolVersion": 2, "info": {"name": "test", "version": "1"}, "capabilities": {}}
+    async with connected(shared) as client:
+        await client.send(json.dumps({**INITIALIZE, "params": asked}))
+        assert (await answer(client))["result"]["protocolVersion"] == 2
+
+
 async def test_messages_of_many_lines_and_any_characters_arrive(shared: RemoteServer) -> None:
     async with connected(shared) as client:
         await client.send(json.dumps(INITIALIZE, indent=2))
