@@ -63,6 +63,9 @@ class Http1:
 
     async def _serve(self, request: h11.Request) -> bool:
         """Whether there may be another one."""
+        if len(request.target) + sum(len(name) + len(value) for name, value in request.headers) > self._limits.head:
+            await self._refuse(431)  # h11 looks only at heads that come in pieces
+            return False
         head = Head.of(method=request.method, target=request.target, headers=request.headers)
         if wants_websocket(head):
             rest = self._protocol.trailing_data[0]

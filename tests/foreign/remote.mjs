@@ -61,6 +61,7 @@ await connected(async (context, state, hello) => {
   summary.cancelled = await prompt(context, opened.sessionId, "Wait");
   await context.request(agent.session.setMode, { sessionId: opened.sessionId, modeId: "edit" });
   summary.live = summary.updates.splice(0);
+  summary.asked = summary.permissions.splice(0);
 });
 
 await connected(async (context) => {

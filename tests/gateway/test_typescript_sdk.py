@@ -26,8 +26,8 @@ SCRIPT = Script(
     turn(say("Done.")),
     turn(say("Half"), hold("never")),
     turn(say("You are welcome.")),
-    turn(say("Yes.")),
-    turn(say("Yes.")),
+    turn(say("Yes."), when="^a$"),
+    turn(say("Yes."), when="^b$"),
 )
 
 
@@ -67,7 +67,7 @@ def check_the_work(summary: Json, project: Path) -> None:
     assert spoken(live, "agent_message_chunk") == "Looking. Done.Half"
     calls = list(tool_calls(live).values())
     assert [item["status"] for item in calls] == ["completed"] * 3
-    assert summary["permissions"] == [item["toolCallId"] for item in calls[1:]]
+    assert summary["asked"] == [item["toolCallId"] for item in calls[1:]]
     assert (project / "a.txt").read_text() == "good bye\n"
     assert summary["cancelled"]["stopReason"] == "cancelled"
     assert any(update["sessionUpdate"] == "available_commands_update" for update in live)
