@@ -72,6 +72,8 @@ def _network(cause: BaseException, *, spec: HttpServer, evidence: Evidence) -> S
             return ServerFailed(f"could not be reached in time at {where}", advice=_CHECK_ADDRESS)
         case httpx2.HTTPError() | OSError():
             return ServerFailed(f"cannot be reached at {where}: {evidence.clean(_words(cause))}", advice=_CHECK_ADDRESS)
+        case RuntimeError() if "task_status" in str(cause):  # how the library finds that a stream of events has ended
+            return ServerFailed(f"closed the connection at {where} at once", advice=_CHECK_ADDRESS)
         case _:
             return None
 

@@ -1,7 +1,6 @@
 """MCP over HTTP: streamable HTTP, and the older form with server-sent events."""
 
-import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from http import HTTPStatus
@@ -18,7 +17,9 @@ from claw_acp.mcp.evidence import Evidence
 from claw_acp.mcp.failure import ServerFailed
 
 CONNECT_SECONDS = 10.0  # until name, TCP and TLS stand
-LARGEST_EVENT = 32 * 1024 * 1024  # bytes; pictures travel inside events
+LARGEST = 32 * 1024 * 1024  # bytes of one answer or event; pictures travel inside them
+
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @asynccontextmanager
@@ -35,9 +36,7 @@ async def http_streams(spec: HttpServer, *, evidence: Evidence) -> AsyncGenerato
     client = await to_thread.run_sync(partial(_make_client, spec, evidence), abandon_on_cancel=True)
 
     def made_already(
-        headers: dict[str, str] | None = None,
-        timeout: httpx2.Timeout | None = None,
-        auth: httpx2.Auth | None = None,
+        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
         del headers, timeout, auth  # it has its own
         return client
@@ -48,7 +47,7 @@ async def http_streams(spec: HttpServer, *, evidence: Evidence) -> AsyncGenerato
     else:
         async with (
             client,
-            streamable_http_client(spec.url, http_client=client, max_sse_event_size=LARGEST_EVENT) as streams,
+            streamable_http_client(spec.url, http_client=client, max_sse_event_size=LARGEST) as streams,
         ):
             yield streams
 
@@ -56,22 +55,45 @@ async def http_streams(spec: HttpServer, *, evidence: Evidence) -> AsyncGenerato
 def _make_client(spec: HttpServer, evidence: Evidence) -> httpx2.AsyncClient:
     """Made in a thread: reading the certificates takes some 50 ms, in which other sessions must not stand still."""
 
-    async def note_status(response: httpx2.Response) -> None:
+    async def look(response: httpx2.Response) -> None:
         if spec.kind == "sse" or response.request.method == "POST":  # many refuse the GET of streamable HTTP, rightly
             refused = response.status_code >= HTTPStatus.BAD_REQUEST
             evidence.status = response.status_code if refused else None
+        if "text/event-stream" not in response.headers.get("content-type", ""):  # the size of events has its own bound
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Bounded(response.stream)
 
     return httpx2.AsyncClient(
         headers=dict(spec.headers),
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
-        event_hooks={"response": [note_status]},
+        event_hooks={"response": [look]},
+        trust_env=urlsplit(spec.url).hostname not in _HERE,  # a proxy for the world is none for this machine
     )
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that breaks off when it grows too large; its request then fails, and nothing else."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > LARGEST:
+                raise httpx2.StreamError(f"the answer is larger than {LARGEST} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """See `AsyncByteStream`."""
+        await self._stream.aclose()
 
 
 def _check(spec: HttpServer) -> None:
     try:
         parts = urlsplit(spec.url)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) < math.inf
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
     if not usable:

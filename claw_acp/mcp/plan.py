@@ -28,7 +28,7 @@ class Given(Value):
         """How people call it."""
         return self.spec.name
 
-    def prepare(self) -> McpServerSpec:
+    def resolved(self) -> McpServerSpec:
         """What to connect."""
         return self.spec
 
@@ -53,7 +53,7 @@ class Configured(Value):
         """Seconds for one call without a sign of life."""
         return self.entry.timeout
 
-    def prepare(self) -> McpServerSpec:
+    def resolved(self) -> McpServerSpec:
         """What to connect. Blocks: keys may have to be read.
 
         Raises:

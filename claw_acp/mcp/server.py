@@ -123,7 +123,7 @@ class Server:
         with anyio.CancelScope() as self._starting:
             connect = await load_connect()
             self._starting.deadline = anyio.current_time() + self.plan.start
-            spec = await to_thread.run_sync(self.plan.prepare, abandon_on_cancel=True)
+            spec = await to_thread.run_sync(self.plan.resolved, abandon_on_cancel=True)
             evidence = Evidence(spec)
             roots = self._session.roots
             async with connect(spec, cwd=roots[0], roots=lambda: self._session.roots, evidence=evidence) as connection:

@@ -128,7 +128,8 @@ def _not_started(spec: StdioServer, *, cwd: Path, error: OSError | ValueError) -
         case OSError():
             return ServerFailed(f"cannot be started: {error.strerror}", advice="Check its command.")
         case _:
-            return ServerFailed("cannot be started: its settings hold a NUL character", advice="Correct its settings.")
+            what = "a NUL character" if "null" in str(error) else f"something impossible ({error})"
+            return ServerFailed(f"cannot be started: its settings hold {what}", advice="Correct its settings.")
 
 
 class _Program:

@@ -27,6 +27,12 @@ ECHO = Script(turn(call("raw__echo", text="hi")), turn(say("done")), loop=True)
         ({"command": "/bin/sh", "args": ["-c", "kill -SEGV $$"]}, "was ended by SIGSEGV", ""),
         ({"command": "/bin/sh", "args": ["-c", "exec >&-; sleep 300"]}, "closed the connection", ""),
         ({"command": "a\0b"}, "NUL character", "Correct its settings"),
+        (
+            {"command": "/bin/true", "env": [{"name": "A=B", "value": "c"}]},
+            "something impossible",
+            "Correct its settings",
+        ),
+        ({"command": "/bin/true", "args": ["\ud800"]}, "something impossible", "Correct its settings"),
     ],
 )
 async def test_a_server_that_does_not_start_is_one_notice_and_one_line_in_the_log(
