@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 IN_FLIGHT = 1024  # requests handled at once; more wait
 # One more is refused. We never stop reading instead: what would free a place may be a cancel or an answer to us.
-WAITING = 16 * IN_FLIGHT
+WAITING = 8 * IN_FLIGHT
 HIGH_WATER = 1024 * 1024  # bytes queued to a slow reader before notifications wait
 DEAF = 8 * HIGH_WATER  # bytes of unread answers before we stop reading too; up to here a slow reader can still cancel
 LAST_ANSWERS = 0.3  # seconds for the requests that were being handled when the input ended
