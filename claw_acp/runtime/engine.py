@@ -316,8 +316,8 @@ class Engine:
         Raises:
             SessionNotFound: There is none with this id.
         """
+        await self.journal.archive(session_id, archived=True)  # first: who waits for the end may open it again at once
         await self.close(session_id)
-        await self.journal.archive(session_id, archived=True)
 
     async def unarchive(self, session_id: str) -> None:
         """Take a session back into ordinary lists, which does not open it; once more does no harm.
@@ -337,9 +337,11 @@ class Engine:
             return
         opened.closed = anyio.Event()
         try:
-            await opened.session.aclose()
-            if opened.attachment is not None:
-                await opened.attachment.aclose()
+            try:
+                await opened.session.aclose()
+            finally:
+                if opened.attachment is not None:
+                    await opened.attachment.aclose()  # whatever went wrong before: its programs would run on
         finally:
             del self._open[session_id]
             for watcher in tuple(opened.session.watchers):

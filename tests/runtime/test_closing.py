@@ -1,5 +1,8 @@
 """The end of a session's life in this process, and what is told to those who watch it."""
 
+import json
+import os
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,10 +11,13 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from claw_acp.contracts.mcp_server import StdioServer
 from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine, OpenSession
+from tests.mcp.support import RAW_SERVER
+from tests.support.agent_process import eventually
 from tests.support.seen import Seen
 
 
@@ -77,3 +83,44 @@ async def test_what_is_closed_while_it_is_being_opened_is_opened_again(tmp_path:
             await engine.close(first.session.id)
         assert opened[0].closed is None
         assert await engine.status(first.session.id) == "open"
+
+
+class _Stuck:
+    """Something a tool keeps that cannot be freed."""
+
+    async def aclose(self) -> None:
+        raise RuntimeError("stuck")
+
+
+async def test_servers_end_even_if_something_else_cannot_be_closed(tmp_path: Path) -> None:
+    log = tmp_path / "raw.jsonl"
+    habits = json.dumps({"log": str(log)})
+    server = StdioServer(name="raw", command=sys.executable, args=(str(RAW_SERVER), habits))
+    async with _engine(tmp_path) as engine:
+        opened = await engine.create(SessionSetup(cwd=str(tmp_path), servers=(server,)))
+        await eventually(lambda: log.exists() and "tools/list" in log.read_text(), what="the server")
+        opened.session.shelf.items["stuck"] = _Stuck()
+        with pytest.raises(RuntimeError, match="stuck"):
+            await engine.close(opened.session.id)
+        with pytest.raises(ProcessLookupError):
+            os.kill(json.loads(log.read_text().splitlines()[0])["pid"], 0)
+        assert await engine.status(opened.session.id) == "saved"
+
+
+class _Looking:
+    """Something a tool keeps; while it is freed it looks whether the session is archived."""
+
+    def __init__(self, engine: Engine, session: str) -> None:
+        self._engine, self._session = engine, session
+        self.archived = False
+
+    async def aclose(self) -> None:
+        self.archived = (await self._engine.journal.get(self._session)).archived
+
+
+async def test_whoever_waits_for_the_end_of_an_archived_session_finds_it_archived(tmp_path: Path) -> None:
+    async with _engine(tmp_path) as engine:
+        opened = await engine.create(SessionSetup(cwd=str(tmp_path)))
+        looking = opened.session.shelf.items["looking"] = _Looking(engine, opened.session.id)
+        await engine.archive(opened.session.id)
+        assert looking.archived
