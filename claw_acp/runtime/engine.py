@@ -19,16 +19,16 @@ from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
-from claw_acp.core.value import replace
 from claw_acp.providers.resolve import resolve
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
+from claw_acp.session.forking import forked
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import Archived, Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import LAST_WORDS, Session
-from claw_acp.session.titles import given_title, title_of_fork
+from claw_acp.session.titles import given_title
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.paths import session_root
 from claw_acp.workspace.process_host import ProcessHost
@@ -99,6 +99,10 @@ class Engine:
         """What runs prompts. Loaded on first use: a new session must not wait for tools, policy and providers."""
         return TURNS.load()(self)
 
+    def adopt(self, turns: "Turns") -> None:
+        """Take what was made ahead, in a thread; a prompt may have been quicker and made its own."""
+        vars(self).setdefault("turns", turns)
+
     @cached_property
     def accounts(self) -> "Accounts":
         """Whose keys are used. Loaded when a client asks, or somebody logs in."""
@@ -164,19 +168,8 @@ class Engine:
         """
         roots = _roots(setup)
         source = await self.journal.get(session_id)
-        now = self.clock.now()
-        record = replace(
-            source,
-            id=new_id("ses", clock=self.clock),
-            cwd=setup.cwd,
-            additional_directories=setup.additional,
-            title=title_of_fork(source.title),
-            title_given=False,
-            archived=False,
-            created_at=now,
-            updated_at=now,
-            instructions=setup.instructions or source.instructions,
-            parent=source.id,
+        record = forked(
+            source, clock=self.clock, cwd=setup.cwd, additional=setup.additional, instructions=setup.instructions
         )
         await self.journal.fork(record, source=source.id)
         opened = self._assemble(record, setup, roots=roots, settings=self.settings(roots[0]))
