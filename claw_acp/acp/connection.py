@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LAST_WORDS = (
+    5.0  # seconds for closing the sessions of a client that is gone; each part of it has a bound of its own
+)
+
 Handler: TypeAlias = Callable[["Connection", IncomingCall, JsonObject], Awaitable["JsonValue | Reply"]]
 Listener: TypeAlias = Callable[["Connection", JsonObject], Awaitable[None]]
 
@@ -78,10 +82,13 @@ class Connection:
 
     async def run(self) -> None:
         """Serve until the other side is gone, then let go of everything that was opened here."""
-        async with anyio.create_task_group() as self._tasks:
-            await self.peer.run()
-            self._tasks.cancel_scope.cancel()
-        await self.aclose()
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                await self.peer.run()
+                self._tasks.cancel_scope.cancel()
+        finally:
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await self.aclose()
 
     @property
     def tasks(self) -> TaskGroup:

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
+from claw_acp.config.plain_file import read_plain_file
 from claw_acp.contracts.session_setup import Instructions
 
 log = logging.getLogger(__name__)
 
 INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md")
 INSTRUCTION_LIMIT = 20_000  # characters of one file
+READ_LIMIT = 4 * INSTRUCTION_LIMIT + 4  # bytes: enough to see that there are more
 
 _PLACE = Template("""\
 Working folder: $cwd$more
@@ -48,16 +50,22 @@ def system_prompt(roots: Sequence[Path], given: Instructions | None = None) -> s
     place = _PLACE.substitute(cwd=roots[0], more=more, platform=platform.system())
     overrides = given is not None and given.mode == "override"
     text = f"{given.text}\n\n{place}" if given and overrides else _IDENTITY.substitute(place=place)
-    text += "".join(_instructions(roots[0] / name) for name in INSTRUCTION_FILES)
+    text += "".join(_instructions(roots[0], name) for name in INSTRUCTION_FILES)
     return f"{text}\n# Further instructions\n\n{given.text}\n" if given and not overrides else text
 
 
-def _instructions(path: Path) -> str:
+def _instructions(root: Path, name: str) -> str:
+    """A file of the project itself: a strange project's link must not send files from elsewhere to the model."""
+    path = root / name
+    if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
+        log.warning("instructions left out: a link out of the project", extra={"path": str(path)})
+        return ""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_plain_file(path, limit=READ_LIMIT).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
     except OSError as error:
-        if path.exists():
-            log.warning("instructions not readable", extra={"path": str(path), "reason": error.strerror})
+        log.warning("instructions not readable", extra={"path": str(path), "reason": error.strerror})
         return ""
     if len(text) > INSTRUCTION_LIMIT:
         text = text[:INSTRUCTION_LIMIT] + f"\n[cut: {path.name} is longer than {INSTRUCTION_LIMIT} characters]"

@@ -138,7 +138,10 @@ class LoopbackForm:
             "application/x-www-form-urlencoded"
         ):
             raise Refused(403, "This form was not sent by its own page.")
-        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=16))
+        try:
+            fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=16))
+        except ValueError as error:
+            raise Refused(400, "That is not what this form sends.") from error
         if fields.pop(self.TICKET, "") != self.ticket:
             raise Refused(403, "This form was not sent by its own page.")
         return await self._answer(fields)

@@ -1,5 +1,6 @@
 """The instructions above a conversation, with those of the client."""
 
+import os
 from pathlib import Path
 
 from claw_acp.agent.system_prompt import system_prompt
@@ -28,3 +29,22 @@ def test_what_replaces_our_words_leaves_the_place_and_the_projects_own_files(tmp
 def test_the_same_session_has_the_same_instructions_byte_for_byte(tmp_path: Path) -> None:
     given = Instructions(mode="append", text="Be brief.")
     assert system_prompt([tmp_path], given) == system_prompt([tmp_path], given)
+
+
+def test_a_projects_instructions_come_from_the_project(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "secret").write_text("not for models")
+    (project / "docs.md").write_text("Use spaces.")
+    (project / "AGENTS.md").symlink_to(tmp_path / "secret")
+    (project / "CLAUDE.md").symlink_to("docs.md")
+    text = system_prompt([project])
+    assert "not for models" not in text
+    assert "Use spaces." in text
+
+
+def test_instructions_that_are_no_file_or_without_end_hold_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "AGENTS.md")
+    with (tmp_path / "CLAUDE.md").open("wb") as file:
+        file.truncate(2**40)
+    assert len(system_prompt([tmp_path])) < 200_000
