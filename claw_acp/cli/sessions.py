@@ -1,10 +1,10 @@
-"""`claw-acp sessions list|show|export`: the conversations in the journal."""
+"""`claw-acp sessions list|show|export|archive|unarchive|rename|fork`: the conversations in the journal."""
 
 import argparse
-import json
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from json import dumps
 from pathlib import Path
 
 import anyio
@@ -12,28 +12,40 @@ import anyio
 from claw_acp.cli.here import locations_here
 from claw_acp.cli.outline import outline
 from claw_acp.cli.paint import Paint, columns
-from claw_acp.core.clock import iso_time
+from claw_acp.core.clock import SYSTEM_CLOCK, iso_time
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.events import Event
 from claw_acp.core.printable import printable
 from claw_acp.core.value import as_dict
 from claw_acp.session.export import to_json, to_markdown
+from claw_acp.session.forking import forked
 from claw_acp.session.journal import Journal
-from claw_acp.session.pages import MAX_PAGE
+from claw_acp.session.pages import MAX_PAGE, Archived
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.titles import given_title
 
 LISTED = 20  # sessions printed unless told otherwise
 SEARCHED = 5000  # sessions among which the beginning of an id is looked for
 SHORTEST_ID = 8  # characters a beginning of an id must have to stand for it
+CHANGES = {
+    "archive": "put a session aside: lists leave it out",
+    "unarchive": "take it back into the lists",
+    "rename": "give it a title of yours",
+    "fork": "copy it; prints the id of the copy",
+}
 
 
 def main(argv: Sequence[str]) -> int:
-    """List sessions, or print one to stdout."""
+    """List sessions, print one to stdout, or change what is kept of it."""
     options = _parser().parse_args(argv)
     if options.command == "list":
+        cwd = Path(options.cwd).absolute() if options.cwd else None
         return _list(
-            cwd=Path(options.cwd).absolute() if options.cwd else None, limit=options.limit, as_json=options.json
+            cwd=cwd, archived="only" if options.archived else "exclude", limit=options.limit, json=options.json
         )
+    if options.command in CHANGES:
+        print(anyio.run(partial(_change, options.session, command=options.command, title=" ".join(options.title))))
+        return 0
     record, events = anyio.run(partial(_read, options.session))
     if options.json:
         print(to_json(record, events), end="")
@@ -49,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="the last changed sessions")
     listing.add_argument("--cwd", help="only those of this directory")
+    listing.add_argument("--archived", action="store_true", help="those that were put aside, instead of the others")
     listing.add_argument("--limit", type=_positive, default=LISTED, help=f"how many (default {LISTED})")
     listing.add_argument("--json", action="store_true", help="for programs")
     for name, purpose in (
@@ -58,6 +71,13 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=purpose)
         command.add_argument("session", help="its id, or an unmistakable beginning of it")
         command.add_argument("--json", action="store_true", help="for programs")
+    for name, purpose in CHANGES.items():
+        command = commands.add_parser(name, help=purpose)
+        command.add_argument("session", help="its id, or an unmistakable beginning of it")
+        if name == "rename":
+            command.add_argument("title", nargs="+")
+        else:
+            command.set_defaults(title=[])
     return parser
 
 
@@ -68,12 +88,13 @@ def _positive(text: str) -> int:
     return number
 
 
-def _list(*, cwd: Path | None, limit: int, as_json: bool) -> int:
-    records = anyio.run(partial(_records, cwd=cwd, limit=limit))
-    if as_json:
-        print(json.dumps([as_dict(record) for record in records], indent=2))
+def _list(*, cwd: Path | None, archived: Archived, limit: int, json: bool) -> int:
+    records = anyio.run(partial(_records, cwd=cwd, archived=archived, limit=limit))
+    if json:
+        print(dumps([as_dict(record) for record in records], indent=2))
     elif not records:
-        print("there are no sessions yet" if cwd is None else f"there are no sessions of {cwd}")
+        kind = "archived sessions" if archived == "only" else "sessions"
+        print(f"there are no {kind} yet" if cwd is None else f"there are no {kind} of {cwd}")
     else:
         rows = [_row(record) for record in records]
         print("\n".join(columns([("SESSION", "LAST CHANGE", "DIRECTORY", "TITLE"), *rows])))
@@ -84,21 +105,39 @@ def _row(record: SessionRecord) -> tuple[str, str, str, str]:
     return record.id, iso_time(record.updated_at), printable(record.cwd), printable(record.title or "")
 
 
-async def _records(*, cwd: Path | None, limit: int) -> list[SessionRecord]:
+async def _change(wanted: str, *, command: str, title: str) -> str:
+    """Change a session; what to tell of it."""
+    async with _journal(wanted) as journal:
+        record = await _find(journal, wanted=wanted)
+        match command:
+            case "rename":
+                kept = given_title(title)
+                await journal.rename(record.id, kept)
+                return f"{record.id} is called {kept}"
+            case "fork":
+                copy = forked(record, clock=SYSTEM_CLOCK, cwd=record.cwd, additional=record.additional_directories)
+                await journal.fork(copy, source=record.id)
+                return copy.id
+            case _:
+                await journal.archive(record.id, archived=command == "archive")
+                return f"{record.id} is {'archived' if command == 'archive' else 'no longer archived'}"
+
+
+async def _records(*, cwd: Path | None, archived: Archived, limit: int) -> list[SessionRecord]:
     """The `limit` sessions last changed; none when there is no journal, which is not made for looking."""
     file = locations_here().database
     if not file.exists():
         return []
     async with Journal.opened(file) as journal:
-        return await _listed(journal, cwd=cwd, limit=limit)
+        return await _listed(journal, cwd=cwd, archived=archived, limit=limit)
 
 
-async def _listed(journal: Journal, *, cwd: Path | None = None, limit: int) -> list[SessionRecord]:
+async def _listed(journal: Journal, *, cwd: Path | None = None, archived: Archived, limit: int) -> list[SessionRecord]:
     records: list[SessionRecord] = []
     cursor: str | None = None
     while len(records) < limit:
         size = min(MAX_PAGE, limit - len(records))
-        page = await journal.list(cwd=str(cwd) if cwd else None, cursor=cursor, limit=size)
+        page = await journal.list(cwd=str(cwd) if cwd else None, archived=archived, cursor=cursor, limit=size)
         records += page.records
         if (cursor := page.next_cursor) is None:
             break
@@ -106,12 +145,23 @@ async def _listed(journal: Journal, *, cwd: Path | None = None, limit: int) -> l
 
 
 async def _read(wanted: str) -> tuple[SessionRecord, list[Event]]:
+    async with _journal(wanted) as journal:
+        record = await _find(journal, wanted=wanted)
+        return record, await journal.read(record.id)
+
+
+@asynccontextmanager
+async def _journal(wanted: str) -> AsyncGenerator[Journal]:
+    """The journal, in which a session is looked for.
+
+    Raises:
+        SessionNotFound: There is no journal, and none is made for looking.
+    """
     file = locations_here().database
     if not file.exists():
         raise _not_found(wanted)
     async with Journal.opened(file) as journal:
-        record = await _find(journal, wanted=wanted)
-        return record, await journal.read(record.id)
+        yield journal
 
 
 async def _find(journal: Journal, *, wanted: str) -> SessionRecord:
@@ -125,7 +175,8 @@ async def _find(journal: Journal, *, wanted: str) -> SessionRecord:
         return await journal.get(wanted)
     if len(wanted) < SHORTEST_ID:
         raise _not_found(wanted)
-    matches = [record for record in await _listed(journal, limit=SEARCHED) if record.id.startswith(wanted)]
+    everything = await _listed(journal, archived="include", limit=SEARCHED)
+    matches = [record for record in everything if record.id.startswith(wanted)]
     if not matches:
         raise _not_found(wanted)
     if len(matches) > 1:

@@ -114,3 +114,54 @@ def test_an_unmistakable_beginning_of_an_id_is_enough(capsys: Capture) -> None:
 def test_escape_sequences_in_a_conversation_do_not_reach_the_terminal() -> None:
     started = MessageStarted(seq=1, item="m", role="user", parts=(TextPart(text="a\x1b[2Jb"),))
     assert outline([started]) == [r"user: a\x1b[2Jb"]
+
+
+def listed(capsys: Capture, *more: str) -> list[str]:
+    capsys.readouterr()
+    assert sessions.main(["list", "--json", *more]) == 0
+    return [record["id"] for record in json.loads(capsys.readouterr().out)]
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_session_is_put_aside_and_fetched_back(capsys: Capture) -> None:
+    assert sessions.main(["archive", SECOND]) == 0
+    assert capsys.readouterr().out == f"{SECOND} is archived\n"
+    assert listed(capsys) == [FIRST]
+    assert listed(capsys, "--archived") == [SECOND]
+    sessions.main(["list", "--archived", "--cwd", "/project1"])
+    assert capsys.readouterr().out == "there are no archived sessions of /project1\n"
+    sessions.main(["show", SECOND])
+    assert "Title 2" in capsys.readouterr().out
+    assert sessions.main(["unarchive", SECOND]) == 0
+    assert capsys.readouterr().out == f"{SECOND} is no longer archived\n"
+    assert listed(capsys) == [SECOND, FIRST]
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_session_gets_a_title_and_a_copy(capsys: Capture) -> None:
+    assert sessions.main(["rename", FIRST, "The", " mill\n"]) == 0
+    assert capsys.readouterr().out == f"{FIRST} is called The mill\n"
+    assert sessions.main(["fork", FIRST]) == 0
+    copy = capsys.readouterr().out.strip()
+    assert listed(capsys) == [copy, SECOND, FIRST]
+    sessions.main(["show", copy])
+    shown = capsys.readouterr().out
+    assert "The mill (fork)" in shown
+    assert "Let me look." in shown
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize("change", ["archive", "unarchive", "fork", "rename"])
+def test_what_is_not_there_is_not_changed(change: str) -> None:
+    with pytest.raises(SessionNotFound):
+        sessions.main([change, "ses_nowhere", *(["x"] if change == "rename" else [])])
+    if change == "rename":
+        with pytest.raises(InvalidRequest):
+            sessions.main([change, FIRST, " "])
+
+
+@pytest.mark.parametrize("change", ["archive", "fork"])
+def test_no_journal_is_made_to_change_a_session_in_it(home: Path, change: str) -> None:
+    with pytest.raises(SessionNotFound):
+        sessions.main([change, FIRST])
+    assert list(home.iterdir()) == []
