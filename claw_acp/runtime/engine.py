@@ -1,5 +1,6 @@
 """The engine behind every front end: opens sessions, and keeps the ones in use."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,18 +91,23 @@ class Engine:
         self.refused: frozenset[ProviderSetup] = frozenset()
         """Ways to reach a model whose key was refused when it was last used."""
         self._processes = processes
+        self._turns: Turns | None = None
+        self._making_turns = threading.Lock()
         self.warm = False
         """Whether what prompts need is being loaded ahead already."""
         self._open: dict[str, OpenSession] = {}
 
-    @cached_property
+    @property
     def turns(self) -> "Turns":
-        """What runs prompts. Loaded on first use: a new session must not wait for tools, policy and providers."""
-        return TURNS.load()(self)
+        """What runs prompts. Loaded on first use: a new session must not wait for tools, policy and providers.
 
-    def adopt(self, turns: "Turns") -> None:
-        """Take what was made ahead, in a thread; a prompt may have been quicker and made its own."""
-        vars(self).setdefault("turns", turns)
+        Mostly that is in a thread, ahead of the first prompt; a prompt that comes meanwhile waits for the thread without
+        giving up control, because a cancel right behind it must find it in its session.
+        """
+        with self._making_turns:
+            if self._turns is None:
+                self._turns = TURNS.load()(self)
+            return self._turns
 
     @cached_property
     def accounts(self) -> "Accounts":
@@ -353,8 +359,8 @@ class Engine:
         async with anyio.create_task_group() as tasks:
             for session_id in tuple(self._open):
                 tasks.start_soon(self.close, session_id)
-        if "turns" in vars(self):
-            await self.turns.aclose()
+        if self._turns is not None:
+            await self._turns.aclose()
 
 
 def _roots(setup: SessionSetup) -> list[Path]:

@@ -5,14 +5,10 @@ In two steps, because memory counts as well: an editor that has only connected s
 
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from claw_acp.runtime.engine import TURNS, Engine, OpenSession
-
-if TYPE_CHECKING:
-    from claw_acp.runtime.turns import Turns
+from claw_acp.runtime.engine import Engine, OpenSession
 
 SESSIONS = "claw_acp.acp.v1.sessions"
 PROMPTS = "claw_acp.acp.v1.prompt"
@@ -28,10 +24,8 @@ async def for_prompts(engine: Engine, opened: OpenSession) -> None:
     if not engine.warm:
         engine.warm = True
         await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
-        engine.adopt(await to_thread.run_sync(partial(_made, engine, opened), abandon_on_cancel=True))
+        await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
 
 
-def _made(engine: Engine, opened: OpenSession) -> "Turns":
-    turns = TURNS.load()(engine)
-    turns.load_provider(opened)
-    return turns
+def _load_turns(engine: Engine, opened: OpenSession) -> None:
+    engine.turns.load_provider(opened)
