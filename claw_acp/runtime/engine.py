@@ -101,8 +101,8 @@ class Engine:
     def turns(self) -> "Turns":
         """What runs prompts. Loaded on first use: a new session must not wait for tools, policy and providers.
 
-        Mostly that is in a thread, ahead of the first prompt; a prompt that comes meanwhile waits for the thread without
-        giving up control, because a cancel right behind it must find it in its session.
+        Mostly that is in a thread, ahead of the first prompt; a prompt that comes meanwhile waits for the thread
+        without giving up control, because a cancel right behind it must find it in its session.
         """
         with self._making_turns:
             if self._turns is None:
