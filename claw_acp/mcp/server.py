@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ToolError
+from claw_acp.core.errors import BrokenExtension, ToolError
 from claw_acp.core.events import Event, Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
@@ -19,7 +19,7 @@ from claw_acp.core.messages import ContentPart
 from claw_acp.core.printable import printable
 from claw_acp.mcp.evidence import Evidence
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
-from claw_acp.mcp.loading import load_connect
+from claw_acp.mcp.loading import Connect, load_connect
 from claw_acp.mcp.offer import NOTHING, OfferedResource, OnProgress, ServerConnection
 from claw_acp.mcp.plan import Plan
 from claw_acp.session.session import Session
@@ -91,7 +91,7 @@ class Server:
             except Exception:
                 # The server wall: whatever one server makes go wrong, the others and their session go on.
                 log.exception("MCP server given up", extra={"server": self.name})
-                self._off = "made something go wrong that the log tells of"
+                await self._give_up(ServerFailed("made something go wrong", advice="The log tells more."))
             finally:
                 self._connection = None
                 self.offer = NOTHING
@@ -121,7 +121,7 @@ class Server:
         """
         evidence: Evidence | None = None
         with anyio.CancelScope() as self._starting:
-            connect = await load_connect()
+            connect = await self._connect_with()
             self._starting.deadline = anyio.current_time() + self.plan.start
             spec = await to_thread.run_sync(self.plan.resolved, abandon_on_cancel=True)
             evidence = Evidence(spec)
@@ -136,6 +136,13 @@ class Server:
                 f"did not say what it offers within {self.plan.start:g} s." + (evidence.last_words if evidence else ""),
                 advice="Check that it speaks MCP, and that its command does not wait for anything.",
             )
+
+    async def _connect_with(self) -> Connect:
+        try:
+            return await load_connect()
+        except BrokenExtension as error:
+            reason = f"cannot be used: the library for it cannot be loaded ({error.message})"
+            raise ServerFailed(reason, advice="Install claw-acp again.") from error
 
     async def _serve(self, connection: ServerConnection) -> None:
         self._connection = connection

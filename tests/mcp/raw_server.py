@@ -30,6 +30,7 @@ HABITS: Json = {
     "huge_at": None,  # a method whose answer is a line of 40 MB
     "garbage": 0,  # lines of nonsense before each answer
     "says": "",  # to stderr, at the start
+    "logs": "",  # by a notification, when its tools are listed
     "floods": 0,  # bytes to stderr before each answer
     "ignores_end": False,  # goes on after the end of its input, and after SIGTERM
     "forks": False,  # leaves a child behind that ignores SIGTERM
@@ -117,6 +118,8 @@ class Server:
             self.answer(request_id, method, result)
         elif method != "tools/call":
             send({"id": request_id, "error": {"code": -32601, "message": f"no method {method}"}})
+        if self.habits["logs"] and method == "tools/list":
+            send({"method": "notifications/message", "params": {"level": "info", "data": self.habits["logs"]}})
         if self.habits["changes_after"] == method:
             self.habits["changes_after"] = None
             self.tools.append(LATE)

@@ -231,6 +231,15 @@ async def test_more_tools_than_models_take_are_left_out_and_told(spawn: Spawn) -
     assert shown_text(outcome.calls[0]).count("raw__") == 100
 
 
+async def test_a_library_that_cannot_be_loaded_is_told(spawn: Spawn) -> None:
+    broken = "import sys; sys.modules['mcp'] = None; from claw_acp.acp.boot import main; sys.exit(main())"
+    async with spawn(script=TALK, capabilities=NOTICES, python=("-c", broken)) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor)])
+        assert "the library for it cannot be loaded" in (await notice(editor))["description"]
+        assert (await editor.prompt("hi")).text == "hello"
+
+
 async def test_a_directory_that_is_gone_is_told(spawn: Spawn, home: Path) -> None:
     config = f'\n[mcp.tool]\ncommand = "x"\ncwd = "{home}/nowhere"\n'
     async with spawn(script=TALK, capabilities=NOTICES, config=config) as editor:

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 
+from claw_acp.mcp.patience import Patience
 from tests.mcp.support import AUTO, commands, configured, heard, methods, raw, ready
 from tests.support.agent_process import eventually
 from tests.support.editor_fixtures import Spawn
@@ -226,6 +228,26 @@ async def test_calls_that_only_read_run_side_by_side(spawn: Spawn) -> None:
         await ready(editor)
         outcome = await editor.prompt("go")
     assert [shown_text(tool) for tool in outcome.calls] == ["0", "1", "2", "3", "4"]
+
+
+async def test_what_a_server_logs_is_detail_in_our_log(spawn: Spawn) -> None:
+    async with spawn(script=Script(), env={"CLAW_ACP_LOG": "debug"}) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor, logs="cache is warm")])
+        await ready(editor)
+        [line] = [line for line in editor.process.stderr().splitlines() if "cache is warm" in line]
+    assert line.startswith("DEBUG mcp.client: MCP server says")
+
+
+async def test_patience_begins_anew_and_has_an_end() -> None:
+    patience = Patience(10)
+    first = patience.scope.deadline
+    patience.again()
+    assert first <= patience.scope.deadline <= first + 1
+    short = Patience(1e-9)
+    for _ in range(100):
+        short.again()
+    assert short.scope.deadline < anyio.current_time()
 
 
 @pytest.mark.parametrize(
