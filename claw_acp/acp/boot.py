@@ -45,8 +45,8 @@ class Opening(NamedTuple):
 def main() -> int:
     """Serve ACP on stdio, also with `--trace FILE`; else be the command line, or tell a person at a terminal more."""
     _keep_pydantic_to_itself()
-    if sys.argv[1:2] == ["--trace"] and len(sys.argv) == 3:
-        os.environ["CLAW_ACP_TRACE"] = sys.argv[2]  # commands inherit none of our own variables
+    if file := _trace_file(sys.argv[1:]):
+        os.environ["CLAW_ACP_TRACE"] = file  # commands inherit none of our own variables
     elif len(sys.argv) > 1:
         return cast("Callable[[list[str]], int]", _load(COMMAND_LINE))(sys.argv[1:])
     if os.isatty(0):
@@ -60,6 +60,13 @@ def main() -> int:
         _say(f"claw-acp: cannot talk on stdin and stdout: {error.strerror}; the program that starts it gives it both\n")
         return 1
     return cast("Callable[[Opening], int]", _load(SERVER))(opening)
+
+
+def _trace_file(arguments: list[str]) -> str:
+    """The file in `--trace FILE`; empty when the arguments are anything else."""
+    if len(arguments) == 2 and arguments[0] == "--trace":
+        return arguments[1]
+    return arguments[0].removeprefix("--trace=") if len(arguments) == 1 and arguments[0].startswith("--trace=") else ""
 
 
 def open_stdio() -> Opening:

@@ -31,7 +31,9 @@ COMMANDS: Mapping[str, Command] = {
     "logout": Command(Ref("claw_acp.cli.logout:main"), "forget keys that login kept"),
     "doctor": Command(Ref("claw_acp.cli.doctor:main"), "check this machine: what works, what is missing, what to do"),
     "verify": Command(Ref("claw_acp.cli.verify:main"), "check an ACP agent against the protocol"),
-    "sessions": Command(Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename and copy conversations"),
+    "sessions": Command(
+        Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename and copy conversations"
+    ),
     "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
     "trace": Command(Ref("claw_acp.cli.trace:main"), "print what --trace recorded, a line for each message"),
@@ -46,6 +48,8 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: `--help`, `--version` or a wrong option; argparse has printed the answer.
     """
     parser = _parser()
+    if argv and argv[0].startswith("--trace"):
+        parser.error("--trace takes one FILE and no command: it records what an editor and the agent say to each other")
     name: str | None = parser.parse_args(argv[:1]).command
     command = COMMANDS.get(name or "")
     if command is None:

@@ -111,3 +111,15 @@ def test_a_recording_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None
     done = printed_of(str(tmp_path / "none"))
     assert (done.returncode, done.stdout) == (1, "")
     assert "No such file" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--trace"], ["--trace", "file", "run"], ["--trace="], ["--trace=file", "run"]])
+def test_a_trace_without_a_file_or_with_a_command_is_wrong_usage(arguments: list[str]) -> None:
+    done = claw(*arguments, home="/nonexistent")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--trace takes one FILE" in done.stderr
+
+
+def test_the_file_may_be_written_with_an_equals_sign(tmp_path: Path) -> None:
+    done = claw(f"--trace={tmp_path / 'file'}", home=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
