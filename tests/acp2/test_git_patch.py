@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from claw_acp.acp.v2.git_patch import MAX_COMPARED, git_patch, quoted
+from claw_acp.acp.v2.git_patch import MAX_CHANGED, MAX_COMPARED, git_patch, quoted
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
 
@@ -96,7 +96,19 @@ def test_names_are_quoted_as_git_quotes_them() -> None:
     assert quoted("/ü") == '"/\\303\\274"'
 
 
-def test_a_huge_change_is_one_hunk_and_quick() -> None:
+def test_a_large_change_is_one_hunk_and_a_huge_one_has_no_patch() -> None:
     old = "".join(f"{line}\n" for line in range(MAX_COMPARED * 2))
-    new = "".join(f"{line}!\n" for line in range(MAX_COMPARED * 2))
+    new = old.replace("\n", "!\n")
     assert git_patch("/a", old, new).count("@@ -") == 1
+    assert git_patch("/a", "x" * MAX_CHANGED, "y" * MAX_CHANGED) == ""
+    assert git_patch("/a", old * 1000, old * 1000 + "end\n").count("\n+") == 2
+
+
+@needs_git
+def test_a_change_far_inside_has_the_right_line_numbers(tmp_path: Path) -> None:
+    old = "".join(f"{line}\n" for line in range(9999))
+    new = old.replace("\n5000\n", "\nfive\nthousand\n").replace("\n5004\n", "\n")
+    path = tmp_path / "file"
+    patch = git_patch(str(path), old, new)
+    assert "@@ -4998,11 +4998,11 @@" in patch
+    assert applied(patch, path, old) == new

@@ -10,6 +10,9 @@ CONTEXT: Final = 3
 MAX_COMPARED: Final = 2_000
 """Lines between the common beginning and end; beyond, the whole middle counts as one change."""
 
+MAX_CHANGED: Final = 1_000_000
+"""Characters between the common beginning and end, of both texts; beyond, there is no patch."""
+
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 _MODE: Final = "100644"
 _ESCAPES: Final = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
@@ -26,21 +29,27 @@ def git_patch(path: str, old: str | None, new: str | None) -> str:
         new: Its text after; None: there is no file any more.
 
     Returns:
-        One `diff --git` section; empty when nothing changes.
+        One `diff --git` section; empty when nothing changes, or so much that nobody could look at it.
     """
     if old == new:
         return ""
-    before, after = _lines(old or ""), _lines(new or "")
-    hunks = "".join(_hunk(before, after, group) for group in _grouped(_opcodes(before, after)))
+    before, after = old or "", new or ""
+    start = _shared_start(before, after)
+    end = _shared_end(before, after, start)
+    if len(before) + len(after) - 2 * (start + end) > MAX_CHANGED:
+        return ""
+    skipped = before.count("\n", 0, start)
+    rows = _lines(before[start : len(before) - end]), _lines(after[start : len(after) - end])
+    hunks = "".join(_hunk(*rows, group, skipped) for group in _grouped(_opcodes(*rows)))
     name = quoted(path)
     header = f"diff --git {name} {name}\n"
     if old is None:
         header += f"new file mode {_MODE}\n"
     elif new is None:
         header += f"deleted file mode {_MODE}\n"
-    end = "\t" if " " in path else ""  # so Git marks where a name with blanks ends
+    tab = "\t" if " " in path else ""  # so Git marks where a name with blanks ends
     # Git leaves these lines out where an empty file comes or goes, and cannot apply that to absolute paths.
-    sides = ("/dev/null" if old is None else name + end, "/dev/null" if new is None else name + end)
+    sides = ("/dev/null" if old is None else name + tab, "/dev/null" if new is None else name + tab)
     return f"{header}--- {sides[0]}\n+++ {sides[1]}\n{hunks}"
 
 
@@ -64,23 +73,55 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
+def _shared_start(before: str, after: str) -> int:
+    """Where the first line begins that may be in a hunk: what stands before it is the same in both."""
+    low, high = 0, min(len(before), len(after))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[low:middle] == after[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    for _ in range(CONTEXT + 1):  # the line of the first difference, and those around it
+        low = before.rfind("\n", 0, max(low - 1, 0)) + 1
+    return low
+
+
+def _shared_end(before: str, after: str, start: int) -> int:
+    """How many characters at the end, whole lines, are in no hunk: they are the same in both."""
+    low, high = 0, min(len(before), len(after)) - start
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[len(before) - middle : len(before) - low] == after[len(after) - middle : len(after) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    place = len(before) - low
+    for _ in range(CONTEXT + 1):
+        place = before.find("\n", place) + 1
+        if place == 0:
+            return 0
+    return len(before) - place
+
+
 def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[_Opcode]:
-    """What to do with which lines, as `SequenceMatcher` says it; comparing only what differs keeps that quick."""
+    """What to do with which lines, as `SequenceMatcher` says it."""
+    if max(len(before), len(after)) > MAX_COMPARED:
+        return _replaced_middle(before, after)
+    return [*SequenceMatcher(a=before, b=after).get_opcodes()]
+
+
+def _replaced_middle(before: Sequence[str], after: Sequence[str]) -> list[_Opcode]:
     shortest = min(len(before), len(after))
-    start = 0
-    while start < shortest and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < shortest - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    old, new = before[start : len(before) - end], after[start : len(after) - end]
-    if max(len(old), len(new)) > MAX_COMPARED:
-        middle: list[_Opcode] = [("replace", 0, len(old), 0, len(new))]
-    else:
-        middle = [*SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()]
-    moved = [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in middle]
-    tail = (len(before) - end, len(before), len(after) - end, len(after))
-    return [("equal", 0, start, 0, start), *moved, ("equal", *tail)]
+    start = next((index for index in range(shortest) if before[index] != after[index]), shortest)
+    rest = range(shortest - start)
+    end = next((index for index in rest if before[-1 - index] != after[-1 - index]), shortest - start)
+    olds, news = len(before) - end, len(after) - end
+    return [
+        ("equal", 0, start, 0, start),
+        ("replace", start, olds, start, news),
+        ("equal", olds, len(before), news, len(after)),
+    ]
 
 
 def _grouped(opcodes: Sequence[_Opcode]) -> list[list[_Opcode]]:
@@ -109,9 +150,10 @@ def _cut_end(group: list[_Opcode]) -> list[_Opcode]:
     return [*group[:-1], (tag, a, min(b, a + CONTEXT), c, min(d, c + CONTEXT))] if tag == "equal" else group
 
 
-def _hunk(before: Sequence[str], after: Sequence[str], group: Sequence[_Opcode]) -> str:
+def _hunk(before: Sequence[str], after: Sequence[str], group: Sequence[_Opcode], skipped: int) -> str:
     first, last = group[0], group[-1]
-    rows = [f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"]
+    old, new = _range(first[1] + skipped, last[2] + skipped), _range(first[3] + skipped, last[4] + skipped)
+    rows = [f"@@ -{old} +{new} @@\n"]
     for tag, a, b, c, d in group:
         if tag == "equal":
             rows += [_row(" ", line) for line in before[a:b]]
