@@ -1,16 +1,13 @@
-// One whole conversation through the official TypeScript SDK. The plan comes as JSON in the first argument
-// ({command: [...], project, buffer: {path, text}}); what happened goes as JSON to stdout. Whatever the SDK cannot
-// decode it reports on the console: that becomes a complaint, and so does an update of no known kind.
+// One whole conversation through the official TypeScript SDK, with files and terminals that the client serves. The plan
+// adds `project` and `buffer: {path, text}`.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
-import { Readable, Writable } from "node:stream";
 import * as acp from "@agentclientprotocol/sdk";
+import { failure, finish, inNewProcess, plan, report as summary, strict } from "./strict_client.mjs";
 
-const plan = JSON.parse(process.argv[2]);
-const summary = { complaints: [], frames: [], updates: [], permissions: [], forms: [], reads: [], writes: {}, terminals: {} };
-console.error = (...words) => summary.complaints.push(words.map((word) => JSON.stringify(word) ?? String(word)).join(" "));
+Object.assign(summary, { updates: [], permissions: [], forms: [], reads: [], writes: {}, terminals: {} });
 const buffers = { [plan.buffer.path]: plan.buffer.text };
 const terminals = new Map();
 let onUpdate = () => {};
@@ -18,8 +15,7 @@ let onUpdate = () => {};
 const { agent, client: clientMethods } = acp.methods;
 
 function makeClient() {
-  return acp
-    .client({ name: "foreign-typescript-editor" })
+  return strict(acp.client({ name: "foreign-typescript-editor" }))
     .onNotification(clientMethods.session.update, ({ params }) => {
       summary.updates.push(params.update);
       onUpdate(params.update);
@@ -75,52 +71,24 @@ function makeClient() {
     });
 }
 
-/** Notes every frame in the order in which this side sees it. */
-function noted({ readable, writable }, frames) {
-  const note = (sent) =>
-    new TransformStream({
-      transform(message, controller) {
-        frames.push({ sent, message });
-        controller.enqueue(message);
-      },
-    });
-  const outgoing = note(true);
-  outgoing.readable.pipeTo(writable).catch(() => {});
-  return { readable: readable.pipeThrough(note(false)), writable: outgoing.writable };
-}
-
-/** Runs `talk` with a fresh process of the program, which must then end by itself with code 0. */
-async function inNewProcess(talk) {
-  const [command, ...args] = plan.command;
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-  const exit = once(child, "exit");
-  const frames = [];
-  summary.frames.push(frames);
-  const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
-  await makeClient().connectWith(noted(stream, frames), async (context) => {
-    const hello = await context.request(agent.initialize, {
-      protocolVersion: acp.PROTOCOL_VERSION,
-      clientInfo: { name: "foreign-typescript-editor", version: "1" },
-      clientCapabilities: {
-        fs: { readTextFile: true, writeTextFile: true },
-        terminal: true,
-        elicitation: { form: {} },
-        session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
-      },
-    });
-    await talk(context, hello);
-  });
-  child.stdin.end();
-  const [code] = await exit;
-  summary.exits = [...(summary.exits ?? []), code];
-}
+const hello = {
+  protocolVersion: acp.PROTOCOL_VERSION,
+  clientInfo: { name: "foreign-typescript-editor", version: "1" },
+  clientCapabilities: {
+    fs: { readTextFile: true, writeTextFile: true },
+    terminal: true,
+    elicitation: { form: {} },
+    session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
+  },
+};
 
 const prompt = (context, sessionId, text) =>
   context.request(agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
 
-await inNewProcess(async (context, hello) => {
-  summary.agent = hello.agentInfo.name;
-  summary.version = hello.protocolVersion;
+await inNewProcess(makeClient(), async (context) => {
+  const { agentInfo, protocolVersion } = await context.request(agent.initialize, hello);
+  summary.agent = agentInfo.name;
+  summary.version = protocolVersion;
   const opened = await context.request(agent.session.new, { cwd: plan.project, mcpServers: [] });
   summary.session = opened.sessionId;
   summary.modes = opened.modes.availableModes.map((mode) => mode.id);
@@ -137,15 +105,16 @@ await inNewProcess(async (context, hello) => {
   summary.live = summary.updates.splice(0);
 });
 
-await inNewProcess(async (context) => {
+await inNewProcess(makeClient(), async (context) => {
+  await context.request(agent.initialize, hello);
   const { session: sessionId } = summary;
   summary.loaded = await context.request(agent.session.load, { sessionId, cwd: plan.project, mcpServers: [] });
   summary.replayed = summary.updates.splice(0);
   summary.thanked = await prompt(context, sessionId, "Thank you");
   await context.request(agent.session.close, { sessionId });
-  summary.closed = await prompt(context, sessionId, "Still there?").catch(({ code, message, data }) => ({ code, message, data }));
+  summary.closed = await failure(prompt(context, sessionId, "Still there?"));
   await context.request(agent.session.delete, { sessionId });
   summary.left = (await context.request(agent.session.list, {})).sessions.length;
 });
 
-process.stdout.write(JSON.stringify(summary));
+finish();

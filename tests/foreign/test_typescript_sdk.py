@@ -1,20 +1,9 @@
 """The official TypeScript SDK drives the program through one whole conversation in two processes (`client.mjs`)."""
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Sequence
-from typing import Any
-
+from tests.support.exchange import Json, spoken, tool_calls
 from tests.support.foreign_desk import Desk
-from tests.support.node import FOREIGN, foreign_modules, require_node
-from tests.support.official_schema import Judge, OfficialSchema
 from tests.support.script_files import Script, call, expect, hold, say, think, turn
-
-PATIENCE = 50.0  # seconds for the whole conversation; a test may take 60
-
-Json = dict[str, Any]
+from tests.support.typescript import reported
 
 CHOICES = [{"label": "red", "description": "warm"}, {"label": "blue"}]
 SCRIPT = Script(
@@ -34,55 +23,16 @@ SCRIPT = Script(
 )
 
 
-def converse(desk: Desk) -> Json:
-    """Run the client; returns what it says happened."""
-    node = require_node()
-    foreign_modules()
+async def test_a_whole_conversation_as_the_typescript_sdk_sees_it(desk: Desk) -> None:
     desk.plays(SCRIPT)
     path = desk.file("a.txt", "on disk\n")
-    plan = {
-        "command": [sys.executable, "-m", "claw_acp"],
-        "project": str(desk.project),
-        "buffer": {"path": str(path), "text": "being typed\n"},
-    }
-    done = subprocess.run(
-        [*node.node, str(FOREIGN / "client.mjs"), json.dumps(plan)],
-        cwd=desk.home,
-        env={**os.environ, "HOME": str(desk.home), "CLAW_ACP_HOME": str(desk.claw)},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout)
-
-
-def spoken(updates: Sequence[Json], kind: str) -> str:
-    return "".join(update["content"]["text"] for update in updates if update["sessionUpdate"] == kind)
-
-
-def tool_calls(updates: Sequence[Json]) -> list[Json]:
-    """Tool calls as a client ends up seeing them."""
-    calls: dict[str, Json] = {}
-    for update in updates:
-        if update["sessionUpdate"] in {"tool_call", "tool_call_update"}:
-            calls.setdefault(update["toolCallId"], {}).update(update)
-    return list(calls.values())
-
-
-def test_a_whole_conversation_as_the_typescript_sdk_sees_it(desk: Desk) -> None:
-    summary = converse(desk)
-    assert summary["complaints"] == []
+    summary = await reported("client.mjs", desk, buffer={"path": str(path), "text": "being typed\n"})
     assert (summary["agent"], summary["version"], summary["exits"]) == ("claw-acp", 1, [0, 0])
     assert summary["modes"] == ["plan", "ask", "edit", "auto"]
     assert summary["options"] == ["mode", "model", "web"]
     check_the_work(desk, summary)
     check_the_cancelled_turn(summary)
     check_the_second_process(summary)
-    for frames in summary["frames"]:
-        check_every_frame(frames)
 
 
 def check_the_work(desk: Desk, summary: Json) -> None:
@@ -90,7 +40,7 @@ def check_the_work(desk: Desk, summary: Json) -> None:
     assert summary["worked"] == {"stopReason": "end_turn"}
     assert spoken(summary["live"], "agent_thought_chunk") == "Look first."
     assert spoken(summary["live"], "agent_message_chunk").startswith("Looking. Done.")
-    read, edit, shell, plan, asking = tool_calls(summary["live"])
+    read, edit, shell, plan, asking = tool_calls(summary["live"]).values()
     assert [item["status"] for item in (read, edit, shell, plan, asking)] == ["completed"] * 5
     assert [item["kind"] for item in (read, edit, shell, plan, asking)] == ["read", "edit", "execute", "think", "other"]
     (form,) = summary["forms"]
@@ -117,16 +67,9 @@ def check_the_second_process(summary: Json) -> None:
     live, replayed = summary["live"], summary["replayed"]
     assert spoken(replayed, "user_message_chunk") == "WorkWait"
     assert spoken(replayed, "agent_message_chunk") == spoken(live, "agent_message_chunk") == "Looking. Done.Half"
-    assert [item["status"] for item in tool_calls(replayed)] == ["completed"] * 5
+    assert [item["status"] for item in tool_calls(replayed).values()] == ["completed"] * 5
     assert summary["loaded"]["modes"]["currentModeId"] == "edit"
     assert summary["thanked"] == {"stopReason": "end_turn"}
     assert summary["closed"]["code"] == -32002
     assert summary["closed"]["data"] == {"sessionId": summary["session"]}
     assert summary["left"] == 0
-
-
-def check_every_frame(frames: Sequence[Json]) -> None:
-    judge = Judge(OfficialSchema.load())
-    for frame in frames:
-        (judge.client_sent if frame["sent"] else judge.agent_sent)(frame["message"])
-    assert judge.unanswered == []
