@@ -1,5 +1,10 @@
 """What protocols have in common about sessions: listing and removing them, and what surrounds their opening."""
 
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.view import SessionView
 from claw_acp.core.clock import iso_time
@@ -13,6 +18,8 @@ from claw_acp.schema.invalid import parse
 from claw_acp.schema.sessions import DeleteSessionRequest, ListSessionsRequest
 from claw_acp.session.pages import Archived
 from claw_acp.session.record import SessionRecord
+
+TAKEN_BACK = 6.0  # seconds to let go of a session whose opening failed; its servers may take three, journals are slow
 
 
 async def list_sessions(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -53,6 +60,48 @@ async def close_open(connection: Connection, call: IncomingCall, session_id: str
 
 def finish_anyway() -> None:
     """What cancelling means for a request that frees things: nothing; half freed helps nobody."""
+
+
+@asynccontextmanager
+async def opening(
+    connection: Connection, engine: Engine, *, made: bool = False
+) -> AsyncGenerator[Callable[[OpenSession], SessionView]]:
+    """Around all that comes before the answer to a request that opens a session.
+
+    Makes what the engine opened active here. If the block fails or is cancelled, the client will not be told that it
+    is: it is let go of again, unless the client had it open before, or opens it by another request as well.
+
+    Args:
+        connection: Whose client asks.
+        engine: Who opens it.
+        made: The session did not exist before; it is removed again.
+    """
+    views: list[SessionView] = []
+
+    def enter(opened: OpenSession) -> SessionView:
+        view = connection.open(opened)
+        view.openings += 1
+        views.append(view)
+        return view
+
+    try:
+        yield enter
+    except BaseException:
+        for view in views:
+            view.openings -= 1
+            if not (view.known or view.openings):
+                with anyio.CancelScope(shield=True, deadline=anyio.current_time() + TAKEN_BACK):
+                    await _take_back(connection, engine, view.opened, made=made)
+        raise
+    for view in views:
+        view.openings -= 1
+        view.known = True
+
+
+async def _take_back(connection: Connection, engine: Engine, opened: OpenSession, *, made: bool) -> None:
+    connection.forget(opened.session.id)
+    if not opened.session.watchers:
+        await (engine.delete if made else engine.close)(opened.session.id)
 
 
 async def settle(engine: Engine, view: SessionView) -> None:

@@ -27,6 +27,8 @@ class SessionView(ABC):
 
     Attributes:
         when_closed: Called when the session has been closed, by whomever.
+        openings: Requests being handled that open it.
+        known: Whether one was answered, so that the client takes it for open.
     """
 
     def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
@@ -35,6 +37,8 @@ class SessionView(ABC):
         self.can_ask = True
         self.peer = peer
         self.when_closed: Callable[[], object] | None = None
+        self.openings = 0
+        self.known = False
         self._watching = True
         self._held: list[Event] | None = None
         self._holders = 0

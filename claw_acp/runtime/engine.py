@@ -1,7 +1,8 @@
 """The engine behind every front end: opens sessions, and keeps the ones in use."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -143,7 +144,8 @@ class Engine:
             updated_at=now,
             instructions=setup.instructions,
         )
-        await self.journal.create(record)
+        async with self._unless_cancelled(record.id):
+            await self.journal.create(record)
         opened = self._assemble(record, setup, roots=roots, settings=settings, notices=notices)
         self._attach(opened, setup.servers)
         return opened
@@ -177,10 +179,21 @@ class Engine:
         record = forked(
             source, clock=self.clock, cwd=setup.cwd, additional=setup.additional, instructions=setup.instructions
         )
-        await self.journal.fork(record, source=source.id)
+        async with self._unless_cancelled(record.id):
+            await self.journal.fork(record, source=source.id)
         opened = self._assemble(record, setup, roots=roots, settings=self.settings(roots[0]))
         self._attach(opened, setup.servers)
         return opened
+
+    @asynccontextmanager
+    async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:
+        """What the journal takes although the block is cancelled is removed again: nobody knows of that session."""
+        try:
+            yield
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True, deadline=anyio.current_time() + LAST_WORDS):
+                await self.journal.delete(session_id)
+            raise
 
     async def _opened(self, session_id: str, setup: SessionSetup) -> OpenSession:
         roots = _roots(setup)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -23,6 +23,7 @@ from claw_acp.runtime.lifetimes import EngineHouse
 from claw_acp.session.session import Session
 from tests.support.agent_process import PATIENCE, AgentProcess
 from tests.support.editor import Editor
+from tests.support.editor_v2 import EditorV2
 from tests.support.exchange import Json
 from tests.support.official_schema import Judge, OfficialSchema
 from tests.support.script_files import Script, configure
@@ -131,6 +132,13 @@ class Guest(Editor):
         self.over = True
 
 
+class GuestV2(Guest, EditorV2):
+    """An editor on a wire that speaks protocol 2."""
+
+
+_G = TypeVar("_G", bound=Guest)
+
+
 class SharedHouse:
     """One engine. Made by `opened`."""
 
@@ -161,9 +169,16 @@ class SharedHouse:
 
     async def visit(self, **capabilities: Json) -> Guest:
         """One more editor, initialized; it may leave by itself, or stay until the house is closed."""
+        return await self._welcome(Guest, capabilities)
+
+    async def visit_2(self, **capabilities: Json) -> GuestV2:
+        """The same, speaking protocol 2."""
+        return await self._welcome(GuestV2, capabilities)
+
+    async def _welcome(self, kind: type[_G], capabilities: Json) -> _G:
         wire = Wire()
-        judge = Judge(OfficialSchema.load(), prompted_by="anyone")
-        guest = Guest(cast("AgentProcess", wire), project=self._project, script=self.script, judge=judge)
+        judge = Judge(OfficialSchema.load(kind.version), prompted_by="anyone")
+        guest = kind(cast("AgentProcess", wire), project=self._project, script=self.script, judge=judge)
         guest.wire, guest.ended, guest.capabilities = wire, anyio.Event(), dict(capabilities)
         self._tasks.start_soon(self._serve, guest)
         self._tasks.start_soon(guest.read, self._tasks)
@@ -171,7 +186,7 @@ class SharedHouse:
         return guest
 
     async def _serve(self, guest: Guest) -> None:
-        await Connection(guest.wire, self._house, clock=SYSTEM_CLOCK).run()
+        await Connection(guest.wire, self._house, clock=SYSTEM_CLOCK, spoken=(1, 2)).run()
         guest.over = True
         guest.wire.end()
         guest.ended.set()

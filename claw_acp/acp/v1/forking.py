@@ -4,7 +4,7 @@ from functools import partial
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.session_setup import setup_of
-from claw_acp.acp.sessions import introduce
+from claw_acp.acp.sessions import introduce, opening
 from claw_acp.acp.v1.sessions import made
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import IncomingCall, Reply
@@ -17,5 +17,6 @@ async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -
     request = parse(ForkSessionRequest, params, method=call.method)
     setup = setup_of(connection, request)
     engine = await connection.engine()
-    view = connection.open(await engine.fork(request.session_id, setup))
-    return Reply(made(view), partial(introduce, engine, view))
+    async with opening(connection, engine, made=True) as enter:
+        view = enter(await engine.fork(request.session_id, setup))
+        return Reply(made(view), partial(introduce, engine, view))

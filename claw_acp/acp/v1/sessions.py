@@ -5,7 +5,7 @@ from functools import partial
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.session_setup import setup_of
-from claw_acp.acp.sessions import close_open, find_commands, prepare_history, settle
+from claw_acp.acp.sessions import close_open, find_commands, opening, prepare_history, settle
 from claw_acp.acp.v1.settings import settings_of
 from claw_acp.acp.view import SessionView
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -25,31 +25,37 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     request = parse(NewSessionRequest, params, method=call.method)
     setup = setup_of(connection, request)
     engine = await connection.engine()
-    view = connection.open(await engine.create(setup))
-    return Reply(made(view), partial(settle, engine, view))
+    async with opening(connection, engine, made=True) as enter:
+        view = enter(await engine.create(setup))
+        return Reply(made(view), partial(settle, engine, view))
 
 
 async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier, its whole conversation shown before the answer."""
     request = parse(LoadSessionRequest, params, method=call.method)
-    async with connection.holding(request.session_id):
-        view = await _reopen(connection, request)
-        await view.replay()
-    await find_commands(view.opened)
-    await view.announce()
-    return Reply(settings_of(view.opened, view.client), partial(prepare_history, await connection.engine(), view))
+    setup = setup_of(connection, request)
+    engine = await connection.engine()
+    async with opening(connection, engine) as enter:
+        async with connection.holding(request.session_id):
+            view = enter(await engine.open(request.session_id, setup))
+            await view.replay()
+        await find_commands(view.opened)
+        await view.announce()
+        return Reply(settings_of(view.opened, view.client), partial(prepare_history, engine, view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
     """A session made earlier, without showing its conversation again."""
     request = parse(ResumeSessionRequest, params, method=call.method)
+    setup = setup_of(connection, request)
     is_new_here = not connection.has_open(request.session_id)
-    view = await _reopen(connection, request)
-    join = AsyncExitStack()
-    if is_new_here and view.opened.session.busy:
-        await join.enter_async_context(view.holding())
     engine = await connection.engine()
-    return Reply(settings_of(view.opened, view.client), partial(_join, engine, view, join))
+    async with opening(connection, engine) as enter:
+        view = enter(await engine.open(request.session_id, setup))
+        join = AsyncExitStack()
+        if is_new_here and view.opened.session.busy:
+            await join.enter_async_context(view.holding())
+        return Reply(settings_of(view.opened, view.client), partial(_join, engine, view, join))
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -71,10 +77,3 @@ async def _join(engine: Engine, view: SessionView, hold: AsyncExitStack) -> None
         if view.opened.session.busy:
             await view.show_running()
     await settle(engine, view)
-
-
-async def _reopen(connection: Connection, request: LoadSessionRequest | ResumeSessionRequest) -> SessionView:
-    setup = setup_of(connection, request)
-    engine = await connection.engine()
-    opened = await engine.open(request.session_id, setup)
-    return connection.open(opened)

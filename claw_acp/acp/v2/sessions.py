@@ -5,13 +5,13 @@ from functools import partial
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.session_setup import AnyServer, Opening, setup_of
-from claw_acp.acp.sessions import close_open, find_commands, introduce, settle
+from claw_acp.acp.sessions import close_open, find_commands, introduce, opening, settle
 from claw_acp.acp.v2.view import SessionViewV2
+from claw_acp.acp.view import SessionView
 from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall, Reply
-from claw_acp.runtime.engine import OpenSession
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.sessions import CloseSessionRequest
 from claw_acp.schema.stored_sessions import SessionStatusRequest
@@ -22,8 +22,9 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     """A new session, which is idle; notices follow the answer."""
     setup = _setup(connection, parse(NewSessionRequest, params, method=call.method))
     engine = await connection.engine()
-    view = _opened(connection, await engine.create(setup))
-    return Reply(await _made(view), partial(settle, engine, view))
+    async with opening(connection, engine, made=True) as enter:
+        view = _ours(enter(await engine.create(setup)))
+        return Reply(await _made(view), partial(settle, engine, view))
 
 
 async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -31,8 +32,9 @@ async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -
     request = parse(ForkSessionRequest, params, method=call.method)
     setup = _setup(connection, request)
     engine = await connection.engine()
-    view = _opened(connection, await engine.fork(request.session_id, setup))
-    return Reply(await _made(view), partial(introduce, engine, view))
+    async with opening(connection, engine, made=True) as enter:
+        view = _ours(enter(await engine.fork(request.session_id, setup)))
+        return Reply(await _made(view), partial(introduce, engine, view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -41,16 +43,17 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     setup = _setup(connection, request)
     is_new_here = not connection.has_open(request.session_id)
     engine = await connection.engine()
-    async with connection.holding(request.session_id):
-        view = _opened(connection, await engine.open(request.session_id, setup))
-        async with view.holding():
-            if request.replay_from is not None:
-                await view.replay()
-            elif is_new_here and view.opened.session.busy:
-                await view.show_running()
-    await find_commands(view.opened)
-    await view.tell_state()  # the last word before the answer
-    return Reply(view.offers(), partial(settle, engine, view))
+    async with opening(connection, engine) as enter:
+        async with connection.holding(request.session_id):
+            view = _ours(enter(await engine.open(request.session_id, setup)))
+            async with view.holding():
+                if request.replay_from is not None:
+                    await view.replay()
+                elif is_new_here and view.opened.session.busy:
+                    await view.show_running()
+        await find_commands(view.opened)
+        await view.tell_state()  # the last word before the answer
+        return Reply(view.offers(), partial(settle, engine, view))
 
 
 async def status(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -86,9 +89,9 @@ def session_view(connection: Connection, session_id: str) -> SessionViewV2:
     return view
 
 
-def _opened(connection: Connection, opened: OpenSession) -> SessionViewV2:
-    connection.open(opened)
-    return session_view(connection, opened.session.id)
+def _ours(view: SessionView) -> SessionViewV2:
+    assert isinstance(view, SessionViewV2)  # what a connection of protocol 2 makes
+    return view
 
 
 async def _made(view: SessionViewV2) -> JsonObject:
