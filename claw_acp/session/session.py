@@ -29,7 +29,7 @@ from claw_acp.core.value import replace
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.watcher import Watcher, keep_pace
+from claw_acp.session.watcher import Watchers
 from claw_acp.session.work import Work
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class Session:
         self.history = History()
         self.shelf = SessionShelf()
         self.work = Work(self.show, tasks=tasks)
-        self.watchers: list[Watcher] = []
+        self.watchers = Watchers()
         self._journal = journal
         self._clock = clock
         self._seq = 0
@@ -148,9 +148,9 @@ class Session:
         except anyio.get_cancelled_exc_class():
             # The journal has taken it already. Kept and never shown, a client would wait for its end for ever.
             with self.last_words():
-                await self._show(stamped)
+                await self.watchers.show(stamped)
             raise
-        await self._show(stamped)
+        await self.watchers.show(stamped)
         await anyio.lowlevel.checkpoint_if_cancelled()  # a turn must not get by without ever being cancellable
         return stamped
 
@@ -159,7 +159,7 @@ class Session:
 
         It has no place in the journal: its `seq` is 0.
         """
-        await self._show(replace(event, session=self.id, seq=0))
+        await self.watchers.show(replace(event, session=self.id, seq=0))
 
     async def change(
         self,
@@ -212,14 +212,6 @@ class Session:
         if tuple(additional) != self.record.additional_directories:
             await self._journal.update(self.id, additional_directories=additional)
             self.record = replace(self.record, additional_directories=tuple(additional))
-
-    async def _show(self, event: Event) -> None:
-        late = False
-        for watcher in tuple(self.watchers):
-            await watcher.on_event(event)
-            late = watcher.behind or late
-        if late:
-            await keep_pace(self.watchers)
 
     def _take(self, event: Event) -> None:
         if event.seq > self._seq:

@@ -1,6 +1,6 @@
 """Those who see a session's events as they come, and the pace at which a session goes when they read slowly."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import anyio
@@ -38,28 +38,56 @@ class Watcher(Protocol):
         ...
 
 
-async def keep_pace(watchers: Sequence[Watcher]) -> None:
-    """Wait while everybody is behind: the work goes at the pace of the quickest reader.
+class Watchers(list[Watcher]):
+    """Everybody who watches one session."""
 
-    A single one is waited for, as long as it takes. Where others keep up, nobody waits for one who does not: what that
-    one has not read yet is kept up to a bound, and whoever reaches it is dropped.
-    """
-    while watchers and all(watcher.behind for watcher in watchers):
-        await _first_to_catch_up(tuple(watchers))
-    for watcher in tuple(watchers):
-        if watcher.lost:
-            watcher.drop()
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = anyio.Event()
 
+    def append(self, watcher: Watcher) -> None:
+        """One more."""
+        super().append(watcher)
+        self._tell()
 
-async def _first_to_catch_up(watchers: Sequence[Watcher]) -> None:
-    if len(watchers) == 1:
-        await watchers[0].caught_up()
-        return
+    def remove(self, watcher: Watcher) -> None:
+        """One less."""
+        super().remove(watcher)
+        self._tell()
 
-    async def wait_for(watcher: Watcher) -> None:
-        await watcher.caught_up()
-        tasks.cancel_scope.cancel()
+    async def show(self, event: Event) -> None:
+        """Show an event to all, and keep their pace."""
+        late = False
+        for watcher in tuple(self):
+            await watcher.on_event(event)
+            late = watcher.behind or late
+        if late:
+            await self._keep_pace()
 
-    async with anyio.create_task_group() as tasks:
-        for watcher in watchers:
-            tasks.start_soon(wait_for, watcher)
+    async def _keep_pace(self) -> None:
+        """Wait while everybody is behind: the work goes at the pace of the quickest reader.
+
+        A single one is waited for, as long as it takes. Where others keep up, nobody waits for one who does not: what
+        that one has not read yet is kept up to a bound, and whoever reaches it is dropped.
+        """
+        while self and all(watcher.behind for watcher in self):
+            await self._somebody_keeps_up()
+        for watcher in tuple(self):
+            if watcher.lost:
+                watcher.drop()
+
+    async def _somebody_keeps_up(self) -> None:
+        """Wait until one of them has caught up, or others are there."""
+
+        async def wait_for(news: Callable[[], Awaitable[object]]) -> None:
+            await news()
+            tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait_for, self._changed.wait)
+            for watcher in self:
+                tasks.start_soon(wait_for, watcher.caught_up)
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()

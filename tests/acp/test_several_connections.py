@@ -274,6 +274,22 @@ async def test_a_single_reader_is_waited_for_as_long_as_it_takes(open_house: Ope
         assert (await prompt.outcome()).text.endswith(" last")
 
 
+async def test_a_turn_that_waits_for_one_reader_goes_on_for_the_next_who_comes(open_house: OpenHouse) -> None:
+    script = Script(turn(say("first "), hold("gate"), *(say(PIECE) for _ in range(12)), say(" last")))
+    async with open_house(script=script) as house:
+        ada, bob = await house.visit(), await house.visit()
+        await ada.new_session()
+        prompt = await ada.start_prompt("long")
+        await ada.wait_for_text("first")
+        ada.wire.stall()
+        house.script.let_go("gate")
+        await _full(ada)
+        await _join(bob, ada.session)
+        await bob.wait_for_text(" last")
+        ada.wire.go_on()
+        assert len((await prompt.outcome()).text) == len("first  last") + 12 * len(PIECE)
+
+
 async def _full(guest: Guest) -> None:
     await _until(lambda: guest.wire.backlog > HIGH_WATER)
 

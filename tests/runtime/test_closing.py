@@ -33,7 +33,8 @@ async def test_whoever_watches_is_told_once_that_the_session_is_closed(tmp_path:
     async with _engine(tmp_path) as engine:
         opened = await engine.create(SessionSetup(cwd=str(tmp_path)))
         watchers = [Seen(), Seen()]
-        opened.session.watchers.extend(watchers)
+        for watcher in watchers:
+            opened.session.watchers.append(watcher)
         await getattr(engine, way)(opened.session.id)
         assert [watcher.closed for watcher in watchers] == [True, True]
 
