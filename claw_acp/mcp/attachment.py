@@ -24,6 +24,7 @@ from claw_acp.mcp.server import FAREWELL, Server
 from claw_acp.session.session import Session
 
 MOST_TOOLS = 100  # lent to one session; vendors refuse requests with more than 128, ours included
+HEAD_START = 0.25  # seconds at most that servers wait for the answer that opens the session to be written
 LAST_WORDS = 1.0  # seconds beyond a server's own farewell until nobody waits for it any more
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class ServerAttachment:
         self._shown: Sequence[tuple[str, str, str | None]] = ()
         self._left_out = 0
         self._told_too_many = False
-        self._introduced = False
+        self._introduced = anyio.Event()
         self._news: list[Event] = []
 
     # ------------------------------------------------------------------ which servers
@@ -71,7 +72,7 @@ class ServerAttachment:
                 server = Server(
                     plan, slug=slug, session=self._session, clock=self._clock, changed=self._changed, tell=self._tell
                 )
-                self._tasks.start_soon(server.run, name=f"MCP server {slug}")
+                self._tasks.start_soon(self._run, server, name=f"MCP server {slug}")
                 self._since = anyio.current_time()
                 known = Lending(server)
             lendings.append(known)
@@ -84,6 +85,11 @@ class ServerAttachment:
         self._forget()
         self._shown = self._signature()  # whoever opens a session is told its commands anyway
         self._tell_roots()
+
+    async def _run(self, server: Server) -> None:
+        with anyio.move_on_after(HEAD_START):  # importing the library makes the whole process slow
+            await self._introduced.wait()
+        await server.run()
 
     def _tell_roots(self) -> None:
         if tuple(self._roots) != tuple(self._session.roots):
@@ -101,14 +107,14 @@ class ServerAttachment:
 
     async def introduce(self) -> None:
         """See `Attachment`."""
-        self._introduced = True
+        self._introduced.set()
         while self._news:
             await self._session.show(self._news.pop(0))
 
     async def _tell(self, event: Event) -> None:
         """Show something, though never before the answer that tells a client of its session."""
         self._news.append(event)
-        if self._introduced:
+        if self._introduced.is_set():
             await self.introduce()
 
     async def aclose(self) -> None:
@@ -116,6 +122,7 @@ class ServerAttachment:
         servers = [*self._leaving, *(lending.server for lending in self._lendings)]
         self._lendings, self._leaving = [], []
         self._forget()
+        self._introduced.set()
         for server in servers:
             server.stop()
         with anyio.move_on_after(FAREWELL + LAST_WORDS, shield=True):
