@@ -25,10 +25,13 @@ class Folder(NamedTuple):
 
 
 def folders_for(roots: Sequence[Path], *, config_dir: Path, home: Path) -> Sequence[Folder]:
-    """All places in the order of their rights: the session's folders, then the user's own."""
+    """All places in the order of their rights: the user's own, then the session's folders.
+
+    A project comes from strangers: it must not put words of its own behind a name that the user knows.
+    """
     project = [Folder(root / path, "project", root) for root in roots for path in PROJECT_FOLDERS]
     user = [Folder(config_dir / "commands", "user"), Folder(home / ".claude" / "commands", "user")]
-    return [*project, *user]
+    return [*user, *project]
 
 
 def watched(
@@ -58,7 +61,8 @@ class PromptFolders:
 
     Attributes:
         commands: By scope; of several with one name the first counts, in the order of the folders.
-        troubles: What is wrong with files that make no command, one line each.
+        troubles: What is wrong with files that make no command, and which files of a project the user's own hide; one
+            line each.
     """
 
     def __init__(self, folders: Callable[[], Sequence[Folder]], *, taken: Callable[[], Collection[str]]) -> None:
@@ -72,7 +76,7 @@ class PromptFolders:
         """See what is there now; True when the commands are not what they were. Blocks: for a worker thread."""
         kept: dict[Path, _Kept] = {}
         troubles: list[str] = []
-        chosen: dict[str, PromptFile] = {}
+        chosen: dict[str, Scope] = {}
         scopes: dict[str, list[PromptFile]] = {}
         taken = self._taken()
         for folder in self._folders():
@@ -82,8 +86,10 @@ class PromptFolders:
                 if command is not None and command.name in taken:
                     trouble = f"/{command.name} is a command of this program; give the file another name"
                 elif command is not None and command.name not in chosen:
-                    chosen[command.name] = command
+                    chosen[command.name] = folder.scope
                     scopes.setdefault(folder.scope, []).append(command)
+                elif command is not None and chosen[command.name] != folder.scope:
+                    trouble = f"your own /{command.name} hides it; give one of them another name"
                 if trouble:
                     troubles.append(printable(f"{path}: {trouble}"))
         changed = scopes != self.commands

@@ -27,7 +27,7 @@ SERVERS: Final = "From MCP servers"
 class CommandList:
     """The commands of one session: ours, those of prompt files, and those of its MCP servers.
 
-    A name belongs to the first that has it, in this order: our own commands cannot be replaced.
+    A name belongs to the first that has it: ours, then the user's files, the project's, the servers'.
 
     Args:
         session: Whose folders are looked at.
@@ -59,8 +59,8 @@ class CommandList:
         files: Mapping[str, Sequence[Command]] = {} if self._folders is None else self._folders.commands
         found = [
             (BUILT_IN, self._own()),
-            (PROJECT, files.get("project", ())),
             (USER, files.get("user", ())),
+            (PROJECT, files.get("project", ())),
             (SERVERS, self._lent()),
         ]
         taken: set[str] = set()

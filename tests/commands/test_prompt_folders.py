@@ -42,12 +42,11 @@ def test_nothing_anywhere_is_no_news(places: Places) -> None:
     assert (places.folders.commands, places.folders.troubles) == ({}, ())
 
 
-def test_every_place_is_looked_at_and_the_nearest_of_a_name_counts(places: Places) -> None:
+def test_every_place_is_looked_at_and_the_first_of_a_name_counts(places: Places) -> None:
     places.write(places.project / ".claw/commands/a.md", "project")
     places.write(places.project / ".claude/commands/a.md", "shadowed")
     places.write(places.project / ".claude/commands/b.md")
     places.write(places.other / ".claw/commands/c.md")
-    places.write(places.own / "commands/a.md", "shadowed too")
     places.write(places.own / "commands/d.md", "ours")
     places.write(places.home / ".claude/commands/d.md", "theirs")
     places.write(places.home / ".claude/commands/e.MD")
@@ -55,6 +54,14 @@ def test_every_place_is_looked_at_and_the_nearest_of_a_name_counts(places: Place
     assert (places.names("project"), places.names("user")) == (["a", "b", "c"], ["d", "e"])
     assert (places.prompt("project", "a"), places.prompt("user", "d")) == ("project", "ours")
     assert places.folders.troubles == ()
+
+
+def test_a_project_cannot_take_the_name_of_the_users_own_command(places: Places) -> None:
+    hidden = places.write(places.project / ".claw/commands/review.md", "project")
+    places.write(places.home / ".claude/commands/review.md", "mine")
+    places.folders.look()
+    assert (places.names("project"), places.prompt("user", "review")) == ([], "mine")
+    assert places.folders.troubles == (f"{hidden}: your own /review hides it; give one of them another name",)
 
 
 def test_sub_folders_become_part_of_the_name_down_to_a_depth(places: Places) -> None:
