@@ -44,11 +44,16 @@ class FetchesUrl(Value):
 
 
 class UsesServer(Value):
-    """The call goes to a tool of an MCP server; `reads_only` is what the server says of it (a claim, not a fact)."""
+    """The call goes to a tool of an MCP server.
+
+    `reads_only` is what the server says of it (a claim, not a fact); `destroys` is set where it warns that the tool may
+    destroy something.
+    """
 
     server: str
     tool: str
     reads_only: bool = False
+    destroys: bool = False
 
 
 Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer

@@ -93,6 +93,7 @@ def _tool(tool: Tool) -> OfferedTool:
         description=tool.description or "",
         schema=schema,
         reads_only=bool(hints and hints.read_only_hint),
+        destroys=bool(hints and hints.destructive_hint),  # MCP's default is true, which would say it of nearly all
     )
 
 

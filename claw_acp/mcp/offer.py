@@ -13,13 +13,14 @@ OnProgress: TypeAlias = Callable[[str], Awaitable[None]]
 
 
 class OfferedTool(Value):
-    """A tool. `reads_only` is the server's own claim; `schema` is as it came."""
+    """A tool. `reads_only` and `destroys` are what the server itself says of it; `schema` is as it came."""
 
     name: str
     title: str | None
     description: str
     schema: JsonObject
     reads_only: bool = False
+    destroys: bool = False
 
 
 class PromptArgument(Value):

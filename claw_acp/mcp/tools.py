@@ -46,7 +46,9 @@ class _Calling(Invocation):
         self._over = False
         title = printable(f"{tool.title or tool.name} ({server.name})")[:LONGEST_TITLE]
         self.view = CallView(title=title, kind="read" if tool.reads_only else "other")
-        self.accesses = (UsesServer(server=server.name, tool=tool.name, reads_only=tool.reads_only),)
+        self.accesses = (
+            UsesServer(server=server.name, tool=tool.name, reads_only=tool.reads_only, destroys=tool.destroys),
+        )
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The arguments: what the server does with them nobody can show."""

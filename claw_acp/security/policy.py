@@ -85,6 +85,9 @@ class Policy:
             return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} may do more")
         if rule is not None:
             return by_rule(rule, f"calling {what}")
+        if access.destroys:
+            why = f"{what} may destroy something, as the server says"
+            return Finding(verdict="ask", reason=why, remember=usable([tool]))
         if mode == "auto":
             return Finding(verdict="allow", reason=f"auto mode calls {what} by itself")
         return Finding(verdict="ask", reason=f"{what} works outside this program", remember=usable([tool]))

@@ -68,6 +68,20 @@ async def test_a_tool_is_asked_for_with_its_arguments_and_may_be_allowed_for_goo
     assert "raw__env" in (home / "claw" / "permissions.toml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("hints", "questions"), [({"destructiveHint": True}, 1), ({"destructiveHint": False}, 0), ({}, 0)]
+)
+async def test_auto_mode_asks_about_tools_that_say_that_they_destroy(spawn: Spawn, hints: Json, questions: int) -> None:
+    tool = {"name": "wipe", "description": "", "inputSchema": {"type": "object"}, "annotations": hints}
+    async with spawn(script=_script(call("raw__wipe")), config=AUTO) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor, tools=[tool])])
+        await ready(editor)
+        editor.will_answer("allow_once")
+        assert [used["status"] for used in (await editor.prompt("go")).calls] == ["completed"]
+        assert len(editor.received("session/request_permission")) == questions
+
+
 async def test_a_refused_call_never_reaches_the_server(spawn: Spawn) -> None:
     async with spawn(script=_script(call("raw__echo", text="hi"))) as editor:
         await editor.initialize()

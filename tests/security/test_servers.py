@@ -42,6 +42,18 @@ def test_verdicts_in_every_mode(
     assert _verdicts(house, given_rules, reads_only=True) == verdicts_of_a_reader
 
 
+@pytest.mark.parametrize(
+    ("given_rules", "verdicts"),
+    [({}, "x???"), ({"allow": (TOOL,)}, "xaaa"), ({"deny": (TOOL,)}, "xxxx")],
+)
+def test_a_tool_that_warns_that_it_destroys_is_asked_about_in_auto_mode_too(
+    house: House, given_rules: dict[str, tuple[str, ...]], verdicts: str
+) -> None:
+    access = UsesServer(server="github", tool="create_issue", destroys=True)
+    decisions = [house.decide(access, tool=TOOL, mode=mode, given=rules(**given_rules)) for mode in MODES]
+    assert "".join(LETTERS[decision.verdict] for decision in decisions) == verdicts
+
+
 def test_always_is_a_rule_for_this_tool_alone_and_then_nobody_is_asked(house: House) -> None:
     access = UsesServer(server="github", tool="create_issue")
     asked = house.decide(access, tool=TOOL)
