@@ -47,13 +47,15 @@ class UsesServer(Value):
     """The call goes to a tool of an MCP server.
 
     `reads_only` is what the server says of it (a claim, not a fact); `destroys` is set where it warns that the tool may
-    destroy something.
+    destroy something. With `shared` the name of our tool stands for many things of many servers, and allowing one of
+    them for good must not allow the others.
     """
 
     server: str
     tool: str
     reads_only: bool = False
     destroys: bool = False
+    shared: bool = False
 
 
 Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer

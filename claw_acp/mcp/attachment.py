@@ -17,8 +17,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandsChanged, Event, Notice
 from claw_acp.core.ids import new_id
 from claw_acp.mcp.lending import Lending
-from claw_acp.mcp.names import server_names
-from claw_acp.mcp.plan import plans
+from claw_acp.mcp.plan import plans, slugs
 from claw_acp.mcp.resources import ListResources, ReadResource
 from claw_acp.mcp.server import FAREWELL, Server
 from claw_acp.session.session import Session
@@ -66,7 +65,7 @@ class ServerAttachment:
         before = {(lending.server.plan.name, lending.server.slug): lending for lending in self._lendings}
         wanted = plans(specs, settings)
         lendings: list[Lending] = []
-        for plan, slug in zip(wanted, server_names(plan.name for plan in wanted), strict=True):
+        for plan, slug in zip(wanted, slugs(wanted), strict=True):
             known = before.get((plan.name, slug))
             if known is None or known.server.plan != plan or known.server.ended.is_set():
                 server = Server(

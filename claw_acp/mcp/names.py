@@ -7,28 +7,35 @@ from collections.abc import Iterable, Sequence
 
 LONGEST = 64  # characters of a tool's name (OpenAI, Anthropic, Gemini)
 LONGEST_SERVER = 24  # characters of the server's part of it
-_DIGEST = 6  # hexadecimal digits that tell names apart which look alike once they are made valid
+_DIGITS = 6  # hexadecimal digits that tell names apart which look alike once they are made valid
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def server_names(names: Iterable[str]) -> list[str]:
-    """The part that stands before `__`, for each server of a list; the second of one name gets `_2`.
+    """The part that stands before `__`, for each server of a list; the same for the same name, but where two have one.
 
-    It starts with a letter (Gemini wants one, and so do permission rules), and holds no `__` itself.
+    It starts with a letter (Gemini wants one, and so do permission rules), and holds no `__` itself. Where the name
+    cannot be kept as it is, a digest of it follows: rules that people store must never become those of another server
+    because that takes its place in the list.
     """
     taken: list[str] = []
     for name in names:
-        plain = re.sub(r"_{2,}", "_", _valid(name)).strip("_-") or "server"
-        if not plain[0].isalpha():
-            plain = f"mcp_{plain}"
-        plain = plain[:LONGEST_SERVER].rstrip("_-")
-        number, unique = 1, plain
+        slug = _server_name(name)
+        number, unique = 1, slug
         while unique in taken:
             number += 1
-            unique = f"{plain}_{number}"
+            unique = f"{slug}_{_digest(f'{number} {name}')}"  # `_2` may be what another calls itself
         taken.append(unique)
     return taken
+
+
+def _server_name(name: str) -> str:
+    plain = re.sub(r"_{2,}", "_", _valid(name)).strip("_-") or "server"
+    if not plain[0].isalpha():
+        plain = f"mcp_{plain}"
+    plain = plain[:LONGEST_SERVER].rstrip("_-")
+    return plain if plain == name else f"{plain[: LONGEST_SERVER - _DIGITS - 1].rstrip('_-')}_{_digest(name)}"
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -39,8 +46,7 @@ def tool_name(server: str, tool: str) -> str:
     plain = _valid(tool)
     room = LONGEST - len(server) - 2
     if plain != tool or not plain or len(plain) > room:
-        digest = hashlib.sha256(tool.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
-        plain = f"{plain[: room - _DIGEST - 1] or 'tool'}_{digest}"
+        plain = f"{plain[: room - _DIGITS - 1] or 'tool'}_{_digest(tool)}"
     return f"{server}__{plain}"
 
 
@@ -56,6 +62,10 @@ def command_names(server: str, prompts: Sequence[str]) -> list[str]:
             unique = f"{plain}_{number}"
         taken.append(unique)
     return taken
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 def _valid(name: str) -> str:

@@ -1,6 +1,6 @@
 """Which servers a session is to have, before anything is known to work."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from claw_acp.contracts.mcp_server import HttpServer, McpServerSpec, StdioServer
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.mcp.failure import ServerFailed
+from claw_acp.mcp.names import server_names
 
 START_SECONDS = 30.0  # until a server has said what it offers
 CALL_SECONDS = 120.0  # for one call without a sign of life
@@ -101,6 +102,13 @@ def plans(specs: Iterable[McpServerSpec], settings: Settings) -> list[Plan]:
         if entry.enabled
     ]
     return found
+
+
+def slugs(wanted: Sequence[Plan]) -> list[str]:
+    """The name of each in tools and rules. What a client calls its servers never renames one of the configuration."""
+    order = sorted(range(len(wanted)), key=lambda index: isinstance(wanted[index], Given))
+    named = dict(zip(order, server_names(wanted[index].name for index in order), strict=True))
+    return [named[index] for index in range(len(wanted))]
 
 
 def _text(path: Path | None) -> str | None:

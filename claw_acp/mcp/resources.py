@@ -94,7 +94,9 @@ class _Reading(Invocation):
         self._uri = uri
         self._context = context
         self.view = CallView(title=printable(f"Read {uri} ({server.name})")[:200], kind="read")
-        self.accesses = (UsesServer(server=server.name, tool=f"reading {printable(uri)[:200]}", reads_only=True),)
+        self.accesses = (
+            UsesServer(server=server.name, tool=f"reading {printable(uri)[:200]}", reads_only=True, shared=True),
+        )
 
     async def run(self) -> ToolResult:
         """Ask for it."""
@@ -122,9 +124,8 @@ def _named(name: str, servers: Sequence[Server]) -> Server:
     Raises:
         InvalidArguments: There is none.
     """
-    for server in servers:
-        if name in {server.slug, server.name}:
-            return server
+    for server in [*(one for one in servers if one.slug == name), *(one for one in servers if one.name == name)]:
+        return server
     known = ", ".join(server.slug for server in servers) or "none at the moment"
     raise InvalidArguments(f"`server` must be one of those that have resources: {known}.")
 

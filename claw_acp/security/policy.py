@@ -85,12 +85,12 @@ class Policy:
             return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} may do more")
         if rule is not None:
             return by_rule(rule, f"calling {what}")
+        remember = () if access.shared else usable([tool])
         if access.destroys:
-            why = f"{what} may destroy something, as the server says"
-            return Finding(verdict="ask", reason=why, remember=usable([tool]))
+            return Finding(verdict="ask", reason=f"{what} may destroy something, as the server says", remember=remember)
         if mode == "auto":
             return Finding(verdict="allow", reason=f"auto mode calls {what} by itself")
-        return Finding(verdict="ask", reason=f"{what} works outside this program", remember=usable([tool]))
+        return Finding(verdict="ask", reason=f"{what} works outside this program", remember=remember)
 
     def _judge_url(self, access: FetchesUrl, *, tool: str, mode: Mode) -> Finding:
         host = host_of(access.url)

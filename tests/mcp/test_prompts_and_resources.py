@@ -107,6 +107,7 @@ async def test_resources_are_listed_and_read(spawn: Spawn) -> None:
         editor.will_answer("allow_once")
         outcome = await editor.prompt("go")
         [asked] = editor.received("session/request_permission")
+    assert "allow_always" not in {option["kind"] for option in asked["params"]["options"]}
     listed, read = outcome.calls
     assert shown_text(listed) == (
         "Server raw:\n"

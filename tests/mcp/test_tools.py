@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from claw_acp.mcp.names import server_names
 from claw_acp.mcp.patience import Patience
 from tests.mcp.support import AUTO, commands, configured, heard, methods, raw, ready
 from tests.support.agent_process import eventually
@@ -179,14 +180,26 @@ async def test_names_are_unique_and_valid_whatever_servers_call_themselves_and_t
         await editor.initialize()
         servers = [raw(editor, "my server", tools=odd), raw(editor, "my server"), raw(editor, "")]
         await editor.new_session(mcpServers=servers)
-        await ready(editor, "my_server", "my_server_2", "server")
+        slugs = server_names(["my server", "my server", ""])
+        await ready(editor, *slugs)
         [tool] = (await editor.prompt("go")).calls
     names = shown_text(tool).partition("There are: ")[2].rstrip(".").split(", ")
     lent = [name for name in names if "__" in name]
     assert lent == sorted(set(lent), key=lent.index)
     assert len(lent) == 4 + 4 + 4 + 4
     assert all(0 < len(name) <= 64 and name.replace("-", "_").isidentifier() and name.isascii() for name in lent)
-    assert {"my_server__echo", "my_server_2__echo", "server__echo"} <= set(lent)
+    assert {f"{slug}__echo" for slug in slugs} <= set(lent)
+
+
+async def test_a_server_of_the_configuration_keeps_its_name_beside_a_clients_of_the_same(spawn: Spawn) -> None:
+    script = Script(turn(call("raw__env", variable="OWNER")), turn(say("done")))
+    config = AUTO + configured().replace("env = {", 'env = { OWNER = "the user",')
+    async with spawn(script=script, config=config) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor)])
+        await ready(editor, *server_names(["raw", "raw"]))
+        outcome = await editor.prompt("go")
+    assert [shown_text(tool) for tool in outcome.calls] == ["the user"]
 
 
 async def test_what_a_server_has_later_can_be_used_then(spawn: Spawn) -> None:

@@ -63,6 +63,12 @@ def test_always_is_a_rule_for_this_tool_alone_and_then_nobody_is_asked(house: Ho
     assert house.decide(access, tool="github__delete_repo", given=rules(allow=asked.remember)).verdict == "ask"
 
 
+def test_what_one_tool_of_ours_reads_from_any_server_is_asked_about_each_time(house: House) -> None:
+    access = UsesServer(server="github", tool="reading note:///1", reads_only=True, shared=True)
+    asked = house.decide(access, tool="mcp_read_resource")
+    assert (asked.verdict, asked.remember) == ("ask", ())
+
+
 def test_the_reason_names_the_tool_and_its_server(house: House) -> None:
     access = UsesServer(server="github", tool="create_issue")
     assert "Create_issue of the MCP server github" in house.decide(access, tool=TOOL).reason
