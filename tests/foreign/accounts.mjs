@@ -1,5 +1,5 @@
-// Logging in and out and setting providers through the official TypeScript SDK: first with its unstable surface, then as
-// a client that knows nothing but the stable one. The plan adds `project`, `key` and `gateway`, another address.
+// Logging in and out and setting providers through the official TypeScript SDK: first with its unstable surface, then
+// as a client that knows nothing but the stable one. The plan adds `project`, `key` and `gateway`, another address.
 
 import * as stable from "@agentclientprotocol/sdk";
 import * as unstable from "@agentclientprotocol/sdk/unstable";
@@ -37,7 +37,8 @@ const opening = { cwd: plan.project, mcpServers: [] };
 const prompt = (sessionId) => ({ sessionId, prompt: [{ type: "text", text: "hi" }] });
 
 const { agent } = unstable.methods;
-const app = makeApp(unstable).onNotification(unstable.methods.client.auth.statusUpdate, ({ params }) => news.push(params));
+const { statusUpdate } = unstable.methods.client.auth;
+const app = makeApp(unstable).onNotification(statusUpdate, ({ params }) => news.push(params));
 await inNewProcess(app, async (context) => {
   const ask = (method, params) => context.request(method, params);
   report.methods = (await ask(agent.initialize, hello(unstable))).authMethods;

@@ -83,8 +83,9 @@ await inNewProcess(app, async (context) => {
   const bare = provider.registerServer(context, {
     name: "bare",
     handler: ({ method, params }) => {
+      const listing = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
       const tools = [{ name: "refuse", inputSchema: { type: "object" } }];
-      if (method === "tools/list") return { result: { tools, resultType: "complete", ttlMs: 0, cacheScope: "private" } };
+      if (method === "tools/list") return { result: { ...listing, tools } };
       if (method === "tools/call") throw new acp.McpProtocolError(-32000, `no ${params.name} today`);
       throw new acp.McpProtocolError(-32601, `no method ${method}`);
     },

@@ -1,6 +1,6 @@
-// What can be done with sessions, through the official TypeScript SDK with its unstable surface: instructions, settings,
-// copies, archives, titles, commands from files, plans, notices, forms, and requests that are cancelled. The plan adds
-// `project` and `model`, the one that is asked over HTTP.
+// What can be done with sessions, through the official TypeScript SDK with its unstable surface: instructions,
+// settings, copies, archives, titles, commands from files, plans, notices, forms, and requests that are cancelled. The
+// plan adds `project` and `model`, the one that is asked over HTTP.
 
 import * as acp from "@agentclientprotocol/sdk/unstable";
 import { Heard, failure, finish, inNewProcess, plan, report, strict } from "./strict_client.mjs";
@@ -36,8 +36,10 @@ await inNewProcess(app, async (context) => {
   const ask = (method, params) => context.request(method, params);
   const prompt = (sessionId, text, options) =>
     context.request(session.prompt, { sessionId, prompt: words(text) }, options);
-  const set = (sessionId, configId, value) =>
-    ask(session.setConfigOption, { sessionId, configId, value, ...(typeof value === "boolean" && { type: "boolean" }) });
+  const set = (sessionId, configId, value) => {
+    const kind = typeof value === "boolean" ? { type: "boolean" } : {};
+    return ask(session.setConfigOption, { sessionId, configId, value, ...kind });
+  };
 
   report.hello = await ask(agent.initialize, {
     protocolVersion: acp.PROTOCOL_VERSION,

@@ -17,7 +17,8 @@ const PATIENCE = 20_000; // milliseconds any single wait may take; only a hang t
 const SHOWN = 12; // frames that a failure brings along
 const { $defs } = createRequire(import.meta.url)("@agentclientprotocol/sdk/schema/v1/schema.unstable.json");
 
-const complain = (...words) => report.complaints.push(words.map((word) => JSON.stringify(word) ?? String(word)).join(" "));
+const shown = (word) => JSON.stringify(word) ?? String(word);
+const complain = (...words) => report.complaints.push(words.map(shown).join(" "));
 console.error = console.warn = complain;
 
 /** Notes in the report whatever the app has no handler for. */
@@ -143,7 +144,8 @@ function check(message, asked) {
 /** Complains of what decoding left out or changed: an unknown field, or one with a value it did not like. */
 function lost(sent, seen, path) {
   if (typeof sent !== "object" || sent === null) {
-    if (sent !== seen && !(sent === null && seen === undefined)) complain("decoded otherwise", path, sent, String(seen));
+    const isSame = sent === seen || (sent === null && seen === undefined);
+    if (!isSame) complain("decoded otherwise", path, sent, seen);
     return;
   }
   for (const key of Object.keys(sent)) lost(sent[key], seen?.[key], `${path}.${key}`);
