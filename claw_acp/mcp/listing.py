@@ -40,7 +40,11 @@ async def offered(session: ClientSession, *, server: str) -> Offer:
             resources = await listed_resources(session)
     except MCPError as error:
         log.info("MCP server does not list everything", extra={"server": server, "reason": error.message})
-    return Offer(tools=tuple(map(_tool, tools)), prompts=tuple(map(_prompt, prompts)), resources=bool(resources))
+    return Offer(
+        tools=tuple(map(_tool, filter(_can_be_called, tools))),
+        prompts=tuple(map(_prompt, prompts)),
+        resources=bool(resources),
+    )
 
 
 async def listed_resources(session: ClientSession) -> list[OfferedResource]:
@@ -82,6 +86,11 @@ async def _all(
             break
         cursor = page.next_cursor
     return found[:MOST_LISTED]
+
+
+def _can_be_called(tool: Tool) -> bool:
+    """Whether an ordinary call will do: some tools answer only those who ask for a task and come back for it."""
+    return tool.execution is None or tool.execution.task_support != "required"
 
 
 def _tool(tool: Tool) -> OfferedTool:

@@ -231,6 +231,17 @@ async def test_more_tools_than_models_take_are_left_out_and_told(spawn: Spawn) -
     assert shown_text(outcome.calls[0]).count("raw__") == 100
 
 
+async def test_a_tool_that_answers_only_to_tasks_is_not_offered(spawn: Spawn) -> None:
+    task = {"name": "later", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}}
+    async with spawn(script=Script(turn(call("raw__later")), turn(say("done"))), capabilities=NOTICES) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor, tools=[task])])
+        await ready(editor)
+        outcome = await editor.prompt("go")
+        assert notices(editor) == []
+    assert "There is no tool named raw__later" in shown_text(outcome.calls[0])
+
+
 async def test_a_library_that_cannot_be_loaded_is_told(spawn: Spawn) -> None:
     broken = "import sys; sys.modules['mcp'] = None; from claw_acp.acp.boot import main; sys.exit(main())"
     async with spawn(script=TALK, capabilities=NOTICES, python=("-c", broken)) as editor:
