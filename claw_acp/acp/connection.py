@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LAST_WORDS = (
-    5.0  # seconds for closing the sessions of a client that is gone; each part of it has a bound of its own
-)
+LAST_WORDS = 5.0  # seconds for closing the sessions of a client that is gone; each part of it has a bound of its own
 
 Handler: TypeAlias = Callable[["Connection", IncomingCall, JsonObject], Awaitable["JsonValue | Reply"]]
 Listener: TypeAlias = Callable[["Connection", JsonObject], Awaitable[None]]

@@ -17,6 +17,7 @@ ToolStatus = Literal["pending", "in_progress", "completed", "failed", "cancelled
 FINAL: frozenset[ToolStatus] = frozenset({"completed", "failed", "cancelled"})
 CompactionStatus = Literal["in_progress", "completed", "failed", "cancelled"]
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+TurnState = Literal["running", "waiting", "idle"]
 Severity = Literal["info", "warning", "error"]
 PlanPriority = Literal["high", "medium", "low"]
 PlanStatus = Literal["pending", "in_progress", "completed"]
@@ -181,7 +182,7 @@ class StateChanged(_Event):
     when it can.
     """
 
-    state: Literal["running", "waiting", "idle"]
+    state: TurnState
     stop: StopReason | None = None
     error: str | None = None
     code: int | None = None

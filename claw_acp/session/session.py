@@ -24,6 +24,7 @@ from claw_acp.core.events import (
     TextDelta,
     ThoughtDelta,
     ToolCallChanged,
+    TurnState,
 )
 from claw_acp.core.value import replace
 from claw_acp.session.history import History
@@ -67,6 +68,8 @@ class Session:
         self.shelf = SessionShelf()
         self.work = Work(self.show, tasks=tasks)
         self.watchers = Watchers()
+        self.state: TurnState = "idle"
+        """What was said last of its turns."""
         self._journal = journal
         self._clock = clock
         self._seq = 0
@@ -138,6 +141,7 @@ class Session:
             StoreError: It was not committed. What is in memory is read anew before the next turn.
         """
         self._seq += 1
+        self._note(event)
         stamped = replace(event, session=self.id, seq=self._seq)
         self.history.apply(stamped)
         try:
@@ -159,6 +163,7 @@ class Session:
 
         It has no place in the journal: its `seq` is 0.
         """
+        self._note(event)
         await self.watchers.show(replace(event, session=self.id, seq=0))
 
     async def change(
@@ -212,6 +217,10 @@ class Session:
         if tuple(additional) != self.record.additional_directories:
             await self._journal.update(self.id, additional_directories=additional)
             self.record = replace(self.record, additional_directories=tuple(additional))
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, StateChanged):
+            self.state = event.state
 
     def _take(self, event: Event) -> None:
         if event.seq > self._seq:

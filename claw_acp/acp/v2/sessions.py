@@ -6,7 +6,7 @@ from functools import partial
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.session_setup import AnyServer, Opening, setup_of
 from claw_acp.acp.sessions import close_open, find_commands, introduce, opening, settle
-from claw_acp.acp.v2.view import SessionViewV2
+from claw_acp.acp.v2.view import STATES, SessionViewV2
 from claw_acp.acp.view import SessionView
 from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
@@ -66,7 +66,7 @@ async def status(connection: Connection, call: IncomingCall, params: JsonObject)
     opened = engine.look_at(request.session_id)
     if opened is None:
         return known
-    return {**known, "state": {"state": "running" if opened.session.busy else "idle"}}
+    return {**known, "state": {"state": STATES[opened.session.state]}}
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:

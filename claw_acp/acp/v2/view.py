@@ -1,6 +1,6 @@
 """A session as a client of protocol 2 sees it."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Literal
 
@@ -22,6 +22,7 @@ from claw_acp.core.events import (
     TerminalChanged,
     ToolCallChanged,
     ToolContent,
+    TurnState,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace
@@ -30,6 +31,7 @@ from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
 
 State = Literal["running", "requires_action", "idle"]
+STATES: Mapping[TurnState, State] = {"running": "running", "waiting": "requires_action", "idle": "idle"}
 
 
 class SessionViewV2(SessionView):
@@ -128,10 +130,9 @@ class SessionViewV2(SessionView):
         await self.shown()
         if self.state == "idle" or self.opened.session.busy:
             return
-        cancelled = StateChanged(state="idle", stop="cancelled")
-        await self._show_state(
-            cancelled if trouble is None else replace(cancelled, stop=None, error=trouble, code=code)
-        )
+        end = StateChanged(state="idle", stop="cancelled")
+        failed = replace(end, stop=None, error=trouble, code=code)
+        await self.opened.session.show(end if trouble is None else failed)
 
     async def _tell_if_blocked(self) -> None:
         if self._blocked and self._questions and self.state == "running":
@@ -139,9 +140,7 @@ class SessionViewV2(SessionView):
 
     async def tell_state(self) -> None:
         """Say how things are, as whoever resumes a session must know."""
-        if self.state == "idle" and self.opened.session.busy:
-            self.state = "running"
-        await self._tell(self.state)
+        await self._tell(STATES[self.opened.session.state])
 
     async def _tell(self, state: State, **more: JsonValue) -> None:
         self.state = state
