@@ -92,9 +92,10 @@ class _Bounded(httpx2.AsyncByteStream):
 
 def _check(spec: HttpServer) -> None:
     try:
+        httpx2.URL(spec.url)  # stricter: it knows which names a host can have
         parts = urlsplit(spec.url)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+    except (ValueError, httpx2.InvalidURL):
         usable = False
     if not usable:
         raise ServerFailed("has no usable address", advice="Write one that begins with http:// or https://.")

@@ -116,6 +116,7 @@ async def test_an_address_where_nobody_listens_is_told(
     [
         ({"url": "not an address"}, "has no usable address"),
         ({"url": "http://[broken"}, "has no usable address"),
+        ({"url": "http://\ufffd\ufffd0/"}, "has no usable address"),
         (
             {"url": "http://127.0.0.1:9/", "headers": [{"name": "A", "value": "line\nbreak"}]},
             "the header 'A' holds a character that cannot be sent",
