@@ -9,6 +9,7 @@ PROMPT = "verify: say hello"
 SLOW = "verify: take your time"
 TOOL = "verify: write a file"
 AUTH_METHOD = "api-key"
+NO_KEYRING = "keyring.backends.null.Keyring"  # logging out must not empty the keyring of whoever checks
 COMMAND = (sys.executable, "-m", "claw_acp")
 
 _SCRIPT: Mapping[str, object] = {
@@ -38,4 +39,4 @@ def set_up(home: Path) -> Mapping[str, str]:
         f"script = {json.dumps(str(script))}",
     ]
     (home / "config.toml").write_text("\n".join(lines), encoding="utf-8")
-    return {"CLAW_ACP_HOME": str(home)}
+    return {"CLAW_ACP_HOME": str(home), "PYTHON_KEYRING_BACKEND": NO_KEYRING}
