@@ -164,6 +164,16 @@ async def test_closing_ends_what_runs_gives_back_what_waits_and_is_followed_by_s
         assert not (project / "new.txt").exists()
 
 
+@pytest.mark.rule("v2.close", "v2.close-unknown")
+async def test_closed_twice_at_once_both_answers_come_after_the_end(opened: Spawn) -> None:
+    async with opened(script=SLEEPING, config=AUTO) as editor:
+        await editor.insert("go")
+        await editor.wait_for_call("in_progress")
+        closing = [await editor.start("session/close", {"sessionId": editor.session}) for _ in range(2)]
+        assert [await call.result() for call in closing] == [{}, {}]
+        assert editor.updates()[-1]["stopReason"] == "cancelled"
+
+
 @pytest.mark.rule("v2.close")
 @pytest.mark.parametrize("method", ["session/delete", "session/archive"])
 async def test_deleting_and_archiving_end_what_runs_in_the_same_way(opened: Spawn, method: str) -> None:
