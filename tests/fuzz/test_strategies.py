@@ -39,7 +39,8 @@ LINES = st.one_of(
     .map(str.encode),
     st.binary(max_size=200),
 )
-UNHURRIED = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+SLOW = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
+UNHURRIED = settings(max_examples=60, suppress_health_check=SLOW)
 
 
 @pytest.fixture(params=[1, 2])
