@@ -28,6 +28,9 @@ from claw_acp.core.picture import media_type
 MOST_TEXT = 40_000  # characters of one answer
 MOST_DATA = 7_000_000  # characters of one picture or recording as base64; vendors stop at 5 MB of bytes
 MOST_PARTS = 50
+LONGEST_ADDRESS = 2000  # characters of a URI
+LONGEST_NAME = 200  # of a link
+LONGEST_ABOUT = 1000  # of a link's description
 MOST_RAW = 64 * 1024  # characters of structured content, as JSON, that programs are given
 
 
@@ -72,16 +75,23 @@ def content_part(block: ContentBlock) -> ContentPart:
         case EmbeddedResource(resource=resource):
             return _resource(resource)
         case ResourceLink():
-            return LinkPart(
-                uri=str(block.uri),
-                name=block.name,
-                mime_type=block.mime_type,
-                title=block.title,
-                description=block.description,
-                size=block.size,
-            )
+            return _link(block)
         case _:
             assert_never(block)
+
+
+def _link(link: ResourceLink) -> ContentPart:
+    uri = str(link.uri)
+    if len(uri) > LONGEST_ADDRESS:
+        return TextPart(text=f"[a link whose address has {len(uri)} characters was left out]")
+    return LinkPart(
+        uri=uri,
+        name=link.name[:LONGEST_NAME],
+        mime_type=link.mime_type and link.mime_type[:LONGEST_NAME],
+        title=link.title and link.title[:LONGEST_NAME],
+        description=link.description and link.description[:LONGEST_ABOUT],
+        size=link.size,
+    )
 
 
 def _picture(data: str, mime_type: str) -> ContentPart:
@@ -93,7 +103,7 @@ def _picture(data: str, mime_type: str) -> ContentPart:
 
 
 def _resource(resource: TextResourceContents | BlobResourceContents) -> ContentPart:
-    uri, mime_type = str(resource.uri), resource.mime_type
+    uri, mime_type = str(resource.uri)[:LONGEST_ADDRESS], resource.mime_type
     if isinstance(resource, TextResourceContents):
         return ResourcePart(uri=uri, mime_type=mime_type, text=resource.text)
     if mime_type in IMAGE_TYPES:
@@ -115,6 +125,10 @@ def bounded(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
     room = MOST_TEXT
     given = list(parts)
     for part in given[:MOST_PARTS]:
+        if isinstance(part, LinkPart):
+            room -= sum(map(len, (part.uri, part.name, part.title or "", part.description or "")))
+            if room < 0:
+                break
         text = _text(part)
         if text is None:
             kept.append(_bounded_data(part))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent
-from claw_acp.core.messages import ContentPart, ResourcePart, TextPart
+from claw_acp.core.messages import ContentPart, LinkPart, ResourcePart, TextPart
 from claw_acp.core.untrusted import untrusted
 from claw_acp.core.value import replace
 
@@ -14,6 +15,11 @@ def marked(result: ToolResult, *, source: str, clock: Clock) -> ToolResult:
     """The result with its texts marked for the model."""
     shown = tuple(PartContent(part=part) for part in result.parts) if result.content is None else result.content
     return replace(result, parts=marked_parts(result.parts, source=source, clock=clock), content=shown)
+
+
+def marked_failure(error: ToolError, *, source: str, clock: Clock) -> ToolResult:
+    """Why something failed, as a result: what a server says of its own failures may hold anything, too."""
+    return marked(ToolResult(parts=(TextPart(text=error.message),), failed=True), source=source, clock=clock)
 
 
 def marked_parts(parts: Sequence[ContentPart], *, source: str, clock: Clock) -> tuple[ContentPart, ...]:
@@ -28,5 +34,9 @@ def _marked(part: ContentPart, *, source: str, token: str) -> ContentPart:
             return TextPart(text=untrusted(text, source=source, token=token))
         case ResourcePart(text=str(text)):
             return replace(part, text=untrusted(text, source=source, token=token))
+        case LinkPart():
+            about = f": {part.description}" if part.description else ""
+            text = f"Link to {part.title or part.name} <{part.uri}>{about}"
+            return TextPart(text=untrusted(text, source=source, token=token))
         case _:
             return part

@@ -9,7 +9,7 @@ from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import printable
-from claw_acp.mcp.marked import marked
+from claw_acp.mcp.marked import marked, marked_failure
 from claw_acp.mcp.offer import OfferedResource
 from claw_acp.mcp.server import Server
 
@@ -100,8 +100,12 @@ class _Reading(Invocation):
 
     async def run(self) -> ToolResult:
         """Ask for it."""
-        result = ToolResult(parts=await self._server.read(self._uri))
-        return marked(result, source=f"{self._uri} of the MCP server {self._server.name}", clock=self._context.clock)
+        source = f"{printable(self._uri)[:200]} of the MCP server {self._server.name}"
+        try:
+            result = ToolResult(parts=await self._server.read(self._uri))
+        except ToolError as error:
+            return marked_failure(error, source=source, clock=self._context.clock)
+        return marked(result, source=source, clock=self._context.clock)
 
 
 def _lines(resources: Sequence[OfferedResource]) -> list[str]:

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, Progress, Tool, ToolContext, ToolResult, UsesServer
+from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import printable
-from claw_acp.mcp.marked import marked
+from claw_acp.mcp.marked import marked, marked_failure
 from claw_acp.mcp.offer import OfferedTool
 from claw_acp.mcp.server import Server
 
@@ -60,11 +61,14 @@ class _Calling(Invocation):
 
     async def run(self) -> ToolResult:
         """Have the server do it. What it says is marked for the model as somebody else's words."""
+        source, clock = f"the MCP server {self._server.name}", self._context.clock
         try:
             result = await self._server.call(self._tool.name, self._arguments, on_progress=self._show)
+        except ToolError as error:
+            return marked_failure(error, source=source, clock=clock)
         finally:
             self._over = True
-        return marked(result, source=f"the MCP server {self._server.name}", clock=self._context.clock)
+        return marked(result, source=source, clock=clock)
 
     async def _show(self, text: str) -> None:
         now = self._context.clock.monotonic()

@@ -120,6 +120,16 @@ async def test_resources_are_listed_and_read(spawn: Spawn) -> None:
     assert outcome.text == "done"
 
 
+async def test_why_a_resource_cannot_be_read_is_the_servers_words(spawn: Spawn) -> None:
+    read = call("mcp_read_resource", server="raw", uri="note:///1")
+    script = Script(turn(read), turn(expect("not instructions"), expect("wrong house"), say("done")))
+    async with spawn(script=script, config=AUTO) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor, resources=NOTES, refuses="resources/read")])
+        await ready(editor)
+        assert (await editor.prompt("go")).text == "done"
+
+
 async def test_without_resources_there_are_no_tools_for_them(spawn: Spawn) -> None:
     script = Script(turn(call("mcp_list_resources")), turn(say("done")))
     async with spawn(script=script) as editor:
