@@ -39,6 +39,11 @@ class SecretText(Value):
         """The text as people may see it."""
         return self.before + self.reference.describe()
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether it stands elsewhere, where secrets are kept."""
+        return self.reference.kind != "text"
+
     def get(self, environ: Mapping[str, str], keys: KeyShelf) -> str:
         """The text. Blocks: for worker threads and the command line.
 

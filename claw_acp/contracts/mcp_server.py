@@ -10,7 +10,7 @@ from claw_acp.core.value import Value, made_by
 class StdioServer(Value):
     """A program that speaks MCP on its stdin and stdout; `env` is added to a small set of inherited variables.
 
-    It runs in `cwd`, or where the session does.
+    It runs in `cwd`, or where the session does. `secrets` are values that came from where secrets are kept.
     """
 
     name: str
@@ -18,19 +18,24 @@ class StdioServer(Value):
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = made_by(default_factory=dict[str, str])
     cwd: str | None = None
+    secrets: tuple[str, ...] = ()
 
-    hidden = ("env",)
+    hidden = ("env", "secrets")
 
 
 class HttpServer(Value):
-    """A server at an address: MCP's streamable HTTP, or the older HTTP with server-sent events."""
+    """A server at an address: MCP's streamable HTTP, or the older HTTP with server-sent events.
+
+    `secrets` are values that came from where secrets are kept.
+    """
 
     name: str
     url: str
     kind: Literal["http", "sse"] = "http"
     headers: Mapping[str, str] = made_by(default_factory=dict[str, str])
+    secrets: tuple[str, ...] = ()
 
-    hidden = ("headers",)
+    hidden = ("headers", "secrets")
 
 
 OnServerMessage: TypeAlias = Callable[[str, str, JsonObject], Awaitable[None]]

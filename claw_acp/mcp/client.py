@@ -51,7 +51,7 @@ from claw_acp.mcp.evidence import Evidence
 from claw_acp.mcp.explanation import error_text, invalid, is_closed
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.listing import listed_resources, offered
-from claw_acp.mcp.offer import NOTHING, OfferedResource, OnProgress, ServerConnection
+from claw_acp.mcp.offer import NOTHING, Offer, OfferedResource, OnProgress, ServerConnection
 from claw_acp.mcp.patience import Patience
 from claw_acp.rpc.message import encode
 
@@ -59,6 +59,7 @@ LIST_SECONDS = 30.0  # to ask again what a server offers
 DEBOUNCE_SECONDS = 0.2  # after a server said that its lists changed: it often says so several times
 REST_SECONDS = 1.0  # between two times that lists are asked for, however often they change
 LISTEN_AGAIN_SECONDS = 10.0  # until a lost subscription is asked for again
+LONGEST_ERROR = 2000  # characters of what a server says of a failure
 ROUNDS = 5  # times a server may ask for more before it answers
 
 _T = TypeVar("_T")
@@ -126,7 +127,10 @@ class Client:
             await self._discover()
         else:
             await self._initialize()
-        self.offer = await offered(self._session, server=self._spec.name)
+        self.offer = await self._offered()
+
+    async def _offered(self) -> Offer:
+        return await offered(self._session, server=self._spec.name, clean=self._evidence.clean)
 
     async def _initialize(self) -> None:
         """The handshake that every server of today knows; who refuses it may be of the kind that has none."""
@@ -171,7 +175,7 @@ class Client:
             await anyio.sleep(DEBOUNCE_SECONDS)
             self._stale = anyio.Event()
             try:
-                offer = await self._ask(lambda: offered(self._session, server=self._spec.name), Patience(LIST_SECONDS))
+                offer = await self._ask(self._offered, Patience(LIST_SECONDS))
             except ToolError as error:
                 log.info("MCP server does not list again", extra={"server": self._spec.name, "reason": error.message})
             else:
@@ -195,7 +199,10 @@ class Client:
                     async for _ in changes:
                         self._stale.set()
             except (MCPError, SubscriptionLost) as error:
-                log.debug("MCP subscription lost", extra={"server": self._spec.name, "reason": str(error)})
+                log.debug(
+                    "MCP subscription lost",
+                    extra={"server": self._spec.name, "reason": self._evidence.clean(str(error))},
+                )
             await anyio.sleep(LISTEN_AGAIN_SECONDS)
             self._stale.set()  # whatever was not told meanwhile
 
@@ -307,6 +314,10 @@ class Client:
             return answers[0]
         raise self._translated(troubles[0] if troubles else None, patience)
 
+    def _short(self, text: str) -> str:
+        words = self._evidence.redact(text)
+        return words if len(words) <= LONGEST_ERROR else f"{words[:LONGEST_ERROR]}…"
+
     def _is_forgotten(self) -> bool:
         """Whether the last request was refused because the server does not know our session: HTTP status 404."""
         stateful = self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS
@@ -326,17 +337,15 @@ class Client:
                 self._lost.set()
                 return SessionForgotten("has forgotten the session")
             case MCPError():
-                return ToolError(f"The MCP server {name} answered with an error: {_short(error_text(error.error))}")
+                return ToolError(
+                    f"The MCP server {name} answered with an error: {self._short(error_text(error.error))}"
+                )
             case ValidationError():
-                return ToolError(f"The answer of the MCP server {name} is not valid MCP: {_short(invalid(error))}")
+                return ToolError(f"The answer of the MCP server {name} is not valid MCP: {self._short(invalid(error))}")
             case RuntimeError():  # the library's complaint about content that does not fit the tool's own schema
-                return ToolError(f"The answer of the MCP server {name} cannot be used: {_short(str(error))}")
+                return ToolError(f"The answer of the MCP server {name} cannot be used: {self._short(str(error))}")
             case _:
                 return error
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 2000 else f"{text[:2000]}…"
 
 
 def _writable(arguments: JsonObject) -> dict[str, Any]:

@@ -1,18 +1,17 @@
 """What a server left behind that tells people why it failed."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec, StdioServer
 from claw_acp.contracts.workspace import ExitStatus
 from claw_acp.core.printable import printable
-from claw_acp.core.redaction import Redactor
+from claw_acp.core.redaction import REDACTED, Redactor
 from claw_acp.workspace.output_tail import OutputTail
 
 TAIL = 16 * 1024  # bytes of stderr that are kept
+SHORTEST_SECRET = 4  # characters of a secret that are looked for; shorter ones are in every other word
 QUOTED = 400  # characters of its last words in a message
-
-_SECRET_NAME = re.compile(r"(?i)token|key|secret|passw|auth|credential|cookie")
 
 
 class Evidence:
@@ -26,15 +25,22 @@ class Evidence:
     """
 
     def __init__(self, spec: McpServerSpec) -> None:
-        self._redact = Redactor(_secrets(spec))
+        self._known = Redactor(_given(spec))
+        self._secrets = _longest_first(() if isinstance(spec, ClientServer) else spec.secrets)
         self.stderr = OutputTail(limit=TAIL)
         self.stray: str | None = None
         self.exit: ExitStatus | None = None
         self.status: int | None = None
 
+    def redact(self, text: str) -> str:
+        """A text without any value of the server's settings: people give secrets all kinds of names."""
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        return self._known(text)
+
     def clean(self, text: str, *, limit: int = QUOTED) -> str:
         """A text of the server's, on one line, short, and without secrets."""
-        line = printable(re.sub(r"\s+", " ", self._redact(text)).strip())
+        line = printable(re.sub(r"\s+", " ", self.redact(text)).strip())
         return line if len(line) <= limit else f"{line[:limit]}…"
 
     @property
@@ -49,21 +55,23 @@ class Evidence:
         """A sentence with what the program said, or nothing."""
         lines = [line for line in self.stderr.text(ended=True).splitlines() if line.strip()]
         if lines:
-            said = self._redact("\n".join(lines[-4:]))
+            said = self.redact("\n".join(lines[-4:]))
             return f" It said: {self.clean(said[-QUOTED:])}"
         return f" It printed: {self.clean(self.stray, limit=120)}" if self.stray else ""
 
 
-def _secrets(spec: McpServerSpec) -> list[str]:
+def _given(spec: McpServerSpec) -> list[str]:
     match spec:
         case StdioServer(env=env):
-            return _of_secret_names(env)
+            return list(env.values())
         case HttpServer(headers=headers):
-            values = _of_secret_names(headers)
+            values = list(headers.values())
             return values + [value.partition(" ")[2] for value in values]  # `Bearer abc` is a secret as `abc` too
         case ClientServer():
             return []
 
 
-def _of_secret_names(values: Mapping[str, str]) -> list[str]:
-    return [value for name, value in values.items() if _SECRET_NAME.search(name)]
+def _longest_first(secrets: Iterable[str]) -> list[str]:
+    """A secret that contains another must go as a whole."""
+    found = {secret.strip() for secret in secrets}
+    return sorted((secret for secret in found if len(secret) >= SHORTEST_SECRET), key=len, reverse=True)

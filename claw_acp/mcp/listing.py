@@ -20,8 +20,13 @@ _P = TypeVar("_P", bound=PaginatedResult)
 log = logging.getLogger(__name__)
 
 
-async def offered(session: ClientSession, *, server: str) -> Offer:
+async def offered(session: ClientSession, *, server: str, clean: Callable[[str], str]) -> Offer:
     """All that it offers now. What it announced and then refuses to list counts as nothing, but for tools.
+
+    Args:
+        session: The connection.
+        server: What the log calls it.
+        clean: Takes secrets out of its words.
 
     Raises:
         MCPError: It does not list its tools, or is gone.
@@ -39,7 +44,7 @@ async def offered(session: ClientSession, *, server: str) -> Offer:
         if can is not None and can.resources is not None:
             resources = await listed_resources(session)
     except MCPError as error:
-        log.info("MCP server does not list everything", extra={"server": server, "reason": error.message})
+        log.info("MCP server does not list everything", extra={"server": server, "reason": clean(error.message)})
     return Offer(
         tools=tuple(map(_tool, filter(_can_be_called, tools))),
         prompts=tuple(map(_prompt, prompts)),

@@ -62,17 +62,20 @@ class Configured(Value):
         """
         entry = self.entry
         if entry.url is not None:
-            headers = self._texts("headers")
-            return HttpServer(name=self.name, url=entry.url, kind=entry.type, headers=headers)
+            headers, secrets = self._texts("headers")
+            return HttpServer(name=self.name, url=entry.url, kind=entry.type, headers=headers, secrets=secrets)
+        env, secrets = self._texts("env")
         return StdioServer(
             name=self.name,
             command=entry.command or "",
             args=entry.args,
-            env=self._texts("env"),
+            env=env,
             cwd=_text(entry.cwd),
+            secrets=secrets,
         )
 
-    def _texts(self, key: str) -> dict[str, str]:
+    def _texts(self, key: str) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The values by name, and those that are secrets for sure."""
         entry = self.entry
         texts = entry.env if key == "env" else entry.headers
         found: dict[str, str] = {}
@@ -84,7 +87,8 @@ class Configured(Value):
                 raise ServerFailed(
                     f"was not started: {error.message}", advice=f"Correct {place} in config.toml."
                 ) from error
-        return found
+        secrets = (found[name].removeprefix(text.before) for name, text in texts.items() if text.is_kept)
+        return found, tuple(secrets)
 
 
 Plan = Given | Configured
