@@ -2,6 +2,7 @@
 
 import pytest
 
+from claw_acp.mcp.names import server_names
 from tests.mcp.support import AUTO, NOTICES, configured, notice, notices, raw, ready
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, shown_text
@@ -68,11 +69,12 @@ async def test_a_server_that_hangs_is_given_up_in_time(spawn: Spawn) -> None:
 
 @pytest.mark.case(40)
 async def test_servers_of_one_name_both_work(spawn: Spawn) -> None:
-    script = Script(turn(call("raw__echo", text="one"), call("raw_2__echo", text="two")), turn(say("done")))
+    first, second = server_names(["raw", "raw"])
+    script = Script(turn(call(f"{first}__echo", text="one"), call(f"{second}__echo", text="two")), turn(say("done")))
     async with spawn(script=script, config=AUTO, capabilities=NOTICES) as editor:
         await editor.initialize()
         await editor.new_session(mcpServers=[raw(editor, says="first"), raw(editor, says="second")])
-        await ready(editor, "raw", "raw_2")
+        await ready(editor, first, second)
         outcome = await editor.prompt("go")
         assert notices(editor) == []
     assert [shown_text(tool) for tool in outcome.calls] == ["one", "two"]
