@@ -229,7 +229,8 @@ class Editor(RawClient):
     async def _reply(self, request_id: object, result: Any) -> None:
         answer: Json = {"jsonrpc": "2.0", "id": request_id}
         if isinstance(result, RpcFailure):
-            answer["error"] = {"code": result.code, "message": result.message}
+            data = {} if result.data is None else {"data": result.data}
+            answer["error"] = {"code": result.code, "message": result.message, **data}
         else:
             answer["result"] = result
         with suppress(BrokenPipeError):  # the agent left meanwhile

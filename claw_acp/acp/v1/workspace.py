@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from claw_acp.acp.v1.refusal import is_refusal, words
 from claw_acp.acp.v1.terminal import EditorTerminal
 from claw_acp.acp.view import SessionView
 from claw_acp.contracts.workspace import Command, RunningProcess
@@ -21,7 +22,10 @@ PATIENCE = 30.0  # seconds for the editor to read or write a buffer
 
 
 class EditorWorkspace:
-    """Routes each operation to the client when it advertised it, and to the local workspace otherwise or on failure."""
+    """Routes each operation to the client when it advertised it, and to the local workspace otherwise or on failure.
+
+    What the client does not want done is not done: a refusal fails the operation.
+    """
 
     def __init__(self, view: SessionView) -> None:
         self._view = view
@@ -48,8 +52,10 @@ class EditorWorkspace:
                 answer = await self._ask("fs/read_text_file", path)
                 return parse(ReadTextFileResponse, answer, method="fs/read_text_file").content
             except (RpcError, InvalidRequest, TimeoutError) as error:
+                if is_refusal(error):
+                    raise ToolError(f"The editor refused to read {path}: {words(error)}.") from error
                 # Ordinary for files that do not exist or are no text: the local workspace finds the right words.
-                log.info("editor did not read", extra={"path": str(path), "reason": str(error)})
+                log.info("editor did not read", extra={"path": str(path), "reason": words(error)})
         return await self._local.read_text(path)
 
     async def read_bytes(self, path: Path, *, limit: int) -> bytes:
@@ -67,7 +73,11 @@ class EditorWorkspace:
                     f"The editor did not confirm that it wrote {path}; look before writing again."
                 ) from error
             except RpcError as error:
-                await self._say_fallback(f"The editor could not write {path}", str(error))
+                if is_refusal(error):
+                    raise ToolError(
+                        f"The editor refused to write {path}: {words(error)}. Nothing was written."
+                    ) from error
+                await self._say_fallback(f"The editor could not write {path}", words(error))
             else:
                 return
         await self._local.write_text(path, text)
@@ -78,7 +88,11 @@ class EditorWorkspace:
             try:
                 return await EditorTerminal.create(self._view.peer, self._view.opened.session.id, command)
             except (RpcError, InvalidRequest, TimeoutError) as error:
-                await self._say_fallback("The editor could not open a terminal", str(error))
+                if is_refusal(error):
+                    raise ToolError(
+                        f"The editor refused to open a terminal: {words(error)}. The command was not run."
+                    ) from error
+                await self._say_fallback("The editor could not open a terminal", words(error))
         return await self._local.start(command)
 
     async def _ask(self, method: str, path: Path, **more: JsonValue) -> JsonValue:
