@@ -4,14 +4,10 @@ The file also remembers which keys the keyring holds, so that nobody asks the ke
 it is for worker threads and the command line.
 """
 
-import fcntl
 import hashlib
-import json
 import os
 import re
-import tempfile
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +19,7 @@ from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.key_shelf import KEYRING
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
 from claw_acp.config.model import ProviderSection
+from claw_acp.config.own_file import only_writer, put_in_place, toml_text
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 
@@ -153,11 +150,11 @@ class CredentialStore:
         path = Path(os.path.realpath(self._path))  # a link to the file stays one
         private_directory(path.parent)
         try:
-            with _locked(path):
+            with only_writer(path):
                 before = parse_logins(path).by_provider
                 after = change(before)
                 if after:
-                    _replace(path, _rendered(after))
+                    put_in_place(path, _rendered(after))
                 else:
                     path.unlink(missing_ok=True)
         except (OSError, UnicodeEncodeError) as error:
@@ -186,47 +183,18 @@ def _short_hash(text: str) -> str:
 def _rendered(logins: Mapping[str, Login]) -> str:
     lines = [_HEAD]
     for name, login in logins.items():
-        lines += ["", f"[{name if re.fullmatch(_BARE_KEY, name) else _quoted(name)}]"]
+        lines += ["", f"[{name if re.fullmatch(_BARE_KEY, name) else toml_text(name)}]"]
         if login.section is not None:
             section = login.section
-            lines += [f"{field} = {_quoted(str(value))}" for field, value in _described(section) if value]
+            lines += [f"{field} = {toml_text(str(value))}" for field, value in _described(section) if value]
             if section.models:
-                lines.append(f"models = [{', '.join(_quoted(model) for model in section.models)}]")
+                lines.append(f"models = [{', '.join(toml_text(model) for model in section.models)}]")
         reference = login.reference
         if reference is not None:
             field, text = ("keyring", reference.target) if reference.slow else ("key", reference.secret.reveal())
-            lines.append(f"{field} = {_quoted(text)}")
+            lines.append(f"{field} = {toml_text(text)}")
     return "\n".join(lines) + "\n"
 
 
 def _described(section: ProviderSection) -> list[tuple[str, str | None]]:
     return [("kind", section.kind), ("base_url", section.base_url)]
-
-
-def _quoted(text: str) -> str:
-    """A TOML string: a JSON one, but with letters beyond ASCII as they are and without a bare DEL."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put `text` in place in one step; `mkstemp` makes files that only their owner can read."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # gone already when all went well
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    """Hold the lock file beside `path`; writers hold it for one small file, so nobody waits for long."""
-    descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)  # releases the lock

@@ -8,18 +8,14 @@ Several processes may use the file. Each change is made under a lock, from what 
 in place in one step.
 """
 
-import fcntl
-import json
 import logging
-import os
-import tempfile
 import tomllib
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
+from claw_acp.config.own_file import only_writer, put_in_place, toml_text
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.security.rules import Rule, parse_rule
@@ -119,13 +115,13 @@ class PermissionStore:
     def _change(self, project: Path, change: Callable[[_Lists], _Lists]) -> None:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with _locked(self._path):
+            with only_writer(self._path):
                 content = _load(self._path)
                 if content.broken:
                     self._set_aside()
                 projects = dict(content.projects)
                 projects[str(project)] = change(projects.get(str(project), _Lists()))
-                _replace(self._path, _render(projects))
+                put_in_place(self._path, _render(projects))
         except UnicodeEncodeError as error:
             raise ConfigError(f"the answer could not be stored: the name of {project!a} is not valid text") from error
         except OSError as error:
@@ -208,37 +204,8 @@ def _render(projects: dict[str, _Lists]) -> str:
     for project, lists in sorted(projects.items()):
         if not lists.allow and not lists.deny:
             continue
-        lines += ["", f"[{_quoted(project)}]"]
+        lines += ["", f"[{toml_text(project)}]"]
         for name, texts in (("allow", lists.allow), ("deny", lists.deny)):
             if texts:
-                lines += [f"{name} = [", *(f"  {_quoted(text)}," for text in texts), "]"]
+                lines += [f"{name} = [", *(f"  {toml_text(text)}," for text in texts), "]"]
     return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    """A TOML string: a JSON one, but with letters beyond ASCII as they are and without a bare DEL."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put `text` in place in one step, readable only by its owner."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # gone already when all went well
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    """Hold the lock file beside `path`; writers hold it for one small file, so nobody waits for long."""
-    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)  # releases the lock

@@ -17,7 +17,7 @@ async def test_an_answer_that_cannot_be_remembered_counts_once_and_the_person_is
     opened: Spawn, project: Path, home: Path
 ) -> None:
     script = Script(TOUCH, turn(say("done")), loop=True)
-    (home / "claw" / "permissions.toml.lock").mkdir(parents=True)
+    (home / "claw" / ".permissions.toml.lock").mkdir(parents=True)
     async with opened(script=script, capabilities={"session": {"notices": {}}}) as editor:
         editor.will_answer("allow_always")
         outcome = await editor.prompt("go")

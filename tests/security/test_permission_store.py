@@ -123,7 +123,7 @@ for n in range(10):
     ]
     assert [child.wait() for child in children] == [0, 0, 0]
     assert len(texts(store, Path("/p"))) == 30
-    assert sorted(path.name for path in store.path.parent.iterdir()) == ["permissions.toml", "permissions.toml.lock"]
+    assert sorted(path.name for path in store.path.parent.iterdir()) == [".permissions.toml.lock", "permissions.toml"]
 
 
 @given(project=st.text(min_size=1, max_size=20), word=st.text(min_size=1, max_size=20))

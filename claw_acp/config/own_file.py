@@ -1,0 +1,46 @@
+"""Files of ours that several processes may write: replaced in one step, by one writer at a time, private."""
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def toml_text(text: str) -> str:
+    """A TOML string: a JSON one, but with letters beyond ASCII as they are and without a bare DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def put_in_place(path: Path, text: str) -> None:
+    """Make `text` the whole of a file. Its reader sees the old text or the new one, nothing between.
+
+    Raises:
+        OSError: It cannot be written; what was there stays.
+    """
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # only its owner can read it
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)  # gone already when all went well
+
+
+@contextmanager
+def only_writer(path: Path) -> Generator[None]:
+    """Hold the lock file beside `path`; writers hold it for one small file, so nobody waits for long.
+
+    Raises:
+        OSError: The lock file cannot be made.
+    """
+    descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)  # releases the lock
