@@ -83,15 +83,23 @@ class Peer:
         async with self.stream() as stream:
             message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
             assert (await self.post(message)).status_code == 202
-            return await answer_in(stream, request_id)
+            return (await up_to_answer(messages_of(stream), request_id))[-1]
 
 
-async def answer_in(stream: httpx.Response, request_id: Any) -> Json:
-    """The answer to a request, on this stream."""
+async def messages_of(stream: httpx.Response) -> AsyncGenerator[Json]:
+    """What comes on a stream."""
     async for line in stream.aiter_lines():
-        message: Json = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+        if line.startswith("data: "):
+            yield json.loads(line.removeprefix("data: "))
+
+
+async def up_to_answer(messages: AsyncGenerator[Json], request_id: Any) -> list[Json]:
+    """Messages, the last of them the answer to a request."""
+    passed: list[Json] = []
+    async for message in messages:
+        passed.append(message)
         if message.get("id") == request_id and "method" not in message:
-            return message
+            return passed
     raise AssertionError("the stream ended")
 
 

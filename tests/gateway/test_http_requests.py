@@ -3,10 +3,12 @@
 import json
 from contextlib import AsyncExitStack
 
+import anyio
 import httpx
 import pytest
 
-from tests.gateway.conftest import INITIALIZE, Peer, answer_in
+from tests.gateway.conftest import INITIALIZE, Peer, messages_of, up_to_answer
+from tests.support.agent_process import PATIENCE
 from tests.support.exchange import Json
 
 LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
@@ -97,7 +99,7 @@ async def test_what_is_about_a_session_names_it_in_the_header(peer: Peer) -> Non
 async def test_a_session_that_is_not_open_is_told_in_json_rpc(peer: Peer) -> None:
     async with peer.stream() as stream:
         assert (await peer.post(prompt(NOWHERE, 11), session=NOWHERE)).status_code == 202
-        error = (await answer_in(stream, 11))["error"]
+        error = (await up_to_answer(messages_of(stream), 11))[-1]["error"]
     assert (error["code"], error["data"]["sessionId"]) == (-32002, NOWHERE)
 
 
@@ -189,3 +191,36 @@ async def test_ids_come_back_as_they_were(peer: Peer) -> None:
 
 async def test_unknown_methods_are_told_on_the_stream(peer: Peer) -> None:
     assert (await peer.ask("_x/y", {}))["error"]["code"] == -32601
+
+
+def load(peer: Peer, session: str, request_id: int) -> Json:
+    params: Json = {"sessionId": session, "cwd": str(peer.project), "mcpServers": []}
+    return {"jsonrpc": "2.0", "id": request_id, "method": "session/load", "params": params}
+
+
+def kinds(messages: list[Json]) -> list[str]:
+    return [message["params"]["update"]["sessionUpdate"] for message in messages if "method" in message]
+
+
+async def test_a_load_while_nobody_reads_the_sessions_stream_is_shown_on_the_connections(peer: Peer) -> None:
+    session = await new_session(peer)
+    assert (await peer.post(prompt(session), session=session)).status_code == 202
+    async with peer.stream() as common:
+        messages = messages_of(common)
+        shown: list[str] = []
+        with anyio.fail_after(PATIENCE):
+            while "agent_message_chunk" not in shown:  # the turn has just begun
+                assert (await peer.post(load(peer, session, 22))).status_code == 202
+                shown = kinds(await up_to_answer(messages, 22))
+    assert shown.index("user_message_chunk") < shown.index("agent_message_chunk")
+
+
+async def test_a_load_while_somebody_reads_the_sessions_stream_is_shown_there(peer: Peer) -> None:
+    session = await new_session(peer)
+    async with peer.stream(session) as own:
+        messages = messages_of(own)
+        assert (await peer.post(prompt(session), session=session)).status_code == 202
+        await up_to_answer(messages, 3)
+        assert (await peer.post(load(peer, session, 24), session=session)).status_code == 202
+        shown = kinds(await up_to_answer(messages, 24))
+    assert shown.index("user_message_chunk") < shown.index("agent_message_chunk")
