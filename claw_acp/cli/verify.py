@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_run_options(agent: argparse.ArgumentParser) -> None:
     agent.add_argument("--cwd", type=Path, metavar="DIR", help="directory of the sessions (default: a temporary one)")
     agent.add_argument("--timeout", type=_seconds, default=TIMEOUT, metavar="S", help="seconds for any one answer (30)")
-    agent.add_argument("--protocol", type=int, choices=(1,), default=1, help="version of the protocol (1)")
+    agent.add_argument("--protocol", type=int, choices=(1, 2), default=1, help="version of the protocol (1)")
     agent.add_argument("--prompt", metavar="TEXT", help="a prompt that is answered quickly")
     agent.add_argument("--slow-prompt", metavar="TEXT", help="a prompt that keeps the agent busy for a minute")
     agent.add_argument("--tool-prompt", metavar="TEXT", help="a prompt that makes the agent ask for permission")

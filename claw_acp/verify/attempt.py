@@ -7,12 +7,12 @@ from pathlib import Path
 import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.version import VERSION
 from claw_acp.verify.bench import Bench, Options
 from claw_acp.verify.facts import Facts
 from claw_acp.verify.frames import Call, Frame, text_of
 from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Dead, Failed, NotTried
+from claw_acp.verify.talk import TALKS
 
 QUIET = 0.05  # seconds of silence after an agent showed by an answer that it has read everything
 UNDER_WAY = 1.0  # seconds in which a long turn shows a first sign, or is taken to have begun without one
@@ -28,12 +28,14 @@ class Attempt:
 
     Attributes:
         reused: Whether one was.
+        talk: The version of the protocol.
     """
 
     def __init__(self, bench: Bench, *, reuse: bool) -> None:
         self.reused = False
         self._bench = bench
         self._reuse = reuse
+        self.talk = TALKS[bench.options.protocol]
         self._begun: list[tuple[Line, int]] = []
 
     @property
@@ -96,8 +98,7 @@ class Attempt:
 
     def hello(self, *, capabilities: JsonObject) -> dict[str, JsonValue]:
         """The parameters of an ordinary `initialize`."""
-        who: JsonObject = {"name": "claw-acp-verify", "title": "claw-acp verify", "version": VERSION}
-        return {"protocolVersion": self.options.protocol, "clientCapabilities": capabilities, "clientInfo": who}
+        return self.talk.hello(capabilities)
 
     async def initialize(self, line: Line, *, capabilities: JsonObject) -> Frame:
         """Initialize, and authenticate where sessions need it.
@@ -116,7 +117,7 @@ class Attempt:
         Raises:
             NotTried: It failed.
         """
-        await self.lead_up(line, "authenticate", {"methodId": self.options.auth_method})
+        await self.lead_up(line, self.talk.login, {"methodId": self.options.auth_method})
 
     def opening(self, **more: JsonValue) -> dict[str, JsonValue]:
         """The parameters of `session/new`."""
@@ -143,12 +144,25 @@ class Attempt:
         return {"sessionId": session, "prompt": [{"type": "text", "text": text or self.options.prompt}]}
 
     async def turn(self, line: Line, session: str, text: str | None = None) -> Frame:
-        """Have a whole turn.
+        """Have a whole turn; the frame that ended it.
 
         Raises:
             NotTried: It failed.
         """
-        return await self.lead_up(line, "session/prompt", self.prompt_params(session, text))
+        try:
+            end = await self.ended(line, self.prompt(line, session, text))
+        except Failed as failed:
+            raise NotTried(f"a turn did not work: {failed.reason}") from failed
+        return self.succeeded(end, "session/prompt")
+
+    async def ended(self, line: Line, call: Call, *, within: float | None = None) -> Frame:
+        """The frame that ends the turn of a prompt.
+
+        Raises:
+            Failed: It does not come.
+        """
+        what = "the answer to session/prompt" if self.options.protocol == 1 else "the end of the turn"
+        return await line.until(lambda: self.talk.end(line, call), what, within=within, shown=[call.frame])
 
     async def slow_turn(self, line: Line, session: str) -> Call:
         """A turn that is under way and does not end by itself.
@@ -159,11 +173,13 @@ class Attempt:
         begin = len(line.frames)
         call = self.prompt(line, session, self.options.slow_prompt)
         with anyio.move_on_after(UNDER_WAY):
-            await line.until(lambda: call.answers or updates(line, session, since=begin) or None, "a sign of the turn")
+            await line.until(
+                lambda: self.talk.end(line, call) or updates(line, session, since=begin) or None, "a sign of the turn"
+            )
             await anyio.sleep(STILL)
-        if call.answers:
-            answer = call.answers[0]
-            how = answer.result.get("stopReason") or f"error {answer.code}"
+        end = self.talk.end(line, call)
+        if end is not None:
+            how = self.talk.reason(end) or f"error {end.code}"
             raise NotTried(f"the turn of --slow-prompt ended ({how}) before anything could be done in it")
         return call
 
@@ -179,13 +195,13 @@ class Attempt:
             asked = await line.until(
                 lambda: (
                     next((held for held in line.questions if held.params.get("sessionId") == session), None)
-                    or (call.answers[0] if call.answers else None)
+                    or self.talk.end(line, call)
                 ),
                 "a request for permission",
             )
         except Failed as failed:
             raise NotTried(failed.reason) from failed
-        if asked.is_answer:
+        if not asked.is_request:
             raise NotTried("the turn of --tool-prompt ended without a request for permission")
         return call, asked
 
@@ -194,7 +210,7 @@ class Attempt:
         line.cancel(session)
         try:
             for call in calls:
-                await line.answered(call)
+                await self.ended(line, call)
         except Failed:
             line.spoiled = True
 

@@ -23,23 +23,31 @@ class Check(Value):
         trial: Returns when the rule was kept, and raises `Failed` or `NotJudged` otherwise.
         needs: What must be there to try it.
         alone: Whether it takes something from the other checks, and so comes after them.
+        versions: Of the protocol.
     """
 
     rule: Rule
     trial: Trial
     needs: tuple[Need, ...] = ()
     alone: bool = False
+    versions: tuple[int, ...] = (1, 2)
 
 
 def must(
-    rule_id: str, *needs: Need, source: str, cases: tuple[int, ...] = (), level: Level = "MUST", alone: bool = False
+    rule_id: str,
+    *needs: Need,
+    source: str,
+    cases: tuple[int, ...] = (),
+    level: Level = "MUST",
+    alone: bool = False,
+    versions: tuple[int, ...] = (1, 2),
 ) -> Callable[[Trial], Check]:
     """Makes a check of a binding rule: the rule is the trial's docstring."""
 
     def make(trial: Trial) -> Check:
         text = " ".join((trial.__doc__ or "").split())
         rule = Rule(id=rule_id, level=level, text=text, source=source, cases=cases)
-        return Check(rule=rule, trial=trial, needs=needs, alone=alone)
+        return Check(rule=rule, trial=trial, needs=needs, alone=alone, versions=versions)
 
     return make
 
@@ -54,6 +62,9 @@ def checks_in(module: Mapping[str, object]) -> tuple[Check, ...]:
     """The checks a module defines, in order."""
     return tuple(value for value in module.values() if isinstance(value, Check))
 
+
+ONLY_1 = (1,)
+"""The version that a check is for when protocol 2 has nothing like it, or something else."""
 
 # ------------------------------------------------------------------ what must be there
 

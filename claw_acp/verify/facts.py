@@ -4,10 +4,27 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from claw_acp.core.json_value import JsonObject
+from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.verify.frames import as_list, as_object, text_of
 
 LIFESIGN = "_claw-acp/verify"  # no agent serves it, and every agent must answer that it does not
+
+
+IN_SECOND = {
+    "loadSession": "there.is.no.load",
+    "sessionCapabilities.list": "session",
+    "sessionCapabilities.resume": "session",
+    "sessionCapabilities.close": "session",
+    "sessionCapabilities.delete": "session.delete",
+    "sessionCapabilities.fork": "session.fork",
+    "sessionCapabilities.additionalDirectories": "session.additionalDirectories",
+    "promptCapabilities.image": "session.prompt.image",
+    "promptCapabilities.audio": "session.prompt.audio",
+    "promptCapabilities.embeddedContext": "session.prompt.embeddedContext",
+    "mcpCapabilities.http": "session.mcp.http",
+    "mcpCapabilities.sse": "there.is.no.sse",
+}
+"""What stands for a capability of protocol 1 in protocol 2."""
 
 
 @dataclass(slots=True)
@@ -35,22 +52,23 @@ class Facts:
     one_at_a_time: anyio.Lock = field(default_factory=anyio.Lock)
 
     @property
-    def name(self) -> str:
-        """Who the agent says it is, with its version."""
-        info = as_object((self.hello or {}).get("agentInfo"))
-        return f"{text_of(info, 'name')} {text_of(info, 'version')}".strip()
+    def protocol(self) -> int:
+        """The version that was agreed on."""
+        return 2 if (self.hello or {}).get("protocolVersion") == 2 else 1
 
     @property
-    def capabilities(self) -> JsonObject:
-        """What the agent offers."""
-        return as_object((self.hello or {}).get("agentCapabilities"))
+    def name(self) -> str:
+        """Who the agent says it is, with its version."""
+        info = as_object((self.hello or {}).get("info" if self.protocol == 2 else "agentInfo"))
+        return f"{text_of(info, 'name')} {text_of(info, 'version')}".strip()
 
     def offers(self, path: str) -> bool:
-        """Whether it offers a capability, such as `sessionCapabilities.list`: true, or an object."""
-        value: object = self.capabilities
-        for part in path.split("."):
-            value = value.get(part) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        return value is True or isinstance(value, dict)
+        """Whether the agent offers a capability, such as `sessionCapabilities.list`, in the words of protocol 1."""
+        if self.protocol == 1:
+            return _has((self.hello or {}).get("agentCapabilities"), path)
+        if path == "auth.logout":
+            return bool(self.auth_methods)
+        return _has((self.hello or {}).get("capabilities"), IN_SECOND.get(path, path))
 
     @property
     def auth_methods(self) -> list[JsonObject]:
@@ -67,3 +85,10 @@ class Facts:
         """The ids of the modes of a new session."""
         state = as_object((self.opened or {}).get("modes"))
         return [text_of(as_object(mode), "id") for mode in as_list(state.get("availableModes"))]
+
+
+def _has(value: JsonValue, path: str) -> bool:
+    """Whether something is there, and is true or an object."""
+    for part in path.split("."):
+        value = as_object(value).get(part)
+    return value is True or isinstance(value, dict)

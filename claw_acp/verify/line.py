@@ -153,7 +153,8 @@ class Line:
         self.calls.append(call)
         self._open.setdefault(Key.of(request_id), []).append(call)
         if call.method == "initialize" and self.hello is None:
-            capabilities = frame.params.get("clientCapabilities")
+            said = "capabilities" if frame.params.get("protocolVersion") == 2 else "clientCapabilities"
+            capabilities = frame.params.get(said)
             self.offered = capabilities if isinstance(capabilities, dict) else {}
         if post:
             self.post(frame.data + b"\n")

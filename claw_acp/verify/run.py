@@ -33,8 +33,7 @@ class Report(Value):
 
 def rules(protocol: int = 1) -> tuple[Rule, ...]:
     """Every rule there is, in the order of the report."""
-    del protocol
-    return (*RULES, *(check.rule for check in CHECKS))
+    return (*RULES[protocol], *(check.rule for check in CHECKS[protocol]))
 
 
 async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), told: Told | None = None) -> Report:
@@ -57,13 +56,13 @@ async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), 
             told(verdict)
 
     bench = Bench(options, scratch=scratch, mark=f"verify-{os.getpid()}-{id(verdicts):x}")
-    checks = [check for check in CHECKS if _wanted(check.rule, only)]
+    checks = [check for check in CHECKS[options.protocol] if _wanted(check.rule, only)]
     trouble = await _drive(bench, checks, tell=tell)
     if trouble is not None:
         raise trouble
-    for verdict in _look_back(bench, [rule for rule in RULES if _wanted(rule, only)]):
+    for verdict in _look_back(bench, [rule for rule in RULES[options.protocol] if _wanted(rule, only)]):
         tell(verdict)
-    ordered = tuple(verdicts[rule.id] for rule in rules() if rule.id in verdicts)
+    ordered = tuple(verdicts[rule.id] for rule in rules(options.protocol) if rule.id in verdicts)
     return Report(verdicts=ordered, agent=bench.facts.name, protocol=options.protocol)
 
 
@@ -128,7 +127,7 @@ async def _attempt(check: Check, attempt: Attempt) -> Verdict:
         story = attempt.story()
         return Verdict(rule=rule, outcome="fail", reason=failed.reason, frames=failed.frames, story=story)
     except NotJudged as without:
-        return Verdict(rule=rule, outcome=without.outcome, reason=without.reason)
+        return Verdict(rule=rule, outcome=without.outcome, reason=without.reason, story=attempt.story())
     except CannotStart as error:
         return Verdict(rule=rule, outcome="not tried", reason=error.message)
     except TimeoutError:
@@ -141,7 +140,7 @@ async def _attempt(check: Check, attempt: Attempt) -> Verdict:
 
 def _look_back(bench: Bench, wanted: Sequence[Rule]) -> list[Verdict]:
     seen: dict[str, list[Sighting]] = {rule.id: [] for rule in wanted}
-    for watcher in WATCHERS:
+    for watcher in WATCHERS[bench.options.protocol]:
         for sighting in watcher(bench.lines):
             if sighting.rule in seen:
                 seen[sighting.rule].append(sighting)

@@ -3,7 +3,7 @@
 from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.message import REQUEST_CANCELLED
 from claw_acp.verify.attempt import Attempt
-from claw_acp.verify.check import advice, checks_in, exchange, must, must_succeed, slow, tool, turn
+from claw_acp.verify.check import ONLY_1, advice, checks_in, exchange, must, must_succeed, slow, tool, turn
 from claw_acp.verify.check import session as opened
 from claw_acp.verify.frames import Call, Frame
 from claw_acp.verify.line import Line
@@ -13,16 +13,12 @@ _PAGE = "prompt-turn: cancellation"
 NO_IDS: tuple[JsonValue, ...] = (720_001, "nobody", None, 1.5, [])
 
 
-async def _must_be_cancelled(line: Line, call: Call, cancel: Frame) -> None:
-    answer = await line.answered(call)
-    _is_cancelled(answer, [cancel])
-
-
-def _is_cancelled(answer: Frame, before: list[Frame]) -> None:
-    must_succeed(answer, "the cancelled prompt")
-    reason = answer.result.get("stopReason")
+async def _must_be_cancelled(attempt: Attempt, line: Line, call: Call, *before: Frame) -> None:
+    end = await attempt.ended(line, call)
+    must_succeed(end, "the cancelled prompt")
+    reason = attempt.talk.reason(end)
     if reason != "cancelled":
-        raise Failed(f"the cancelled turn ended with {reason!r}, not 'cancelled'", [*before, *exchange(answer)])
+        raise Failed(f"the cancelled turn ended with {reason!r}, not 'cancelled'", [*before, *exchange(end)])
 
 
 @must("cancel.mid-turn", slow, source=f"{_PAGE}; TCK ACP-CANCEL-001", cases=(1, 2))
@@ -31,7 +27,7 @@ async def mid_turn(attempt: Attempt) -> None:
     async with attempt.line() as line:
         session = await attempt.session(line)
         call = await attempt.slow_turn(line, session)
-        await _must_be_cancelled(line, call, line.cancel(session))
+        await _must_be_cancelled(attempt, line, call, line.cancel(session))
 
 
 @must("cancel.next-prompt-works", slow, turn, source=f"{_PAGE}; TCK ACP-CANCEL-002", cases=(1,))
@@ -42,10 +38,10 @@ async def next_prompt(attempt: Attempt) -> None:
         call = await attempt.slow_turn(line, session)
         cancel = line.cancel(session)
         try:
-            await line.answered(call)
+            await attempt.ended(line, call)
         except Failed as failed:
             raise Failed(f"the cancelled turn never ended: {failed.reason}", [cancel, *failed.frames]) from failed
-        must_succeed(await line.answered(attempt.prompt(line, session)), "the prompt after a cancelled one")
+        must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "the prompt after a cancelled one")
 
 
 @must("cancel.right-away", turn, source=_PAGE, cases=(1,))
@@ -55,8 +51,9 @@ async def right_away(attempt: Attempt) -> None:
         session = await attempt.session(line)
         call = attempt.prompt(line, session)
         cancel = line.cancel(session)
-        answer = await line.answered(call)
-        if answer.error is not None:
+        answer = await attempt.ended(line, call)
+        early = attempt.options.protocol == 2 and answer.code == REQUEST_CANCELLED  # it was not taken in yet
+        if answer.error is not None and not early:
             raise Failed(f"the cancelled prompt was answered with error {answer.code}", [cancel, *exchange(answer)])
 
 
@@ -70,10 +67,10 @@ async def idle(attempt: Attempt) -> None:
         for frame in await attempt.heard(line, begin=begin, shown=sent):
             if frame.is_answer:
                 raise Failed("a notification was answered", [*sent, frame])
-        answer = await line.answered(attempt.prompt(line, session))
-        must_succeed(answer, "a prompt after a cancel without a turn")
-        if answer.result.get("stopReason") == "cancelled":
-            raise Failed("a cancel from before cancelled the next turn", [*sent, *exchange(answer)])
+        end = await attempt.ended(line, attempt.prompt(line, session))
+        must_succeed(end, "a prompt after a cancel without a turn")
+        if attempt.talk.reason(end) == "cancelled":
+            raise Failed("a cancel from before cancelled the next turn", [*sent, *exchange(end)])
 
 
 @must("cancel.only-its-session", slow, source=_PAGE, cases=(32,))
@@ -83,10 +80,10 @@ async def only_its_session(attempt: Attempt) -> None:
         first, second = await attempt.session(line), await attempt.session(line)
         one, other = await attempt.slow_turn(line, first), await attempt.slow_turn(line, second)
         cancel = line.cancel(first)
-        await line.answered(one)
+        await attempt.ended(line, one)
         await attempt.alive(line, shown=[cancel])
-        if other.answers:
-            raise Failed("the turn of another session ended as well", [cancel, *exchange(other.answers[0])])
+        if end := attempt.talk.end(line, other):
+            raise Failed("the turn of another session ended as well", [cancel, *exchange(end)])
         await attempt.over(line, second, other)
 
 
@@ -97,8 +94,7 @@ async def while_asking(attempt: Attempt) -> None:
         session = await attempt.session(line)
         call, question = await attempt.question(line, session)
         cancel = line.cancel(session)
-        answer = await line.answered(call)
-        _is_cancelled(answer, [question, cancel])
+        await _must_be_cancelled(attempt, line, call, question, cancel)
 
 
 @must("cancel.unknown-request", opened, source="cancellation", cases=(45,))
@@ -114,7 +110,7 @@ async def unknown_request(attempt: Attempt) -> None:
                 raise Failed("a notification was answered", [*sent, frame])
 
 
-@advice("cancel.by-request-id", slow, source="cancellation", cases=(45,))
+@advice("cancel.by-request-id", slow, source="cancellation", cases=(45,), versions=ONLY_1)
 async def by_request_id(attempt: Attempt) -> None:
     """$/cancel_request for a prompt ends its turn: with the stop reason `cancelled`, or with error -32800."""
     async with attempt.line() as line:
@@ -122,12 +118,12 @@ async def by_request_id(attempt: Attempt) -> None:
         call = await attempt.slow_turn(line, session)
         sent = line.notify("$/cancel_request", {"requestId": call.id})
         try:
-            answer = await line.answered(call, within=min(5.0, attempt.options.timeout))
+            end = await attempt.ended(line, call, within=min(5.0, attempt.options.timeout))
         except Failed as failed:
             await attempt.over(line, session, call)
             raise Failed("it had no effect; session/cancel had", [sent]) from failed
-        if answer.code != REQUEST_CANCELLED:
-            _is_cancelled(answer, [sent])
+        if end.code != REQUEST_CANCELLED and attempt.talk.reason(end) != "cancelled":
+            raise Failed("the turn ended in another way", [sent, *exchange(end)])
 
 
 @advice("cancel.listing", opened, source="cancellation", cases=(45,))

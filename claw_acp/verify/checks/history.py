@@ -8,6 +8,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
 from claw_acp.verify.attempt import Attempt, updates
 from claw_acp.verify.check import (
+    ONLY_1,
     advice,
     checks_in,
     exchange,
@@ -30,7 +31,10 @@ NOT_FOUND = -32002
 SETTLED = 0.3  # seconds after an answer in which nothing may follow that belongs before it
 MARKER = "the word to remember is verify-7391"
 PAGES = 200  # of a list before it is taken for endless
-MESSAGES = frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"})
+MESSAGES = frozenset(
+    {"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk",
+     "agent_thought", "tool_call", "tool_call_update", "plan", "plan_update"}
+)  # fmt: skip
 
 _load = offers("loadSession")
 _list = offers("sessionCapabilities.list")
@@ -84,7 +88,7 @@ async def _loaded(attempt: Attempt, line: Line, session: str) -> tuple[Frame, li
 # ------------------------------------------------------------------ load
 
 
-@must("load.replays", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(11,))
+@must("load.replays", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(11,), versions=ONLY_1)
 async def replays(attempt: Attempt) -> None:
     """session/load shows the whole conversation again, of the user and of the agent, before it is answered."""
     session = await _stored_once(attempt)
@@ -96,7 +100,7 @@ async def replays(attempt: Attempt) -> None:
             raise Failed("nothing that the agent said was shown before the answer", [*exchange(answer), *history[:5]])
 
 
-@must("load.nothing-after-the-answer", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-002", cases=(11,))
+@must("load.nothing-after-the-answer", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-002", cases=(11,), versions=ONLY_1)
 async def nothing_after(attempt: Attempt) -> None:
     """No part of the conversation is shown after the answer to session/load."""
     session = await _stored_once(attempt)
@@ -110,7 +114,7 @@ async def nothing_after(attempt: Attempt) -> None:
             raise Failed("parts of the conversation came after the answer", [*exchange(answer), *late[:5]])
 
 
-@must("load.not-doubled", turn, _load, source=_PAGE, cases=(12,))
+@must("load.not-doubled", turn, _load, source=_PAGE, cases=(12,), versions=ONLY_1)
 async def not_doubled(attempt: Attempt) -> None:
     """Loading a session, on the same connection too, does not add to it: it shows the same each time."""
     session = await _stored_once(attempt)
@@ -123,16 +127,16 @@ async def not_doubled(attempt: Attempt) -> None:
                 raise Failed(f"{kind}: the second load shows something else", [*exchange(answer), *first, *second][:9])
 
 
-@must("load.then-prompt", turn, _load, source=_PAGE, cases=(12,))
+@must("load.then-prompt", turn, _load, source=_PAGE, cases=(12,), versions=ONLY_1)
 async def then_prompt(attempt: Attempt) -> None:
     """A loaded session takes prompts."""
     session = await _stored(attempt)
     async with attempt.line() as line:
         await _loaded(attempt, line, session)
-        must_succeed(await line.answered(attempt.prompt(line, session)), "a prompt in a loaded session")
+        must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a loaded session")
 
 
-@should("load.tool-calls-settled", tool, _load, source=_PAGE, cases=(11,))
+@should("load.tool-calls-settled", tool, _load, source=_PAGE, cases=(11,), versions=ONLY_1)
 async def tool_calls(attempt: Attempt) -> None:
     """Tool calls are part of what session/load shows, each with its final status."""
     session = await _stored(attempt, attempt.options.tool_prompt)
@@ -153,7 +157,7 @@ async def tool_calls(attempt: Attempt) -> None:
         await attempt.turn(line, session, attempt.options.tool_prompt)  # its ids are compared with the earlier ones
 
 
-@advice("load.result-is-an-object", turn, _load, source=_PAGE)
+@advice("load.result-is-an-object", turn, _load, source=_PAGE, versions=ONLY_1)
 async def result_is_an_object(attempt: Attempt) -> None:
     """The result of session/load is an object, `{}` if there is nothing to say; older agents sent null."""
     session = await _stored_once(attempt)
@@ -172,7 +176,7 @@ async def resumes(attempt: Attempt) -> None:
     session = await _stored(attempt)
     async with attempt.line() as line:
         must_succeed(await line.ask("session/resume", _where(attempt, session)), "session/resume")
-        must_succeed(await line.answered(attempt.prompt(line, session)), "a prompt in a resumed session")
+        must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a resumed session")
 
 
 @must("resume.no-history", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-002", cases=(13,))
@@ -263,7 +267,7 @@ async def closes(attempt: Attempt) -> None:
         must_fail(await line.answered(attempt.prompt(line, session)), "a prompt in a closed session")
 
 
-@must("close.ends-the-turn", slow, _close, source=f"{_PAGE}; TCK ACP-CLOSE-002")
+@must("close.ends-the-turn", slow, _close, source=f"{_PAGE}; TCK ACP-CLOSE-002", versions=ONLY_1)
 async def ends_the_turn(attempt: Attempt) -> None:
     """session/close cancels the turn that runs in the session, as session/cancel does."""
     async with attempt.line() as line:

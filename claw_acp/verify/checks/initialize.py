@@ -7,6 +7,7 @@ from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOU
 from claw_acp.verify.attempt import Attempt
 from claw_acp.verify.bench import Bench
 from claw_acp.verify.check import (
+    ONLY_1,
     advice,
     checks_in,
     exchange,
@@ -55,7 +56,7 @@ async def answers(attempt: Attempt) -> None:
             raise Failed(f"version {wanted} was asked for, and {version} answered", exchange(answer))
 
 
-@must("initialize.needs-only-the-version", greeted, source=f"{_PAGE}; TCK ACP-INIT-002")
+@must("initialize.needs-only-the-version", greeted, source=f"{_PAGE}; TCK ACP-INIT-002", versions=ONLY_1)
 async def minimal(attempt: Attempt) -> None:
     """Capabilities and clientInfo may be left out."""
     async with attempt.bare() as line:
@@ -73,7 +74,7 @@ async def future_version(attempt: Attempt) -> None:
             raise Failed(f"version {FUTURE} was echoed, which nobody speaks", exchange(answer))
 
 
-@must("initialize.version-2", greeted, source=_PAGE, cases=(16,))
+@must("initialize.version-2", greeted, source=_PAGE, cases=(16,), versions=ONLY_1)
 async def next_version(attempt: Attempt) -> None:
     """A request for version 2 is answered with 2, or with 1."""
     async with attempt.bare() as line:
@@ -113,14 +114,17 @@ async def no_version(attempt: Attempt) -> None:
 async def malformed_capabilities(attempt: Attempt) -> None:
     """A malformed optional capability counts as absent; initialize still succeeds."""
     async with attempt.bare() as line:
-        must_succeed(await _hello(line, attempt, clientCapabilities=MALFORMED), "initialize with broken capabilities")
+        must_succeed(
+            await _hello(line, attempt, clientCapabilities=MALFORMED, capabilities=MALFORMED),
+            "initialize with broken capabilities",
+        )
 
 
 @must("initialize.unknown-fields", greeted, source="extensibility; TCK ACP-META-001", cases=(18, 43))
 async def foreign_fields(attempt: Attempt) -> None:
     """Unknown fields and capabilities are ignored, and _meta may be null."""
     async with attempt.bare() as line:
-        answer = await _hello(line, attempt, clientCapabilities=FOREIGN, mood="fine", _meta=None)
+        answer = await _hello(line, attempt, clientCapabilities=FOREIGN, capabilities=FOREIGN, mood="fine", _meta=None)
         must_succeed(answer, "initialize with fields from the future")
 
 
@@ -129,12 +133,12 @@ async def info(attempt: Attempt) -> None:
     """The agent gives its name and version in agentInfo."""
     async with attempt.bare() as line:
         answer = await _hello(line, attempt)
-        info = as_object(answer.result.get("agentInfo"))
+        info = as_object(answer.result.get("info") or answer.result.get("agentInfo"))
         if not text_of(info, "name") or not text_of(info, "version"):
             raise Failed("agentInfo with name and version is missing", exchange(answer))
 
 
-@should("initialize.twice", greeted, source="errors", cases=(19,))
+@should("initialize.twice", greeted, source="errors", cases=(19,), versions=ONLY_1)
 async def twice(attempt: Attempt) -> None:
     """A second initialize is answered with a result or with error -32600, and the connection goes on."""
     async with attempt.fresh() as line:
@@ -165,6 +169,11 @@ async def pipelined(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ logging in
 
 
+def _id(method: JsonObject) -> str:
+    """The id of a way to log in, which protocol 2 calls `methodId`."""
+    return text_of(method, "id") or text_of(method, "methodId")
+
+
 def _has_methods(bench: Bench) -> NotJudged | None:
     return greeted(bench) or (None if bench.facts.auth_methods else Skipped("no authMethods are offered"))
 
@@ -184,7 +193,7 @@ def _may_log_out(bench: Bench) -> NotJudged | None:
 @must("auth.method-ids-unique", _has_methods, source="authentication")
 async def unique_methods(attempt: Attempt) -> None:
     """Each way to log in has an id of its own."""
-    ids = [text_of(method, "id") for method in attempt.facts.auth_methods]
+    ids = [_id(method) for method in attempt.facts.auth_methods]
     if len(set(ids)) < len(ids) or "" in ids:
         raise Failed(f"the ids of authMethods are not unique: {ids}")
 
@@ -200,7 +209,7 @@ async def registry(attempt: Attempt) -> None:
 async def unknown_method(attempt: Attempt) -> None:
     """Authenticate with an id that was not offered is answered with error -32602."""
     async with attempt.fresh() as line:
-        answer = await line.ask("authenticate", {"methodId": "verify-no-such-method"})
+        answer = await line.ask(attempt.talk.login, {"methodId": "verify-no-such-method"})
         must_fail(answer, "authenticate with an unknown method", [INVALID_PARAMS])
 
 
@@ -208,12 +217,12 @@ async def unknown_method(attempt: Attempt) -> None:
 async def terminal_method(attempt: Attempt) -> None:
     """Authenticate with a method of type terminal is answered with error -32602."""
     async with attempt.bare() as line:
-        answer = await line.ask("initialize", attempt.hello(capabilities={"auth": {"terminal": True}}))
+        answer = await line.ask("initialize", attempt.hello(capabilities={"auth": {"terminal": attempt.talk.yes}}))
         methods = [as_object(method) for method in _methods(answer)]
         terminal = next((method for method in methods if method.get("type") == "terminal"), None)
         if terminal is None:
             raise Skipped("no method of type terminal is offered")
-        answer = await line.ask("authenticate", {"methodId": text_of(terminal, "id")})
+        answer = await line.ask(attempt.talk.login, {"methodId": _id(terminal)})
         must_fail(answer, "authenticate with a terminal method", [INVALID_PARAMS])
 
 
@@ -227,7 +236,7 @@ async def authenticates(attempt: Attempt) -> None:
     """After authenticate with an offered method, sessions can be opened."""
     async with attempt.bare() as line:
         must_succeed(await _hello(line, attempt), "initialize")
-        answer = await line.ask("authenticate", {"methodId": attempt.options.auth_method})
+        answer = await line.ask(attempt.talk.login, {"methodId": attempt.options.auth_method})
         must_succeed(answer, f"authenticate with {attempt.options.auth_method}")
         must_succeed(await line.ask("session/new", attempt.opening()), "session/new after authenticate")
 
@@ -236,7 +245,7 @@ async def authenticates(attempt: Attempt) -> None:
 async def logs_out(attempt: Attempt) -> None:
     """Logout is answered with a result, and the connection goes on."""
     async with attempt.fresh() as line:
-        answer = await line.ask("logout", {})
+        answer = await line.ask(attempt.talk.logout, {})
         must_succeed(answer, "logout")
         await attempt.alive(line, shown=exchange(answer))
 
@@ -245,7 +254,7 @@ async def logs_out(attempt: Attempt) -> None:
 async def logout_unoffered(attempt: Attempt) -> None:
     """Logout that is not offered is answered with error -32601."""
     async with attempt.line() as line:
-        must_fail(await line.ask("logout", {}), "logout, which is not offered", [METHOD_NOT_FOUND])
+        must_fail(await line.ask(attempt.talk.logout, {}), "logout, which is not offered", [METHOD_NOT_FOUND])
 
 
 CHECKS = checks_in(globals())

@@ -222,10 +222,10 @@ async def own_id_space(attempt: Attempt) -> None:
         twin = line.call("_claw-acp/verify", {}, id=question.object.get("id"))
         await line.answered(twin)
         await anyio.sleep(QUIET)
-        if call.answers:
-            raise Failed("the turn ended although the question was not answered", [question, twin.frame, *call.answers])
+        if end := attempt.talk.end(line, call):
+            raise Failed("the turn ended although the question was not answered", [question, twin.frame, end])
         line.answer(question, "allow")
-        await line.answered(call)
+        await attempt.ended(line, call)
 
 
 CHECKS = checks_in(globals())

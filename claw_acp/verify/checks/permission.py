@@ -2,7 +2,7 @@
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.attempt import Attempt, updates
-from claw_acp.verify.check import checks_in, exchange, must, must_succeed, should, tool
+from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_succeed, should, tool
 from claw_acp.verify.desk import EVERYTHING, PermissionAnswer
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.line import Line
@@ -19,7 +19,7 @@ async def _not_done(attempt: Attempt, how: PermissionAnswer) -> None:
         call, question = await attempt.question(line, session)
         line.desk.permission = "reject"  # whatever else it may ask
         sent = line.answer(question, how)
-        answer = await line.answered(call)
+        answer = await attempt.ended(line, call)
         shown = [question, *([sent] if sent else []), *exchange(answer)]
         status = _status(line, session, question, since=begin)
         if status is not None and status.params and _field(status, "status") == "completed":
@@ -29,7 +29,8 @@ async def _not_done(attempt: Attempt, how: PermissionAnswer) -> None:
 
 def _status(line: Line, session: str, question: Frame, *, since: int) -> Frame | None:
     """The last update that gave the status of the call in question."""
-    wanted = text_of(as_object(question.params.get("toolCall")), "toolCallId")
+    subject = as_object(question.params.get("subject")) or question.params
+    wanted = text_of(as_object(subject.get("toolCall")), "toolCallId")
     told = [
         frame
         for frame in updates(line, session, since=since)
@@ -80,7 +81,7 @@ async def allowed(attempt: Attempt) -> None:
         call, question = await attempt.question(line, session)
         line.desk.permission = "allow"
         line.answer(question, "allow")
-        must_succeed(await line.answered(call), "the turn of --tool-prompt")
+        must_succeed(await attempt.ended(line, call), "the turn of --tool-prompt")
 
 
 @should("permission.options", tool, source=_PAGE)
@@ -108,11 +109,11 @@ async def out_of_order(attempt: Attempt) -> None:
         other, late = await attempt.question(line, second)
         line.desk.permission = "reject"
         line.answer(late, "reject")
-        await line.answered(other)
-        if one.answers:
-            raise Failed("the turn of the other question ended", [early, late, one.answers[0]])
+        await attempt.ended(line, other)
+        if end := attempt.talk.end(line, one):
+            raise Failed("the turn of the other question ended", [early, late, end])
         line.answer(early, "reject")
-        await line.answered(one)
+        await attempt.ended(line, one)
 
 
 @must("permission.holds-up-nobody", tool, source=_PAGE, cases=(32,))
@@ -134,16 +135,16 @@ async def _with_client(attempt: Attempt, *, works: bool) -> None:
         line.desk.works = works
         session = await attempt.session(line)
         call = attempt.prompt(line, session, attempt.options.tool_prompt)
-        must_succeed(await line.answered(call), "the turn of --tool-prompt")
+        must_succeed(await attempt.ended(line, call), "the turn of --tool-prompt")
 
 
-@must("client.serves-everything", tool, source="file-system; terminals", cases=(36, 37))
+@must("client.serves-everything", tool, source="file-system; terminals", cases=(36, 37), versions=ONLY_1)
 async def serves_everything(attempt: Attempt) -> None:
     """The agent works with a client that serves files and terminals and takes every kind of update."""
     await _with_client(attempt, works=True)
 
 
-@must("client.fails-at-everything", tool, source="file-system; terminals", cases=(36,))
+@must("client.fails-at-everything", tool, source="file-system; terminals", cases=(36,), versions=ONLY_1)
 async def fails_at_everything(attempt: Attempt) -> None:
     """When the client's files and terminals fail, the turn still comes to an end with a stop reason."""
     await _with_client(attempt, works=False)

@@ -3,7 +3,18 @@
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
 from claw_acp.verify.attempt import Attempt, updates
-from claw_acp.verify.check import Check, checks_in, exchange, must, must_fail, must_succeed, offers, should, turn
+from claw_acp.verify.check import (
+    ONLY_1,
+    Check,
+    checks_in,
+    exchange,
+    must,
+    must_fail,
+    must_succeed,
+    offers,
+    should,
+    turn,
+)
 from claw_acp.verify.check import session as opened
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.line import Line
@@ -22,10 +33,13 @@ BLOCKS: dict[str, JsonObject] = {
         "resource": {"uri": "file:///verify/note.txt", "text": "a note", "mimeType": "text/plain"},
     },
 }
-UPDATES = frozenset({"agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"})
+UPDATES = frozenset(
+    {"agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "tool_call", "tool_call_update",
+     "plan", "plan_update"}
+)  # fmt: skip
 
 
-@must("prompt.answers", opened, source=f"{_PAGE}; TCK ACP-PROMPT-001")
+@must("prompt.answers", opened, source=f"{_PAGE}; TCK ACP-PROMPT-001", versions=ONLY_1)
 async def answers(attempt: Attempt) -> None:
     """session/prompt is answered with a stop reason: end_turn, max_tokens, max_turn_requests, refusal or cancelled."""
     async with attempt.line() as line:
@@ -49,7 +63,7 @@ async def link(attempt: Attempt) -> None:
 async def _takes(attempt: Attempt, line: Line, block: JsonObject, *, what: str) -> None:
     prompt: list[JsonValue] = [{"type": "text", "text": attempt.options.prompt}, block]
     params: JsonObject = {"sessionId": await attempt.session(line), "prompt": prompt}
-    must_succeed(await line.ask("session/prompt", params), what)
+    must_succeed(await attempt.ended(line, line.call("session/prompt", params)), what)
 
 
 @should("prompt.shows-something", turn, source=f"{_PAGE}; TCK ACP-PROMPT-003", cases=(48,))
@@ -61,7 +75,7 @@ async def shows_something(attempt: Attempt) -> None:
         answer = await attempt.turn(line, session)
         seen = [frame for frame in updates(line, session, since=begin) if _kind(frame) in UPDATES]
         if not seen:
-            reason = answer.result.get("stopReason")
+            reason = attempt.talk.reason(answer)
             raise Failed(f"the turn ended with {reason} and nothing was shown to the user", exchange(answer))
 
 
@@ -76,7 +90,7 @@ async def again(attempt: Attempt) -> None:
     async with attempt.line() as line:
         session = await attempt.session(line)
         await attempt.turn(line, session)
-        must_succeed(await line.answered(attempt.prompt(line, session)), "a second prompt in the same session")
+        must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a second prompt in the same session")
 
 
 @should("prompt.two-at-once", turn, source=_PAGE, cases=(32,))

@@ -1,11 +1,10 @@
 """Opening sessions: ids, directories, fields from the future, MCP servers."""
 
 import sys
-from pathlib import Path
 
 import anyio
 
-from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.message import INVALID_PARAMS, METHOD_NOT_FOUND
 from claw_acp.verify.attempt import Attempt
 from claw_acp.verify.check import (
@@ -146,7 +145,7 @@ async def side_by_side(attempt: Attempt) -> None:
     async with attempt.line() as line:
         busy, idle = await attempt.session(line), await attempt.session(line)
         held = await attempt.slow_turn(line, busy)
-        other = await line.answered(attempt.prompt(line, idle))
+        other = await attempt.ended(line, attempt.prompt(line, idle))
         must_succeed(other, "a prompt in one session while another is busy")
         must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a session is busy")
         await attempt.over(line, busy, held)
@@ -170,19 +169,14 @@ for line in sys.stdin:
 """
 
 
-def _server(name: str, command: str, *args: str) -> JsonValue:
-    return {"name": name, "command": command, "args": list(args), "env": []}
-
-
 @should("mcp.stdio-server-starts", turn, source=_PAGE, cases=(40,))
 async def server_starts(attempt: Attempt) -> None:
     """The agent connects to the stdio MCP servers that the client names."""
     async with attempt.fresh() as line:
         mark = attempt.scratch / "mcp-server-started"
-        server = _server("verify", sys.executable, "-c", _SERVER, str(mark))
+        server = attempt.talk.server("verify", sys.executable, "-c", _SERVER, str(mark))
         opened = await attempt.lead_up(line, "session/new", attempt.opening(mcpServers=[server]))
-        call = attempt.prompt(line, text_of(opened.result, "sessionId"))
-        await line.answered(call)
+        await attempt.ended(line, attempt.prompt(line, text_of(opened.result, "sessionId")))
         with anyio.move_on_after(min(SERVER_STARTS, attempt.options.timeout)):
             while not await anyio.Path(mark).exists():  # noqa: ASYNC110 - a process of the agent's makes it
                 await anyio.sleep(0.02)
@@ -194,7 +188,8 @@ async def server_starts(attempt: Attempt) -> None:
 async def broken_server(attempt: Attempt) -> None:
     """An MCP server that cannot be started does not keep the session from opening."""
     async with attempt.fresh() as line:
-        servers = [_server("missing", str(Path("/no/such/program"))), _server("dies", sys.executable, "-c", "exit(3)")]
+        make = attempt.talk.server
+        servers = [make("missing", "/no/such/program"), make("dies", sys.executable, "-c", "exit(3)")]
         answer = await line.ask("session/new", attempt.opening(mcpServers=servers))
         must_succeed(answer, "session/new with MCP servers that cannot be started")
 

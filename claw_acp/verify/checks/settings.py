@@ -6,7 +6,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
 from claw_acp.verify.attempt import Attempt
 from claw_acp.verify.bench import Bench
-from claw_acp.verify.check import checks_in, exchange, must, must_fail, must_succeed, session, should, slow
+from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_fail, must_succeed, session, should, slow
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.rule import Failed, NotJudged, Skipped
 
@@ -28,6 +28,11 @@ def _has_select(bench: Bench) -> NotJudged | None:
     return _has_options(bench) or (None if usable else Skipped("no option is a choice among values"))
 
 
+def _name(option: JsonObject) -> str:
+    """The id of an option, which protocol 2 calls `configId`."""
+    return text_of(option, "id") or text_of(option, "configId")
+
+
 def _values(option: JsonObject) -> list[str]:
     """The values of a choice, grouped or not; none for a switch."""
     return list(_values_in(as_list(option.get("options")))) if option.get("type") == "select" else []
@@ -47,13 +52,13 @@ def _changes(options: list[JsonObject]) -> Iterator[tuple[str, str]]:
         if option.get("category") != "model":
             other = [value for value in _values(option) if value != option.get("currentValue")]
             if other:
-                yield text_of(option, "id"), other[0]
+                yield _name(option), other[0]
 
 
 # ------------------------------------------------------------------ modes
 
 
-@must("modes.switches", _has_modes, source=f"{_MODES}; TCK ACP-MODES-002")
+@must("modes.switches", _has_modes, source=f"{_MODES}; TCK ACP-MODES-002", versions=ONLY_1)
 async def switches(attempt: Attempt) -> None:
     """session/set_mode takes each mode that was named."""
     async with attempt.line() as line:
@@ -62,7 +67,7 @@ async def switches(attempt: Attempt) -> None:
             must_succeed(await line.ask("session/set_mode", {"sessionId": opened, "modeId": mode}), f"mode {mode}")
 
 
-@should("modes.unknown-refused", _has_modes, source=f"{_MODES}; errors")
+@should("modes.unknown-refused", _has_modes, source=f"{_MODES}; errors", versions=ONLY_1)
 async def unknown_mode(attempt: Attempt) -> None:
     """A mode that does not exist is refused with error -32602."""
     async with attempt.line() as line:
@@ -71,7 +76,7 @@ async def unknown_mode(attempt: Attempt) -> None:
         must_fail(answer, "an unknown mode", [INVALID_PARAMS])
 
 
-@must("modes.during-a-turn", slow, _has_modes, source=_MODES, cases=(33,))
+@must("modes.during-a-turn", slow, _has_modes, source=_MODES, cases=(33,), versions=ONLY_1)
 async def during_a_turn(attempt: Attempt) -> None:
     """The mode can be switched while a turn runs, and the turn goes on."""
     async with attempt.line() as line:
@@ -79,8 +84,8 @@ async def during_a_turn(attempt: Attempt) -> None:
         call = await attempt.slow_turn(line, opened)
         answer = await line.ask("session/set_mode", {"sessionId": opened, "modeId": attempt.facts.modes[-1]})
         must_succeed(answer, "session/set_mode while a turn runs")
-        if call.answers:
-            raise Failed("the turn ended", exchange(call.answers[0]))
+        if end := attempt.talk.end(line, call):
+            raise Failed("the turn ended", exchange(end))
         await attempt.over(line, opened, call)
 
 
@@ -96,13 +101,11 @@ async def _set(attempt: Attempt, changes: JsonObject) -> Frame:
 @must("config.set-gives-all-options", _has_select, source=f"{_OPTIONS}; TCK ACP-CONFIG-002", cases=(35,))
 async def gives_all(attempt: Attempt) -> None:
     """Setting an option is answered with all options, the one that was set with its new value."""
-    known = {text_of(option, "id") for option in attempt.facts.options}
+    known = {_name(option) for option in attempt.facts.options}
     for name, value in _changes(attempt.facts.options):
-        answer = await _set(attempt, {"configId": name, "value": value})
+        answer = await _set(attempt, attempt.talk.setting(name, value))
         must_succeed(answer, f"setting {name} to {value}")
-        options = {
-            text_of(option, "id"): option for option in map(as_object, as_list(answer.result.get("configOptions")))
-        }
+        options = {_name(option): option for option in map(as_object, as_list(answer.result.get("configOptions")))}
         if missing := known - set(options):
             raise Failed(f"the answer lacks the options {', '.join(sorted(missing))}", exchange(answer))
         if options[name].get("currentValue") != value:
@@ -112,27 +115,27 @@ async def gives_all(attempt: Attempt) -> None:
 @should("config.unknown-option", _has_options, source=f"{_OPTIONS}; errors")
 async def unknown_option(attempt: Attempt) -> None:
     """An option that does not exist is refused with error -32602."""
-    answer = await _set(attempt, {"configId": "verify-no-such-option", "value": "x"})
+    answer = await _set(attempt, attempt.talk.setting("verify-no-such-option", "x"))
     must_fail(answer, "an unknown option", [INVALID_PARAMS])
 
 
 @should("config.unknown-value", _has_select, source=f"{_OPTIONS}; errors")
 async def unknown_value(attempt: Attempt) -> None:
     """A value that was not offered is refused with error -32602."""
-    name = next(text_of(option, "id") for option in attempt.facts.options if _values(option))
-    answer = await _set(attempt, {"configId": name, "value": "verify-no-such-value"})
+    name = next(_name(option) for option in attempt.facts.options if _values(option))
+    answer = await _set(attempt, attempt.talk.setting(name, "verify-no-such-value"))
     must_fail(answer, f"an unknown value of {name}", [INVALID_PARAMS])
 
 
 @should("config.switch-for-a-choice", _has_select, source=f"{_OPTIONS}; errors", cases=(34,))
 async def switch_for_choice(attempt: Attempt) -> None:
     """True or false for an option that is a choice among values is refused with error -32602."""
-    name = next(text_of(option, "id") for option in attempt.facts.options if _values(option))
+    name = next(_name(option) for option in attempt.facts.options if _values(option))
     answer = await _set(attempt, {"configId": name, "type": "boolean", "value": True})
     must_fail(answer, f"true for {name}", [INVALID_PARAMS])
 
 
-@must("config.switches", session, source=f"{_OPTIONS}; TCK ACP-CONFIG-003", cases=(34,))
+@must("config.switches", session, source=f"{_OPTIONS}; TCK ACP-CONFIG-003", cases=(34,), versions=ONLY_1)
 async def switches_on_and_off(attempt: Attempt) -> None:
     """An option that is a switch can be set, by a client that says that it knows switches."""
     async with attempt.fresh(capabilities={"session": {"configOptions": {"boolean": {}}}}) as line:
@@ -141,11 +144,11 @@ async def switches_on_and_off(attempt: Attempt) -> None:
         switch = next((option for option in options if option.get("type") == "boolean"), None)
         if switch is None:
             raise Skipped("no option is a switch")
-        name, wanted = text_of(switch, "id"), switch.get("currentValue") is not True
+        name, wanted = _name(switch), switch.get("currentValue") is not True
         params: JsonObject = {"configId": name, "type": "boolean", "value": wanted}
         answer = await line.ask(_METHOD, {"sessionId": text_of(answer.result, "sessionId"), **params})
         must_succeed(answer, f"setting {name} to {wanted}")
-        now = {text_of(option, "id"): option for option in map(as_object, as_list(answer.result.get("configOptions")))}
+        now = {_name(option): option for option in map(as_object, as_list(answer.result.get("configOptions")))}
         if as_object(now.get(name)).get("currentValue") is not wanted:
             raise Failed(f"{name} is still not {wanted}", exchange(answer))
 

@@ -1,4 +1,6 @@
-"""Every check of protocol 1, in the order of the report."""
+"""Every check, in the order of the report, by version of the protocol."""
+
+from collections.abc import Mapping
 
 from claw_acp.verify.check import Check
 from claw_acp.verify.checks import (
@@ -8,13 +10,14 @@ from claw_acp.verify.checks import (
     jsonrpc,
     permission,
     prompt,
+    second,
     sessions,
     settings,
     shutdown,
     transport,
 )
 
-CHECKS: tuple[Check, ...] = (
+_ALL: tuple[Check, ...] = (
     *initialize.CHECKS,
     *transport.CHECKS,
     *jsonrpc.CHECKS,
@@ -26,3 +29,7 @@ CHECKS: tuple[Check, ...] = (
     *settings.CHECKS,
     *shutdown.CHECKS,
 )
+CHECKS: Mapping[int, tuple[Check, ...]] = {
+    1: _ALL,
+    2: (*(check for check in _ALL if 2 in check.versions), *second.CHECKS),
+}

@@ -135,14 +135,15 @@ def _state(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
         yield kept(MODES) if fine else broken(MODES, f"the mode is {current!r}, the modes are {names}", frame)
     options = [as_object(option) for option in as_list(holder.get("configOptions"))]
     if options:
-        yield from _options(options, frame)
+        yield from judged_options(options, frame)
         chosen = [text_of(option, "currentValue") for option in options if option.get("category") == "mode"]
         if modes and chosen:
             reason = f"the option says {chosen[0]!r}, the mode {text_of(modes, 'currentModeId')!r}"
             yield kept(IN_STEP) if chosen[0] == modes.get("currentModeId") else broken(IN_STEP, reason, frame)
 
 
-def _options(options: list[JsonObject], frame: Frame) -> Iterator[Sighting]:
+def judged_options(options: Sequence[JsonObject], frame: Frame) -> Iterator[Sighting]:
+    """Whether each option is one of its own, and has a value that it can have."""
     names = [text_of(option, "id") for option in options]
     if len(set(names)) < len(names):
         yield broken(OPTIONS, f"two options have the same id: {names}", frame)

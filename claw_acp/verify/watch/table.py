@@ -1,8 +1,16 @@
-"""Every rule that is judged by all that was said, and who watches for it."""
+"""Every rule that is judged by all that was said, and who watches for it, by version of the protocol."""
+
+from collections.abc import Mapping
 
 from claw_acp.verify.rule import Rule
-from claw_acp.verify.watch import content, endings, offers, order, wire
+from claw_acp.verify.watch import content, endings, offers, order, second, wire
 from claw_acp.verify.watch.sighting import Watcher
 
-WATCHERS: tuple[Watcher, ...] = (wire.watch, order.watch, offers.watch, content.watch, endings.watch)
-RULES: tuple[Rule, ...] = (*wire.RULES, *order.RULES, *offers.RULES, *content.RULES, *endings.RULES)
+WATCHERS: Mapping[int, tuple[Watcher, ...]] = {
+    1: (wire.watch, order.watch, offers.watch, content.watch, endings.watch),
+    2: (wire.watch, second.watch, endings.watch),
+}
+RULES: Mapping[int, tuple[Rule, ...]] = {
+    1: (*wire.RULES, *order.RULES, *offers.RULES, *content.RULES, *endings.RULES),
+    2: (*wire.RULES, *second.RULES, *endings.RULES),
+}
