@@ -1,14 +1,15 @@
 """Where a foreign editor works: a home and a project on disk, and the program started in them."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from acp.client.connection import ClientSideConnection
 from acp.schema import ClientCapabilities, ClientSessionCapabilities, FileSystemCapabilities
 
-from tests.support.foreign_editor import Decide, ForeignEditor
+from tests.support.foreign_editor import Decide, FillIn, ForeignEditor
 from tests.support.foreign_tap import no_complaints, tapped_agent
 from tests.support.official_schema import Judge, OfficialSchema
 from tests.support.script_files import Script
@@ -52,21 +53,33 @@ class Desk:
         *,
         files: bool = False,
         terminal: bool = False,
+        offers: Mapping[str, Any] | None = None,
+        fill_in: FillIn | None = None,
+        python: Sequence[str] = ("-m", "claw_acp"),
     ) -> AsyncGenerator[ForeignEditor]:
-        """Spawn the program and shake hands. The block fails on any breach of the protocol and any complaint."""
+        """Spawn the program and shake hands. The block fails on any breach of the protocol and any complaint.
+
+        Args:
+            decide: What requests for permission are answered with.
+            files: Whether the editor serves files.
+            terminal: Whether it serves terminals.
+            offers: More capabilities, unstable ones too, by the names of the SDK's fields.
+            fill_in: What is done with forms and pages.
+            python: What the interpreter is to run.
+        """
         capabilities = ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),
             terminal=terminal,
             session=ClientSessionCapabilities(),
-        )
-        editor = ForeignEditor(decide)
+        ).model_copy(update=dict(offers or {}))
+        editor = ForeignEditor(decide, fill_in)
         judge = Judge(OfficialSchema.load(unstable=True))  # for `usage` in the answer to a prompt, and nothing else
         with no_complaints():
             try:
                 async with tapped_agent(
-                    judge=judge, cwd=self.home, env=self._environment(), stderr=self.home / "stderr"
+                    judge=judge, cwd=self.home, env=self._environment(), stderr=self.home / "stderr", python=python
                 ) as (reader, writer):
-                    connection = ClientSideConnection(editor, writer, reader)
+                    connection = ClientSideConnection(editor, writer, reader, use_unstable_protocol=offers is not None)
                     try:
                         await editor.start(connection, capabilities=capabilities, project=self.project)
                         yield editor

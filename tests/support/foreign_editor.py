@@ -10,7 +10,7 @@ What the editor believes is what the SDK made of the frames: its models decode t
 
 # ruff: noqa: ARG002 - the SDK passes every argument of its interface by name
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from acp import PROTOCOL_VERSION, Client, RequestError, text_block
 from acp.client.connection import ClientSideConnection
 from acp.contrib.session_state import SessionAccumulator, SessionSnapshot, ToolCallView
 from acp.schema import (
+    AcceptElicitationResponse,
     AgentMessageChunk,
     AgentThoughtChunk,
     AllowedOutcome,
@@ -79,6 +80,8 @@ class Question:
 
 
 Decide: TypeAlias = Callable[[Question], Awaitable[str]]
+FillIn: TypeAlias = Callable[[ElicitationMode], Awaitable[Mapping[str, Any]]]
+"""Gives the values for a form, or does what a page wants; decoding the mode is the SDK's."""
 
 
 def answering(*kinds: str) -> Decide:
@@ -106,10 +109,15 @@ class Turn:
 
 
 class ForeignEditor(Client):
-    """The client's side of one connection. `decide` answers requests for permission; by default none may come."""
+    """The client's side of one connection. `decide` answers requests for permission; by default none may come.
 
-    def __init__(self, decide: Decide | None = None) -> None:
+    `fill_in` does so with forms and pages, of which none may come either.
+    """
+
+    def __init__(self, decide: Decide | None = None, fill_in: FillIn | None = None) -> None:
         self.decide = decide or answering()
+        self.fill_in = fill_in
+        self.completed: list[str] = []
         self.files = Files()
         self.terminals = Terminals()
         self.questions: list[Question] = []
@@ -302,12 +310,15 @@ class ForeignEditor(Client):
         return ReleaseTerminalResponse()
 
     async def create_elicitation(self, message: str, mode: ElicitationMode, **kwargs: Any) -> CreateElicitationResponse:
-        """Not offered, so this must not be called; the failure becomes a complaint of the SDK."""
-        raise AssertionError(f"an elicitation without the capability: {message}")
+        """Where it was not offered this must not be called; the failure becomes a complaint of the SDK."""
+        assert self.fill_in is not None, f"an elicitation without the capability: {message}"
+        return AcceptElicitationResponse(action="accept", content=dict(await self.fill_in(mode)) or None)
 
     async def complete_elicitation(self, elicitation_id: str, **kwargs: Any) -> None:
         """As `create_elicitation`."""
-        raise AssertionError("an elicitation without the capability")
+        assert self.fill_in is not None, "an elicitation without the capability"
+        self.completed.append(elicitation_id)
+        self._tell()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """No extension was agreed on."""

@@ -4,7 +4,8 @@ import asyncio
 import json
 import logging
 import socket
-from collections.abc import AsyncGenerator, Generator, Mapping
+import sys
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -21,14 +22,14 @@ LINE_LIMIT = 64 * 1024 * 1024  # bytes of one frame of a client
 
 @asynccontextmanager
 async def tapped_agent(
-    *, judge: Judge, cwd: Path, env: Mapping[str, str], stderr: Path
+    *, judge: Judge, cwd: Path, env: Mapping[str, str], stderr: Path, python: Sequence[str]
 ) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Run the program; yields the client's ends of its stdout and stdin.
 
     A frame that the judge refuses fails the block. At the end stdin is closed; the program must then leave in time,
     with code 0 and without children, and every request of the client must have been answered.
     """
-    process = AgentProcess.start(cwd=cwd, env=env, stderr=stderr)
+    process = AgentProcess.start(cwd=cwd, env=env, stderr=stderr, command=(sys.executable, *python))
     try:
         ours, theirs = socket.socketpair()
         reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT)
