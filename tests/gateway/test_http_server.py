@@ -71,6 +71,14 @@ async def test_requests_that_come_together_are_answered_in_turn(gateway: SmallGa
         assert answers.count(b"HTTP/1.1 200 ") == 3
 
 
+async def test_a_request_without_a_body_leaves_its_connection_open(gateway: SmallGateway) -> None:
+    async with connected(gateway) as stream:
+        await stream.send(b"OPTIONS /acp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:3000\r\n\r\n")
+        assert b"HTTP/1.1 204 " in await until(stream, b"\r\n\r\n")
+        await stream.send(WHOLE)
+        assert b"HTTP/1.1 200 " in await until(stream, b'"protocolVersion"')
+
+
 async def test_bodies_in_chunks_are_put_together(gateway: SmallGateway) -> None:
     async with connected(gateway) as stream:
         chunks = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in (BODY[:10], BODY[10:]))
