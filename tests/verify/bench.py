@@ -24,6 +24,12 @@ def faulty(*faults: str) -> tuple[str, ...]:
     return sys.executable, "-S", "-s", str(AGENTS / "faulty.py"), "--fault", ",".join(faults)
 
 
+def second(*faults: str) -> tuple[str, ...]:
+    """The command of the agent for protocol 2, with these faults."""
+    named = ("--fault", ",".join(faults)) if faults else ()
+    return sys.executable, "-S", "-s", str(AGENTS / "second.py"), *named
+
+
 def environment(home: Path) -> dict[str, str]:
     """What the agents need."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -31,7 +37,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 async def checked(
-    command: Sequence[str], folder: Path, *, only: Sequence[str] = (), patience: float = TIMEOUT
+    command: Sequence[str], folder: Path, *, only: Sequence[str] = (), patience: float = TIMEOUT, protocol: int = 1
 ) -> Report:
     """Check an agent in a folder of its own."""
     home, project, scratch = folder / "home", folder / "project", folder / "scratch"
@@ -48,6 +54,7 @@ async def checked(
         tool_prompt="tool",
         auth_method=None,
         allow_logout=True,
+        protocol=protocol,
     )
     return await examine(options, scratch=scratch, only=only)
 

@@ -116,3 +116,36 @@ TOGETHER: Sequence[tuple[str, ...]] = (
     ("CancelIgnored", "NeverAsksTwice"),
 )  # fmt: skip
 """Faults that one agent can have at once: found by different rules, and not in each other's way."""
+
+FOUND_IN_SECOND_BY: Mapping[str, Sequence[str]] = {
+    "TakesNullIds": ("jsonrpc.no-null-ids",),
+    "TakesAnonymous": ("initialize.info-required",),
+    "KeepsLoad": ("session.unoffered-methods", "methods.of-protocol-1-gone"),
+    "OtherMessageId": ("prompt.answered-with-its-message",),
+    "NeverRuns": (
+        "state.runs-then-rests",
+        "state.rests-only-after-running",
+        "state.at-work-while-it-speaks",
+    ),
+    "NeverAsks": ("state.asks",),
+    "OwnStatus": ("schema.own-values-have-an-underscore",),
+    "NoIds": ("schema.valid",),
+    "SpeaksIdle": ("state.at-work-while-it-speaks", "resume.ids-stay"),
+    "RestsTwice": ("state.rests-only-after-running",),
+    "ResumesSilently": ("resume.replays-from-start", "resume.ids-stay"),
+    "StateFirst": ("resume.state-before-answer", "resume.unknown-cursor"),
+    "NewIds": ("resume.ids-stay",),
+    "TalksAfterClose": ("close.then-silence", "updates.of-open-sessions"),
+    "KeepsQuestions": ("cancel.withdraws-questions",),
+    "CancelsAnything": ("cancel.unknown-work",),
+    "OldFiles": ("client.nothing-of-protocol-1",),
+    "CancelEndsTurn": ("cancel.mid-turn", "cancel.while-asking"),
+}
+"""The same for the faults of `agents/second.py`, in protocol 2."""
+
+TOGETHER_IN_SECOND: Sequence[tuple[str, ...]] = (
+    ("TakesNullIds", "KeepsLoad", "OtherMessageId", "OwnStatus", "NeverAsks", "NoIds", "ResumesSilently",
+     "TalksAfterClose", "CancelsAnything", "CancelEndsTurn"),
+    ("TakesAnonymous", "NeverRuns", "NewIds", "OldFiles", "KeepsQuestions"),
+    ("StateFirst", "RestsTwice", "SpeaksIdle"),
+)  # fmt: skip

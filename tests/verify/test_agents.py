@@ -2,14 +2,15 @@
 
 import itertools
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from claw_acp.verify.rule import CannotStart
 from claw_acp.verify.run import rules
-from tests.verify.bench import checked, failed, faulty, minimal
-from tests.verify.faults import FOUND_BY, TOGETHER
+from tests.verify.bench import checked, failed, faulty, minimal, second
+from tests.verify.faults import FOUND_BY, FOUND_IN_SECOND_BY, TOGETHER, TOGETHER_IN_SECOND
 
 NOT_SEEN = {"auth.authenticates", "auth.logout-unoffered", "auth.required-has-a-way"}
 """What a correct agent that needs no login gives no occasion for."""
@@ -31,17 +32,31 @@ async def test_each_fault_is_found_by_its_rules_and_by_no_other(faults: tuple[st
     assert found.keys() == {rule for fault in faults for rule in FOUND_BY[fault]}, found
 
 
-def test_every_fault_is_tried_once_and_shares_no_rule_with_those_beside_it() -> None:
-    assert Counter(itertools.chain(*TOGETHER)) == Counter(dict.fromkeys(FOUND_BY, 1))
-    for faults in TOGETHER:
-        expected = Counter(rule for fault in faults for rule in FOUND_BY[fault])
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("faults", TOGETHER_IN_SECOND, ids="+".join)
+async def test_each_fault_of_protocol_2_is_found_by_its_rules(faults: tuple[str, ...], tmp_path: Path) -> None:
+    found = failed(await checked(second(*faults), tmp_path, protocol=2))
+    assert found.keys() == {rule for fault in faults for rule in FOUND_IN_SECOND_BY[fault]}, found
+
+
+@pytest.mark.parametrize(("together", "found_by"), [(TOGETHER, FOUND_BY), (TOGETHER_IN_SECOND, FOUND_IN_SECOND_BY)])
+def test_every_fault_is_tried_once_and_shares_no_rule_with_those_beside_it(
+    together: Sequence[tuple[str, ...]], found_by: Mapping[str, Sequence[str]]
+) -> None:
+    assert Counter(itertools.chain(*together)) == Counter(dict.fromkeys(found_by, 1))
+    for faults in together:
+        expected = Counter(rule for fault in faults for rule in found_by[fault])
         assert expected.total() == len(expected), faults
 
 
-def test_every_rule_that_a_fault_should_break_exists_and_rules_are_named_once() -> None:
-    names = Counter(rule.id for rule in rules())
+@pytest.mark.parametrize(("protocol", "found_by"), [(1, FOUND_BY), (2, FOUND_IN_SECOND_BY)])
+def test_every_rule_that_a_fault_should_break_exists_and_rules_are_named_once(
+    protocol: int, found_by: Mapping[str, Sequence[str]]
+) -> None:
+    names = Counter(rule.id for rule in rules(protocol))
     assert names.total() == len(names)
-    assert {rule for found in FOUND_BY.values() for rule in found} <= names.keys()
+    assert {rule for found in found_by.values() for rule in found} <= names.keys()
+    assert all(rule.text.endswith(".") and rule.source for rule in rules(protocol))
 
 
 async def test_a_program_that_is_not_there_cannot_be_started(tmp_path: Path) -> None:

@@ -22,9 +22,11 @@ def verify(*arguments: str) -> int:
     return main(["verify", "agent", *arguments])
 
 
-def test_our_own_agent_breaks_no_rule(tmp_path: Path) -> None:
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("protocol", [1, 2])
+def test_our_own_agent_breaks_no_rule(protocol: int, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
-    code = verify("--strict", "--json", str(file))
+    code = verify("--strict", "--protocol", str(protocol), "--json", str(file))
     report = json.loads(file.read_text())
     assert {rule["id"]: rule.get("reason") for rule in report["rules"] if rule["outcome"] == "fail"} == {}
     assert code == 0

@@ -167,14 +167,19 @@ def _values(item: JsonObject) -> list[JsonValue]:
 def _update(update: JsonObject, frame: Frame) -> Iterator[Sighting]:
     if "toolCallId" in update:
         yield from _paths(update, frame)
-    commands = [as_object(command) for command in as_list(update.get("availableCommands"))]
+    yield from judged_commands(update, frame)
+    yield from _date(update, frame)
+
+
+def judged_commands(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    """Whether the commands in an update or a result have plain names."""
+    commands = [as_object(command) for command in as_list(holder.get("availableCommands"))]
     names = [text_of(command, "name") for command in commands]
     odd = [name for name in names if not _NAME.fullmatch(name)]
     if odd or len(set(names)) < len(names):
         yield broken(COMMANDS, f"{odd[0]!r} is no plain name" if odd else f"a name is there twice: {names}", frame)
     elif names:
         yield kept(COMMANDS)
-    yield from _date(update, frame)
 
 
 def _paths(update: JsonObject, frame: Frame) -> Iterator[Sighting]:

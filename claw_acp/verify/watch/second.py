@@ -127,6 +127,7 @@ class _Follower:
             session.opening -= method == "session/resume"
             session.is_open = session.is_open or frame.error is None
             yield from _options(as_list(frame.result.get("configOptions")), frame)
+            yield from content.judged_commands(frame.result, frame)
         elif method in {"session/close", "session/delete"} and frame.error is None:
             self._session(frame).is_open = False
         if frame is self.line.hello:
@@ -182,6 +183,7 @@ class _Follower:
             yield broken(AT_WORK, f"{kind} came while the session was idle", frame) if idle else kept(AT_WORK)
         yield from _values(kind, update, frame)
         yield from _options(as_list(update.get("configOptions")), frame)
+        yield from content.judged_commands(update, frame)
 
 
 def _values(kind: str, update: JsonObject, frame: Frame) -> Iterator[Sighting]:
