@@ -70,7 +70,6 @@ async def test_a_program_that_ends_without_a_word_cannot_be_started(tmp_path: Pa
 
 
 async def test_a_program_that_never_answers_fails_and_does_not_hang_the_checker(tmp_path: Path) -> None:
-    report = await checked(
-        ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"], tmp_path, only=["initialize.answers"]
-    )
-    assert failed(report) == {"initialize.answers": "after 5 s there is still not the answer to initialize"}
+    hung = ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"]
+    report = await checked(hung, tmp_path, only=["initialize.answers"], patience=0.5)
+    assert failed(report) == {"initialize.answers": "after 0.5 s there is still not the answer to initialize"}

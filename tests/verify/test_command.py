@@ -31,9 +31,8 @@ def test_our_own_agent_breaks_no_rule(protocol: int, tmp_path: Path) -> None:
     assert {rule["id"]: rule.get("reason") for rule in report["rules"] if rule["outcome"] == "fail"} == {}
     assert code == 0
     assert report["ok"] is True
-    assert not [rule["id"] for rule in report["rules"] if rule["outcome"] == "not tried" and rule["level"] == "MUST"][
-        1:
-    ]
+    not_tried = {rule["id"] for rule in report["rules"] if rule["outcome"] == "not tried"}
+    assert not_tried <= {"auth.required-has-a-way", "client.questions-only-if-offered"}
 
 
 def test_a_broken_must_is_exit_code_1_and_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
