@@ -42,9 +42,14 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(argv)
     address = Address.parse(options.listen)
     token = _token(options.token_file, without=options.no_token, address=address)
-    limits = Limits()
+    limits = Limits(connections=options.connections, idle=options.idle)
     listening, address = bind(address, limits=limits)
-    terms = Terms(token=None if token is None else token.secret, hosts=options.allow_host, origins=options.allow_origin)
+    terms = Terms(
+        token=None if token is None else token.secret,
+        hosts=options.allow_host,
+        origins=options.allow_origin,
+        limits=limits,
+    )
     settings = load_settings(locations=locations_here(), environ=os.environ, cwd=None)
     trace = None if settings.trace is None else FrameTrace(settings.trace)
     with logging_to(locations_here().log_dir, level=settings.log_level):
@@ -95,7 +100,25 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="another name this server is reached by, as behind a proxy; addresses and localhost are known",
     )
+    usual = Limits()
+    parser.add_argument(
+        "--connections", metavar="N", type=_positive, default=usual.connections, help="at most (default %(default)s)"
+    )
+    parser.add_argument(
+        "--idle",
+        metavar="SECONDS",
+        type=_positive,
+        default=usual.idle,
+        help="how long a client of streamable HTTP may be without a stream (default %(default)g)",
+    )
     return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
 
 
 def _token(file: Path | None, *, without: bool, address: Address) -> Token | None:

@@ -106,7 +106,9 @@ def _maker(house: EngineHouse, spoken: Sequence[int], trace: FrameTrace | None) 
 
 
 async def _stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None]) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # `nohup` ignores one
+    with anyio.open_signal_receiver(*heard) as signals:
         task_status.started()
         async for number in signals:
             log.info("told to stop", extra={"signal": number.name})

@@ -70,7 +70,7 @@ await connected(async (context) => {
   summary.replayed = summary.updates.splice(0);
   summary.thanked = await prompt(context, sessionId, "Thank you");
   summary.missing = await failure(
-    context.request(agent.session.load, { sessionId: sessionId.slice(0, -1) + "0", cwd: plan.project, mcpServers: [] }),
+    context.request(agent.session.load, { sessionId: `ses_${"0".repeat(26)}`, cwd: plan.project, mcpServers: [] }),
   );
   const second = await context.request(agent.session.new, { cwd: plan.project, mcpServers: [] });
   summary.both = await Promise.all([prompt(context, sessionId, "a"), prompt(context, second.sessionId, "b")]);

@@ -146,6 +146,17 @@ async def test_a_preflight_of_a_page_here_needs_no_token(shared: RemoteServer) -
     assert await status_of(shared, "OPTIONS", origin="http://localhost:3000") == 204
 
 
+@pytest.mark.parametrize("arguments", [["--connections", "0"], ["--idle", "x"], ["--token-file", "x", "--no-token"]])
+def test_options_that_make_no_sense_are_wrong_usage(home: Path, arguments: list[str]) -> None:
+    assert "usage: claw-acp serve" in refused_start(*arguments, home=home, code=2)
+
+
+async def test_connections_are_as_many_as_was_said(serve: Serve) -> None:
+    async with serve(arguments=["--connections", "1", "--idle", "5"]) as server, server.http() as client:
+        assert (await client.post(server.url, json=INITIALIZE)).status_code == 200
+        assert (await client.post(server.url, json=INITIALIZE)).status_code == 503
+
+
 # ---------------------------------------------------------------------- where to listen
 
 

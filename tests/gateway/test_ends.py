@@ -141,3 +141,10 @@ async def test_a_trace_tells_the_connections_apart(serve: Serve, project: Path, 
                 names.append(editor.process.connection_id)
     entries = [json.loads(line) for line in trace.read_text().splitlines()]
     assert [entry["recording"] for entry in entries if entry["direction"] == "in"] == names
+
+
+async def test_a_server_that_was_told_to_outlive_its_terminal_does(serve: Serve) -> None:
+    async with serve(ignored=[signal.SIGHUP]) as server:
+        server.process.signal(signal.SIGHUP)
+        async with server.http() as client:
+            assert (await client.get(server.url)).status_code == 406

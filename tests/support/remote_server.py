@@ -44,17 +44,24 @@ class RemoteServer:
         config: str = "",
         arguments: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
+        ignored: Sequence[signal.Signals] = (),
     ) -> "AsyncGenerator[RemoteServer]":
-        """Start one on a free port; at the end it must leave in time, well, and with nothing left behind."""
+        """Start one on a free port; at the end it must leave in time, well, and with nothing left behind.
+
+        `ignored` are signals that its parent ignores, which it inherits.
+        """
         claw = home / "claw"
         configure(claw, script, more=config)
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
         process = AgentProcess.start(
             cwd=project,
             env={**kept, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})},
             stderr=home / f"stderr-{os.urandom(4).hex()}.txt",
             command=(sys.executable, "-m", "claw_acp", "serve", "--listen", "127.0.0.1:0", *arguments),
         )
+        for number, handler in before.items():
+            signal.signal(number, handler)
         try:
             url = await _first_line(process)
             token = "" if "--no-token" in arguments else (claw / "serve-token").read_text().strip()
@@ -104,7 +111,7 @@ async def _first_line(process: AgentProcess) -> str:
     return data.decode().strip()
 
 
-def refused_start(*arguments: str, home: Path) -> str:
+def refused_start(*arguments: str, home: Path, code: int = 1) -> str:
     """What a server says that does not start."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     done = subprocess.run(
@@ -116,5 +123,5 @@ def refused_start(*arguments: str, home: Path) -> str:
         timeout=PATIENCE,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (1, ""), done
+    assert (done.returncode, done.stdout) == (code, ""), done
     return done.stderr
