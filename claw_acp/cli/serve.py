@@ -86,6 +86,12 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="let every program of every user on this machine in; only with a loopback address",
     )
+    _add_places(parser)
+    _add_bounds(parser)
+    return parser
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-origin",
         metavar="ORIGIN",
@@ -100,6 +106,9 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="another name this server is reached by, as behind a proxy; addresses and localhost are known",
     )
+
+
+def _add_bounds(parser: argparse.ArgumentParser) -> None:
     usual = Limits()
     parser.add_argument(
         "--connections", metavar="N", type=_positive, default=usual.connections, help="at most (default %(default)s)"
@@ -111,7 +120,6 @@ def _parser() -> argparse.ArgumentParser:
         default=usual.idle,
         help="how long a client of streamable HTTP may be without a stream (default %(default)g)",
     )
-    return parser
 
 
 def _positive(text: str) -> int:
