@@ -135,17 +135,22 @@ FOUND_IN_SECOND_BY: Mapping[str, Sequence[str]] = {
     "ResumesSilently": ("resume.replays-from-start", "resume.ids-stay"),
     "StateFirst": ("resume.state-before-answer", "resume.unknown-cursor"),
     "NewIds": ("resume.ids-stay",),
-    "TalksAfterClose": ("close.then-silence", "updates.of-open-sessions"),
+    "TalksAfterClose": ("close.then-silence", "close.cancels-work", "updates.of-open-sessions"),
+    "ReplaysChunks": ("resume.messages-before-chunks",),
+    "WantsServers": ("session.servers-optional",),
+    "SameMessageId": ("prompt.message-ids-unique",),
+    "Flags": ("initialize.markers-are-objects",),
+    "Untitled": ("tools.title-at-first",),
     "KeepsQuestions": ("cancel.withdraws-questions",),
     "CancelsAnything": ("cancel.unknown-work",),
     "OldFiles": ("client.nothing-of-protocol-1",),
-    "CancelEndsTurn": ("cancel.mid-turn", "cancel.while-asking"),
+    "CancelEndsTurn": ("cancel.mid-turn", "cancel.while-asking", "close.cancels-work"),
 }
 """The same for the faults of `agents/second.py`, in protocol 2."""
 
 TOGETHER_IN_SECOND: Sequence[tuple[str, ...]] = (
     ("TakesNullIds", "KeepsLoad", "OtherMessageId", "OwnStatus", "NeverAsks", "NoIds", "ResumesSilently",
-     "TalksAfterClose", "CancelsAnything", "CancelEndsTurn"),
-    ("TakesAnonymous", "NeverRuns", "NewIds", "OldFiles", "KeepsQuestions"),
-    ("StateFirst", "RestsTwice", "SpeaksIdle"),
+     "TalksAfterClose", "CancelsAnything"),
+    ("TakesAnonymous", "NeverRuns", "NewIds", "OldFiles", "KeepsQuestions", "CancelEndsTurn", "WantsServers", "Flags"),
+    ("StateFirst", "RestsTwice", "SpeaksIdle", "ReplaysChunks", "SameMessageId", "Untitled"),
 )  # fmt: skip
