@@ -40,6 +40,7 @@ _load = offers("loadSession")
 _list = offers("sessionCapabilities.list")
 _resume = offers("sessionCapabilities.resume")
 _close = offers("sessionCapabilities.close")
+_roots = offers("sessionCapabilities.additionalDirectories")
 _delete = offers("sessionCapabilities.delete")
 
 
@@ -88,7 +89,7 @@ async def _loaded(attempt: Attempt, line: Line, session: str) -> tuple[Frame, li
 # ------------------------------------------------------------------ load
 
 
-@must("load.replays", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(11,), versions=ONLY_1)
+@must("load.replays", turn, _load, source=_PAGE, cases=(11,), versions=ONLY_1)
 async def replays(attempt: Attempt) -> None:
     """session/load shows the whole conversation again, of the user and of the agent, before it is answered."""
     session = await _stored_once(attempt)
@@ -127,7 +128,7 @@ async def not_doubled(attempt: Attempt) -> None:
                 raise Failed(f"{kind}: the second load shows something else", [*exchange(answer), *first, *second][:9])
 
 
-@must("load.then-prompt", turn, _load, source=_PAGE, cases=(12,), versions=ONLY_1)
+@must("load.then-prompt", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(12,), versions=ONLY_1)
 async def then_prompt(attempt: Attempt) -> None:
     """A loaded session takes prompts."""
     session = await _stored(attempt)
@@ -157,7 +158,7 @@ async def tool_calls(attempt: Attempt) -> None:
         await attempt.turn(line, session, attempt.options.tool_prompt)  # its ids are compared with the earlier ones
 
 
-@advice("load.result-is-an-object", turn, _load, source=_PAGE, versions=ONLY_1)
+@advice("load.result-is-an-object", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-003", versions=ONLY_1)
 async def result_is_an_object(attempt: Attempt) -> None:
     """The result of session/load is an object, `{}` if there is nothing to say; older agents sent null."""
     session = await _stored_once(attempt)
@@ -170,7 +171,7 @@ async def result_is_an_object(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ resume
 
 
-@must("resume.opens", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-001")
+@must("resume.opens", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-001, 201")
 async def resumes(attempt: Attempt) -> None:
     """session/resume opens a stored session, which then takes prompts."""
     session = await _stored(attempt)
@@ -179,18 +180,27 @@ async def resumes(attempt: Attempt) -> None:
         must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a resumed session")
 
 
-@must("resume.no-history", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-002", cases=(13,))
+@must("resume.no-history", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-002, 203", cases=(13,))
 async def no_history(attempt: Attempt) -> None:
-    """session/resume shows nothing of the conversation."""
+    """session/resume shows nothing of the conversation before it is answered."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
         begin = len(line.frames)
         answer = await line.ask("session/resume", _where(attempt, session))
         must_succeed(answer, "session/resume")
-        await anyio.sleep(SETTLED)
-        shown = [frame for frame in updates(line, session, since=begin) if _kind(frame) in MESSAGES]
+        end = line.frames.index(answer)
+        shown = [frame for frame in updates(line, session, since=begin, until=end) if _kind(frame) in MESSAGES]
         if shown:
             raise Failed("history was shown", [*exchange(answer), *shown[:5]])
+
+
+@must("resume.additional-directories", turn, _resume, _roots, source=f"{_PAGE}; TCK ACP-ADDDIRS-202", cases=(39,))
+async def resumes_with_directories(attempt: Attempt) -> None:
+    """session/resume takes additional directories when the agent offers them."""
+    session = await _stored_once(attempt)
+    async with attempt.line() as line:
+        where: JsonObject = {**_where(attempt, session), "additionalDirectories": [str(attempt.options.cwd.parent)]}
+        must_succeed(await line.ask("session/resume", where), "session/resume with additionalDirectories")
 
 
 # ------------------------------------------------------------------ list
@@ -209,7 +219,7 @@ async def _all_sessions(line: Line, **params: JsonValue) -> list[JsonObject]:
     raise Failed(f"the list does not end after {PAGES} pages")
 
 
-@must("list.answers-an-array", opened, _list, source="session-list; TCK ACP-LIST-001", cases=(46,))
+@must("list.answers-an-array", opened, _list, source="session-list; TCK ACP-LIST-001, 002, 201, 202", cases=(46,))
 async def lists(attempt: Attempt) -> None:
     """session/list without parameters, or for a directory without sessions, is answered with an array, never null."""
     async with attempt.line() as line:
@@ -232,7 +242,7 @@ async def holds_the_session(attempt: Attempt) -> None:
             raise Failed(f"session {session} is not in the list of {len(listed)}", [answer, *exchange(line.frames[-1])])
 
 
-@must("list.only-of-the-directory", turn, _list, source="session-list; TCK ACP-LIST-002", cases=(46,))
+@must("list.only-of-the-directory", turn, _list, source="session-list; TCK ACP-LIST-203", cases=(46,))
 async def only_of_the_directory(attempt: Attempt) -> None:
     """session/list with a cwd gives only the sessions of that directory."""
     async with attempt.line() as line:
@@ -241,10 +251,12 @@ async def only_of_the_directory(attempt: Attempt) -> None:
         here, there = await attempt.session(line), await attempt.session(line, cwd=elsewhere)
         for session in (here, there):
             await attempt.turn(line, session)
-        listed = [text_of(found, "sessionId") for found in await _all_sessions(line, cwd=str(elsewhere))]
+        listed = await _all_sessions(line, cwd=str(elsewhere))
         shown = exchange(line.frames[-1]) if line.frames[-1].is_answer else []
-        if here in listed:
+        if here in [text_of(found, "sessionId") for found in listed]:
             raise Failed("a session of another directory is in the list", shown)
+        if odd := [text_of(found, "cwd") for found in listed if text_of(found, "cwd") != str(elsewhere)]:
+            raise Failed(f"a session of {odd[0]} is in the list", shown)
 
 
 @should("list.bad-cursor", opened, _list, source="session-list; errors", cases=(46,))
@@ -258,7 +270,7 @@ async def bad_cursor(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ close and delete
 
 
-@must("close.closes", opened, _close, source=f"{_PAGE}; TCK ACP-CLOSE-001", cases=(15,))
+@must("close.closes", opened, _close, source=f"{_PAGE}; TCK ACP-CLOSE-001, 201", cases=(15,))
 async def closes(attempt: Attempt) -> None:
     """session/close is answered with a result, and afterwards the session takes no prompt."""
     async with attempt.line() as line:
@@ -282,7 +294,7 @@ async def ends_the_turn(attempt: Attempt) -> None:
             raise Failed(f"the turn ended with {reason!r}, not 'cancelled'", [closing.frame, *exchange(answer)])
 
 
-@must("delete.removes", turn, _delete, source=f"{_PAGE}; TCK ACP-DELETE-001", cases=(15,))
+@must("delete.removes", turn, _delete, source=f"{_PAGE}; TCK ACP-DELETE-001, 201, 202", cases=(15,))
 async def removes(attempt: Attempt) -> None:
     """A deleted session is in no list any more and cannot be loaded."""
     async with attempt.line() as line:
@@ -298,7 +310,7 @@ async def removes(attempt: Attempt) -> None:
             must_fail(await line.ask("session/load", _where(attempt, session)), "session/load of a deleted session")
 
 
-@should("delete.twice", opened, _delete, source=f"{_PAGE}; TCK ACP-DELETE-002", cases=(14,))
+@should("delete.twice", opened, _delete, source=f"{_PAGE}; TCK ACP-DELETE-002, 203", cases=(14,))
 async def deletes_twice(attempt: Attempt) -> None:
     """Deleting a session that does not exist, or does no longer, succeeds."""
     async with attempt.line() as line:

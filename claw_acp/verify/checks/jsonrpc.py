@@ -7,7 +7,18 @@ import anyio
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from claw_acp.verify.attempt import QUIET, Attempt
-from claw_acp.verify.check import advice, checks_in, exchange, greeted, must, must_fail, session, should, tool
+from claw_acp.verify.check import (
+    advice,
+    checks_in,
+    exchange,
+    greeted,
+    must,
+    must_fail,
+    must_succeed,
+    session,
+    should,
+    tool,
+)
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Dead, Failed, NotTried
@@ -57,14 +68,30 @@ async def at_once(attempt: Attempt) -> None:
             await line.answered(call)
 
 
-@must("jsonrpc.unknown-method", greeted, source="JSON-RPC 2.0 §5.1; TCK ACP-JSONRPC-002")
+@should("jsonrpc.unknown-method", greeted, source="extensibility; JSON-RPC 2.0 §5.1; TCK ACP-JSONRPC-004")
 async def unknown_method(attempt: Attempt) -> None:
     """A request for a method that does not exist is answered with error -32601."""
     async with attempt.line() as line:
         must_fail(await line.ask("verify/no_such_method", {}), "an unknown method", [METHOD_NOT_FOUND])
 
 
-@must("jsonrpc.unknown-extension", greeted, source="extensibility; TCK ACP-EXT-001", cases=(44,))
+@must("jsonrpc.extensions-answered", greeted, source="extensibility; TCK ACP-EXT-001", cases=(44,))
+async def extensions_answered(attempt: Attempt) -> None:
+    """A request for an unknown method that begins with an underscore is answered in some way."""
+    async with attempt.line() as line:
+        await line.ask("_claw-acp/no_such_method", {})
+
+
+@should("jsonrpc.usable-after-errors", session, source="TCK ACP-JSONRPC-005")
+async def usable_after_errors(attempt: Attempt) -> None:
+    """After requests that were answered with errors the next ones are served."""
+    async with attempt.line() as line:
+        for method in ("verify/no_such_method", "session/new", "session/prompt"):
+            must_fail(await line.ask(method, {"nonsense": True}), method)
+        must_succeed(await line.ask("session/new", attempt.opening()), "session/new after errors")
+
+
+@should("jsonrpc.unknown-extension", greeted, source="extensibility; TCK ACP-JSONRPC-004", cases=(44,))
 async def unknown_extension(attempt: Attempt) -> None:
     """A request for an unknown method that begins with an underscore is answered with error -32601."""
     async with attempt.line() as line:

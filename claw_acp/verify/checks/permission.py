@@ -73,7 +73,7 @@ async def error(attempt: Attempt) -> None:
     await _not_done(attempt, "error")
 
 
-@must("permission.allowed-is-done", tool, source=_PAGE)
+@must("permission.allowed-is-done", tool, source=f"{_PAGE}; TCK ACP-PERM-201")
 async def allowed(attempt: Attempt) -> None:
     """A call that was allowed goes on, and the turn comes to an end."""
     async with attempt.line() as line:

@@ -6,6 +6,7 @@ from claw_acp.verify.attempt import Attempt, updates
 from claw_acp.verify.check import (
     ONLY_1,
     Check,
+    advice,
     checks_in,
     exchange,
     must,
@@ -52,7 +53,7 @@ async def answers(attempt: Attempt) -> None:
             raise Failed(f"the stop reason is {answer.result.get('stopReason')!r}", exchange(answer))
 
 
-@must("prompt.takes-links", turn, source=f"{_PAGE}; TCK ACP-PROMPT-002", cases=(41,))
+@should("prompt.takes-links", turn, source="initialization; content; TCK ACP-PROMPT-003", cases=(41,))
 async def link(attempt: Attempt) -> None:
     """A prompt may hold resource_link blocks."""
     async with attempt.line() as line:
@@ -66,7 +67,7 @@ async def _takes(attempt: Attempt, line: Line, block: JsonObject, *, what: str) 
     must_succeed(await attempt.ended(line, line.call("session/prompt", params)), what)
 
 
-@should("prompt.shows-something", turn, source=f"{_PAGE}; TCK ACP-PROMPT-003", cases=(48,))
+@advice("prompt.shows-something", turn, source=_PAGE, cases=(48,))
 async def shows_something(attempt: Attempt) -> None:
     """A turn shows the user something, in words, thoughts, a plan or a tool call."""
     async with attempt.line() as line:
@@ -82,6 +83,16 @@ async def shows_something(attempt: Attempt) -> None:
 def _kind(frame: Frame) -> JsonValue:
     update = frame.params.get("update")
     return update.get("sessionUpdate") if isinstance(update, dict) else None
+
+
+@should("prompt.takes-meta", turn, source="extensibility; TCK ACP-META-001", cases=(43,))
+async def takes_meta(attempt: Attempt) -> None:
+    """A prompt may carry _meta, such as a trace of W3C."""
+    async with attempt.line() as line:
+        session = await attempt.session(line)
+        meta: JsonObject = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+        call = line.call("session/prompt", {**attempt.prompt_params(session), "_meta": meta})
+        must_succeed(await attempt.ended(line, call), "a prompt with _meta")
 
 
 @must("prompt.second-turn", turn, source=_PAGE)

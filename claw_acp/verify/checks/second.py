@@ -6,6 +6,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from claw_acp.verify.attempt import QUIET, Attempt, updates
 from claw_acp.verify.check import (
+    advice,
     checks_in,
     exchange,
     greeted,
@@ -18,11 +19,12 @@ from claw_acp.verify.check import (
     tool,
     turn,
 )
-from claw_acp.verify.frames import Frame, as_object, text_of
+from claw_acp.verify.frames import Call, Frame, as_object, text_of
 from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Failed
 
 _PAGE = "protocol 2 (draft)"
+UNSUPPORTED_VERSION = -32022
 MARKER = "the word to remember is verify-7391"
 STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
 WITHDRAWN_WITHIN = 5.0  # seconds for a question to be withdrawn after its turn was cancelled
@@ -41,7 +43,7 @@ def _kinds(frames: list[Frame]) -> list[str]:
 # ------------------------------------------------------------------ initialize and ids
 
 
-@should("initialize.info-required", greeted, source=f"{_PAGE}: initialization; TCK ACP-INIT-201")
+@should("initialize.info-required", greeted, source=f"{_PAGE}: initialization; errors")
 async def info_required(attempt: Attempt) -> None:
     """A request for version 2 without `info` is refused with error -32602, and can be sent again."""
     async with attempt.bare() as line:
@@ -77,10 +79,42 @@ async def gone(attempt: Attempt) -> None:
             must_fail(await line.ask(method, params), method, [METHOD_NOT_FOUND])
 
 
+@should("initialize.version-1", greeted, source=f"{_PAGE}: initialization; TCK ACP-INIT-202", cases=(16,))
+async def version_1(attempt: Attempt) -> None:
+    """A request for version 1 is answered with a version that is spoken, or with error -32022."""
+    async with attempt.bare() as line:
+        answer = await line.ask("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+        if answer.error is None and answer.result.get("protocolVersion") not in {1, 2}:
+            raise Failed(f"the version is {answer.result.get('protocolVersion')!r}", exchange(answer))
+        if answer.error is not None:
+            must_fail(answer, "initialize for version 1", [UNSUPPORTED_VERSION])
+
+
+@must("session.servers-optional", session, source=f"{_PAGE}: session/new; TCK ACP-SESSION-203")
+async def servers_optional(attempt: Attempt) -> None:
+    """McpServers may be left out of session/new."""
+    async with attempt.line() as line:
+        must_succeed(await line.ask("session/new", {"cwd": str(attempt.options.cwd)}), "session/new without mcpServers")
+
+
 # ------------------------------------------------------------------ prompts and states
 
 
-@must("prompt.answered-with-its-message", session, source=f"{_PAGE}: prompt; TCK ACP-PROMPT-201")
+@must("prompt.message-ids-unique", turn, source=f"{_PAGE}: prompt; TCK ACP-PATCH-203")
+async def message_ids_unique(attempt: Attempt) -> None:
+    """Each prompt becomes a message with an id of its own."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        calls: list[Call] = []
+        for _ in range(2):
+            calls.append(attempt.prompt(line, opened))
+            must_succeed(await attempt.ended(line, calls[-1]), "session/prompt")
+        names = [text_of(call.answers[0].result, "messageId") for call in calls]
+        if len(set(names)) < len(names):
+            raise Failed(f"two prompts have the id {names[0]}", [call.answers[0] for call in calls])
+
+
+@must("prompt.answered-with-its-message", session, source=f"{_PAGE}: prompt; TCK ACP-PROMPT-201, 203")
 async def answered_with_message(attempt: Attempt) -> None:
     """session/prompt is answered with the id of the message, and the message is shown under that id."""
     async with attempt.line() as line:
@@ -98,7 +132,7 @@ async def answered_with_message(attempt: Attempt) -> None:
             raise Failed(f"no user message has the id {name}", exchange(answer))
 
 
-@must("state.runs-then-rests", session, source=f"{_PAGE}: states; TCK ACP-STATE-201")
+@must("state.runs-then-rests", session, source=f"{_PAGE}: states; TCK ACP-STATE-201, 202, 203")
 async def runs_then_rests(attempt: Attempt) -> None:
     """A turn begins with the state running and ends with the state idle and a stop reason."""
     async with attempt.line() as line:
@@ -114,7 +148,7 @@ async def runs_then_rests(attempt: Attempt) -> None:
             raise Failed("the state was never running before it was idle", [end])
 
 
-@should("state.asks", tool, source=f"{_PAGE}: states; TCK ACP-PERM-201")
+@should("state.asks", tool, source=f"{_PAGE}: states; TCK ACP-PATCH-209")
 async def asks(attempt: Attempt) -> None:
     """While a question is open the state is requires_action."""
     async with attempt.line() as line:
@@ -153,7 +187,7 @@ async def _resumed(attempt: Attempt, line: Line, opened: str) -> tuple[Frame, li
     return answer, updates(line, opened, since=begin, until=line.frames.index(answer))
 
 
-@must("resume.replays-from-start", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-201", cases=(11,))
+@must("resume.replays-from-start", turn, source=f"{_PAGE}: session/resume", cases=(11,))
 async def replays(attempt: Attempt) -> None:
     """With replayFrom start, the whole conversation is shown again before session/resume is answered."""
     opened, _ = await _stored(attempt)
@@ -166,7 +200,7 @@ async def replays(attempt: Attempt) -> None:
             raise Failed("nothing that the agent said was shown before the answer", [*exchange(answer), *shown[:5]])
 
 
-@must("resume.state-before-answer", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-202")
+@must("resume.state-before-answer", turn, source=f"{_PAGE}: session/resume")
 async def state_before_answer(attempt: Attempt) -> None:
     """The current state is told after the replay and before the answer to session/resume."""
     opened, _ = await _stored(attempt)
@@ -184,7 +218,7 @@ def _message_ids(shown: list[Frame]) -> set[str]:
     return {text_of(_update(frame), "messageId") for frame in shown}
 
 
-@should("resume.ids-stay", turn, source=f"{_PAGE}: session/resume", cases=(50,))
+@should("resume.ids-stay", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-204", cases=(50,))
 async def ids_stay(attempt: Attempt) -> None:
     """Messages have the same ids when they are shown again."""
     opened, before = await _stored(attempt)
@@ -203,10 +237,50 @@ async def unknown_cursor(attempt: Attempt) -> None:
         must_fail(await line.ask("session/resume", where), "an unknown replayFrom", [INVALID_PARAMS])
 
 
+@must("resume.silent-after-answer", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-202", cases=(11,))
+async def silent_after_answer(attempt: Attempt) -> None:
+    """No part of the conversation is shown after the answer to session/resume."""
+    opened, _ = await _stored(attempt)
+    async with attempt.line() as line:
+        answer, _ = await _resumed(attempt, line, opened)
+        await anyio.sleep(SILENCE)
+        late = updates(line, opened, since=line.frames.index(answer))
+        said = [frame for frame in late if _kinds([frame])[0].startswith(("user_message", "agent_", "tool_"))]
+        if said:
+            raise Failed("parts of the conversation came after the answer", [*exchange(answer), *said[:5]])
+
+
+@must("resume.messages-before-chunks", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-205")
+async def messages_before_chunks(attempt: Attempt) -> None:
+    """In a replay, chunks of a message come after the message itself, so that they do not add to what is there."""
+    opened, _ = await _stored(attempt)
+    async with attempt.line() as line:
+        answer, shown = await _resumed(attempt, line, opened)
+        begun: set[str] = set()
+        for frame in shown:
+            name, kind = text_of(_update(frame), "messageId"), _kinds([frame])[0]
+            if name and kind.endswith("_chunk") and name not in begun:
+                raise Failed(f"a chunk of {name} came before its message", [*exchange(answer), frame])
+            begun.add(name)
+
+
 # ------------------------------------------------------------------ cancelling and closing
 
 
-@should("cancel.withdraws-questions", tool, source=f"{_PAGE}: cancellation; TCK ACP-CANCEL-201")
+@must("close.cancels-work", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202, ACP-CANCEL-208")
+async def cancels_work(attempt: Attempt) -> None:
+    """session/close ends the work of the session as session/cancel does: idle, with the stop reason `cancelled`."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        call = await attempt.slow_turn(line, opened)
+        answer = await line.ask("session/close", {"sessionId": opened})
+        must_succeed(answer, "session/close")
+        end = attempt.talk.end(line, call)
+        if end is None or attempt.talk.reason(end) != "cancelled":
+            raise Failed("the work did not end with `cancelled`", [*exchange(answer), *([end] if end else [])])
+
+
+@advice("cancel.withdraws-questions", tool, source=f"{_PAGE}: cancellation; TCK ACP-INFO-CANCEL-202")
 async def withdraws(attempt: Attempt) -> None:
     """When a turn is cancelled, the agent withdraws its open questions with $/cancel_request."""
     async with attempt.line() as line:
@@ -227,7 +301,7 @@ async def withdraws(attempt: Attempt) -> None:
         await attempt.over(line, opened, call)
 
 
-@must("close.then-silence", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-201")
+@must("close.then-silence", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202")
 async def then_silence(attempt: Attempt) -> None:
     """After the answer to session/close nothing more is said of the session, whatever was going on in it."""
     async with attempt.line() as line:

@@ -67,7 +67,7 @@ async def relative_cwd(attempt: Attempt) -> None:
             must_fail(answer, f"session/new with the relative cwd {path!r}", [INVALID_PARAMS])
 
 
-@must("session.unknown-fields", session, source="extensibility; TCK ACP-META-001", cases=(18, 43))
+@must("session.unknown-fields", session, source="extensibility", cases=(18, 43))
 async def foreign_fields(attempt: Attempt) -> None:
     """Unknown fields are ignored, and _meta may hold anything, or be null."""
     async with attempt.line() as line:
@@ -76,7 +76,9 @@ async def foreign_fields(attempt: Attempt) -> None:
             must_succeed(await line.ask("session/new", attempt.opening(**more)), "session/new with unknown fields")
 
 
-@must("session.additional-directories", session, offers(_ROOTS), source=f"{_PAGE}; TCK ACP-ADDDIRS-001", cases=(39,))
+@must(
+    "session.additional-directories", session, offers(_ROOTS), source=f"{_PAGE}; TCK ACP-ADDDIRS-001, 201", cases=(39,)
+)
 async def directories(attempt: Attempt) -> None:
     """session/new takes additional directories when the agent offers them."""
     async with attempt.line() as line:

@@ -98,7 +98,7 @@ async def _set(attempt: Attempt, changes: JsonObject) -> Frame:
         return await line.ask(_METHOD, {"sessionId": opened, **changes})
 
 
-@must("config.set-gives-all-options", _has_select, source=f"{_OPTIONS}; TCK ACP-CONFIG-002", cases=(35,))
+@must("config.set-gives-all-options", _has_select, source=f"{_OPTIONS}; TCK ACP-CONFIG-002, 202", cases=(35,))
 async def gives_all(attempt: Attempt) -> None:
     """Setting an option is answered with all options, the one that was set with its new value."""
     known = {_name(option) for option in attempt.facts.options}

@@ -45,7 +45,7 @@ OPTIONS = Rule(
     id="config.current-is-one",
     level="MUST",
     text="Every option has an id of its own, and a current value that is one of its values.",
-    source="session-config-options; TCK ACP-CONFIG-001",
+    source="session-config-options; TCK ACP-CONFIG-001, 201, 204",
 )
 IN_STEP = Rule(
     id="config.mode-in-step",

@@ -26,7 +26,7 @@ ELICITATION = Rule(
     id="client.questions-only-if-offered",
     level="MUST",
     text="elicitation/create is called only in a mode that the client offers.",
-    source="elicitation; TCK ACP-CLIENTCAP-003",
+    source="elicitation; TCK ACP-CLIENTCAP-003, 201",
     cases=(36,),
 )
 NOTICES = Rule(
@@ -46,14 +46,14 @@ TERMINAL_LOGIN = Rule(
     id="auth.terminal-only-if-offered",
     level="MUST",
     text="A way to log in of type terminal is offered only to clients with auth.terminal.",
-    source="authentication; TCK ACP-AUTH-002",
+    source="authentication; TCK ACP-AUTH-002, 202",
     cases=(42,),
 )
 HAS_METHODS = Rule(
     id="auth.required-has-a-way",
-    level="MUST",
+    level="SHOULD",
     text="An agent that answers -32000, authentication required, offers a way to authenticate.",
-    source="authentication; TCK ACP-AUTH-001",
+    source="authentication; TCK ACP-AUTH-005, 205",
     cases=(42,),
 )
 RULES = (FILES, TERMINALS, ELICITATION, NOTICES, SWITCHES, TERMINAL_LOGIN, HAS_METHODS)

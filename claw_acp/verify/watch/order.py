@@ -20,7 +20,7 @@ KNOWN_SESSION = Rule(
     id="updates.of-open-sessions",
     level="MUST",
     text="Updates and requests name a session that is open on this connection, or being loaded.",
-    source="prompt-turn",
+    source="prompt-turn; TCK ACP-PROMPT-002, 205",
     cases=(15,),
 )
 DISTINCT_SESSIONS = Rule(
@@ -33,7 +33,7 @@ IN_TURN = Rule(
     id="prompt.updates-before-answer",
     level="MUST",
     text="Messages, thoughts, plans and tool calls of a turn come before the answer to its prompt.",
-    source="prompt-turn",
+    source="prompt-turn; TCK ACP-CANCEL-002",
     cases=(9,),
 )
 UNIQUE_CALLS = Rule(

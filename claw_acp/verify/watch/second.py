@@ -23,30 +23,42 @@ RESTS = Rule(
     id="state.rests-only-after-running",
     level="MUST",
     text="A stop reason ends work that was told: the state was running or requires_action before.",
-    source=f"{_PAGE}: states; TCK ACP-STATE-202",
+    source=f"{_PAGE}: states; TCK ACP-STATE-201",
 )
 AT_WORK = Rule(
     id="state.at-work-while-it-speaks",
     level="SHOULD",
     text="Messages, thoughts and tool calls of the agent come while the state is not idle.",
-    source=f"{_PAGE}: states; TCK ACP-STATE-203",
+    source=f"{_PAGE}: states",
     cases=(9,),
 )
 ENUMS = Rule(
     id="schema.own-values-have-an-underscore",
     level="SHOULD",
     text="A value that an enumeration of the protocol does not have begins with an underscore.",
-    source=f"{_PAGE}: extensibility; TCK ACP-ENUM-201",
+    source=f"{_PAGE}: extensibility; TCK ACP-ENUM-201, 202; ACP-AUTH-206",
 )
 GONE = Rule(
     id="client.nothing-of-protocol-1",
     level="MUST",
     text="fs/* and terminal/* are not called: protocol 2 does not have them.",
-    source=f"{_PAGE}; TCK ACP-CLIENTCAP-201",
+    source=f"{_PAGE}; TCK ACP-CLIENTCAP-202",
+)
+MARKERS = Rule(
+    id="initialize.markers-are-objects",
+    level="MUST",
+    text="A capability is there as an object, never as true or false.",
+    source=f"{_PAGE}: initialization; TCK ACP-INIT-204",
+)
+TITLED = Rule(
+    id="tools.title-at-first",
+    level="SHOULD",
+    text="The first update of a tool call gives it a title.",
+    source=f"{_PAGE}: tool calls; TCK ACP-PATCH-208",
 )
 RULES = (
-    content.SHAPE, content.KEYS, content.METHODS, content.OPTIONS, content.COMMANDS, AFTER_OPENING, KNOWN_SESSION,
-    RESTS, AT_WORK, ENUMS, GONE, offers.ELICITATION, offers.TERMINAL_LOGIN, offers.HAS_METHODS,
+    MARKERS, content.SHAPE, content.KEYS, content.METHODS, content.OPTIONS, content.COMMANDS, AFTER_OPENING,
+    KNOWN_SESSION, RESTS, AT_WORK, ENUMS, GONE, TITLED, offers.ELICITATION, offers.TERMINAL_LOGIN, offers.HAS_METHODS,
 )  # fmt: skip
 
 CLIENT_CALLS: dict[str, type[Wire]] = {
@@ -92,6 +104,7 @@ class _Session:
     opening: int = 0
     state: str = "idle"
     told: bool = False  # whether a state was told since it was opened
+    tools: set[str] = field(default_factory=set[str])
 
 
 @dataclass(slots=True)
@@ -131,15 +144,20 @@ class _Follower:
         elif method in {"session/close", "session/delete"} and frame.error is None:
             self._session(frame).is_open = False
         if frame is self.line.hello:
-            yield from self._login(frame)
+            yield from self._hello(frame)
         if frame.code == AUTH_REQUIRED and self.line.hello is not None:
             ways = as_list(self.line.hello.result.get("authMethods"))
             yield kept(offers.HAS_METHODS) if ways else broken(offers.HAS_METHODS, "authMethods is empty", frame)
 
-    def _login(self, frame: Frame) -> Iterator[Sighting]:
+    def _hello(self, frame: Frame) -> Iterator[Sighting]:
+        odd = list(_flags(frame.result.get("capabilities"), ""))
+        yield broken(MARKERS, f"{odd[0]} is true or false", frame) if odd else kept(MARKERS)
         methods = [as_object(method) for method in as_list(frame.result.get("authMethods"))]
         may = offers.offers(self.line.offered or {}, "auth.terminal")
         for method in methods:
+            kind = text_of(method, "type")
+            known = kind in {"agent", "terminal"} or kind.startswith("_")
+            yield kept(ENUMS) if known else broken(ENUMS, f"a way to log in is of type {kind!r}", frame)
             fine = may or method.get("type") != "terminal"
             yield (
                 kept(offers.TERMINAL_LOGIN)
@@ -181,9 +199,22 @@ class _Follower:
         elif kind in SPOKEN and session.is_open and not session.opening:
             idle = session.state == "idle"
             yield broken(AT_WORK, f"{kind} came while the session was idle", frame) if idle else kept(AT_WORK)
+        if kind == "tool_call_update" and text_of(update, "toolCallId") not in session.tools:
+            session.tools.add(text_of(update, "toolCallId"))
+            titled = bool(text_of(update, "title"))
+            yield kept(TITLED) if titled else broken(TITLED, "a tool call begins without a title", frame)
         yield from _values(kind, update, frame)
         yield from _options(as_list(update.get("configOptions")), frame)
         yield from content.judged_commands(update, frame)
+
+
+def _flags(value: JsonValue, path: str) -> Iterator[str]:
+    """Where a capability is true or false; what `_meta` holds is nobody's business."""
+    if isinstance(value, bool):
+        yield path
+    for key, inner in as_object(value).items():
+        if key != "_meta":
+            yield from _flags(inner, f"{path}.{key}" if path else key)
 
 
 def _values(kind: str, update: JsonObject, frame: Frame) -> Iterator[Sighting]:

@@ -13,15 +13,15 @@ NULL_ID_CODES = frozenset({-32700, -32600})
 ONLY_PROTOCOL = Rule(
     id="transport.stdout-is-only-protocol",
     level="MUST",
-    text="Every line on standard output is a message of the protocol: no banner, no log, no stray print.",
-    source="transports: stdio; TCK ACP-TRANSPORT-001",
+    text="Every line on standard output is a message of the protocol: no banner, no log, no stray print, all in UTF-8.",
+    source="transports: stdio; TCK ACP-TRANSPORT-001, 002",
     cases=(27, 31, 51),
 )
 ONE_LINE = Rule(
     id="transport.one-line-a-message",
     level="MUST",
     text="A message is written on a single line, and the line is ended by a line feed.",
-    source="transports: stdio; TCK ACP-TRANSPORT-002",
+    source="transports: stdio; TCK ACP-TRANSPORT-203",
     cases=(30,),
 )
 ANSWER_FIRST = Rule(
@@ -35,7 +35,7 @@ MESSAGES = Rule(
     id="jsonrpc.messages-well-formed",
     level="MUST",
     text='Every message is one object with "jsonrpc": "2.0" and exactly one of method, result and error.',
-    source="JSON-RPC 2.0 §4, §5",
+    source="JSON-RPC 2.0 §4, §5; TCK ACP-JSONRPC-002",
 )
 ONE_ANSWER = Rule(
     id="jsonrpc.one-answer",
@@ -53,7 +53,7 @@ OWN_IDS = Rule(
 READABLE = Rule(
     id="jsonrpc.errors-say-why",
     level="SHOULD",
-    text="An error has a message that says more than its code.",
+    text="An error has a message: one line that says what is wrong.",
     source="errors; TCK ACP-ERROR-001",
     cases=(48,),
 )
@@ -103,7 +103,8 @@ def _message(frame: Frame) -> Iterator[Sighting]:
     yield broken(MESSAGES, reason, frame) if reason else kept(MESSAGES)
     if frame.error is not None:
         message = text_of(frame.error, "message").strip()
-        yield kept(READABLE) if message else broken(READABLE, "the error has no message", frame)
+        reason = "the message has several lines" if "\n" in message else "" if message else "there is no message"
+        yield broken(READABLE, reason, frame) if reason else kept(READABLE)
 
 
 def _malformed(frame: Frame) -> str:

@@ -291,7 +291,7 @@ class Agent:
         self.check_place(params)
         session = Session(self.new_id(), params["cwd"])
         self.sessions[session.name] = session
-        self.connect_servers(session, params["mcpServers"])
+        self.connect_servers(session, params.get("mcpServers") or [])
         return {"sessionId": session.name, **self.settings(session)}
 
     def new_id(self) -> str:
@@ -400,8 +400,12 @@ class Agent:
         self.cancel(session)
         with session.turn:
             self.stop_servers(session)
-            del self.sessions[session.name]
+            self.forget(session)
         return {}
+
+    def forget(self, session: Session) -> None:
+        """The session is closed."""
+        del self.sessions[session.name]
 
     def set_mode(self, params: Json) -> Json:
         """Switch the mode."""

@@ -115,18 +115,20 @@ class Second(Agent):
         return self.settings(session)
 
     def replay(self, session: Session) -> None:
-        """Show the history."""
+        """Show the history, in whole messages."""
         for update in session.history:
-            self.update(session.name, update)
+            self.update(session.name, self.whole(update))
 
-    def close(self, params: Json) -> Json:
-        """See `Agent`."""
-        session = self.session(params)
-        self.silence(session)
-        return super().close(params)
+    def whole(self, update: Json) -> Json:
+        """A message for its only chunk."""
+        kind = update["sessionUpdate"]
+        if not kind.endswith("_chunk"):
+            return update
+        return {**update, "sessionUpdate": kind.removesuffix("_chunk"), "content": [update["content"]]}
 
-    def silence(self, session: Session) -> None:
-        """Nothing more is said of a session."""
+    def forget(self, session: Session) -> None:
+        """See `Agent`. From now on nothing more is said of it."""
+        super().forget(session)
         with self.lock:
             self.closed.add(session.name)
 
@@ -143,7 +145,7 @@ class Second(Agent):
     def run_turn(self, request_id: Any, session: Session, blocks: list[Json]) -> None:
         """See `Agent`. The prompt is answered when it has become a message."""
         with session.turn:
-            name = self.new_id()
+            name = self.message_id()
             text = " ".join(block.get("text", "") for block in blocks)
             self.begin(session)
             user = {"sessionUpdate": "user_message", "messageId": name, "content": [{"type": "text", "text": text}]}
@@ -154,6 +156,10 @@ class Second(Agent):
             session.running -= 1
             session.cancelled.clear()
             self.rest(session, reason)
+
+    def message_id(self) -> str:
+        """An id for what the user said."""
+        return self.new_id()
 
     def begin(self, session: Session) -> None:
         """The turn begins."""
@@ -233,7 +239,7 @@ class OtherMessageId(Second):
     """Answers with an id that no message has."""
 
     def taken_in(self, request_id: Any, name: str) -> None:
-        super().taken_in(request_id, "another")
+        super().taken_in(request_id, f"not-{name}")
 
 
 class NeverRuns(Second):
@@ -309,16 +315,50 @@ class NewIds(Second):
 
 
 class TalksAfterClose(Second):
-    """Goes on about a closed session."""
-
-    def silence(self, session: Session) -> None:
-        """Nothing."""
+    """Ends the work of a closed session after the answer."""
 
     def close(self, params: Json) -> Json:
         session = self.session(params)
-        self.cancel(session)
+        threading.Timer(0.05, self.cancel, [session]).start()
         del self.sessions[session.name]
         return {}
+
+
+class ReplaysChunks(Second):
+    """Shows the history in chunks that add to what is there."""
+
+    def whole(self, update: Json) -> Json:
+        return update
+
+
+class WantsServers(Second):
+    """Needs `mcpServers`."""
+
+    def new(self, params: Json) -> Json:
+        if "mcpServers" not in params:
+            raise Failure(-32602, "mcpServers is missing")
+        return super().new(params)
+
+
+class SameMessageId(Second):
+    """Gives every prompt the same id."""
+
+    def message_id(self) -> str:
+        return "msg"
+
+
+class Flags(Second):
+    """Tells a capability by true."""
+
+    def hello(self, _version: int) -> Json:
+        return super().hello(_version) | {"capabilities": {"session": {**CAPABILITIES["session"], "delete": True}}}
+
+
+class Untitled(Second):
+    """Begins tool calls without a title."""
+
+    def update(self, session: str, update: Json) -> None:
+        super().update(session, {key: value for key, value in update.items() if key != "title"})
 
 
 class KeepsQuestions(Second):
