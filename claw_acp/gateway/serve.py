@@ -106,8 +106,9 @@ def _maker(house: EngineHouse, spoken: Sequence[int], trace: FrameTrace | None) 
 
 
 async def _stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None]) -> None:
-    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # `nohup` ignores one
+    heard = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it is to be
+        heard.append(signal.SIGHUP)
     with anyio.open_signal_receiver(*heard) as signals:
         task_status.started()
         async for number in signals:
