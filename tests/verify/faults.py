@@ -130,7 +130,7 @@ FOUND_IN_SECOND_BY: Mapping[str, Sequence[str]] = {
     "NeverAsks": ("state.asks",),
     "OwnStatus": ("schema.own-values-have-an-underscore",),
     "NoIds": ("schema.valid",),
-    "SpeaksIdle": ("state.at-work-while-it-speaks", "resume.ids-stay"),
+    "SpeaksIdle": ("state.at-work-while-it-speaks",),
     "RestsTwice": ("state.rests-only-after-running",),
     "ResumesSilently": ("resume.replays-from-start", "resume.ids-stay"),
     "StateFirst": ("resume.state-before-answer", "resume.unknown-cursor"),
@@ -152,5 +152,6 @@ TOGETHER_IN_SECOND: Sequence[tuple[str, ...]] = (
     ("TakesNullIds", "KeepsLoad", "OtherMessageId", "OwnStatus", "NeverAsks", "NoIds", "ResumesSilently",
      "TalksAfterClose", "CancelsAnything"),
     ("TakesAnonymous", "NeverRuns", "NewIds", "OldFiles", "KeepsQuestions", "CancelEndsTurn", "WantsServers", "Flags"),
-    ("StateFirst", "RestsTwice", "SpeaksIdle", "ReplaysChunks", "SameMessageId", "Untitled"),
+    ("StateFirst", "RestsTwice", "ReplaysChunks", "SameMessageId", "Untitled"),
+    ("SpeaksIdle",),
 )  # fmt: skip

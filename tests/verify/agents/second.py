@@ -278,6 +278,7 @@ class SpeaksIdle(Second):
     def rest(self, session: Session, reason: str) -> None:
         super().rest(session, reason)
         self.say(session, "By the way.")
+        self.save(session)
 
 
 class RestsTwice(Second):
