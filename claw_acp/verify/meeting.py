@@ -28,6 +28,7 @@ async def meet(bench: Bench) -> None:
             hello = await attempt.initialize(line, capabilities={})
         except NotTried as trouble:
             if line.output_over and not any(frame.way == "<-" for frame in line.frames):
+                await line.process.fall_silent()
                 raise CannotStart(
                     f"the agent ended at once: {line.process.last_words or 'without a word'}"
                 ) from trouble

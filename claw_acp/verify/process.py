@@ -46,6 +46,7 @@ class AgentProcess:
         self._mark = f"{MARK}={mark}".encode()
         self._born = anyio.current_time()
         self._stderr = b""
+        self._silent = anyio.Event()
 
     @classmethod
     async def start(cls, command: Sequence[str], *, env: Mapping[str, str], mark: str) -> "AgentProcess":
@@ -109,6 +110,12 @@ class AgentProcess:
         with suppress(anyio.ClosedResourceError):
             async for data in self._process.stderr:
                 self._stderr = (self._stderr + data)[-STDERR_KEPT:]
+        self._silent.set()
+
+    async def fall_silent(self) -> None:
+        """Wait for the end of stderr, for a moment: a process that lives on may keep it open."""
+        with anyio.move_on_after(CHILDREN_WAIT):
+            await self._silent.wait()
 
     async def close_input(self) -> None:
         """End of input."""

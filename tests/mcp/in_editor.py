@@ -33,6 +33,7 @@ class ServerInEditor:
         self.tools: list[Json] = [ECHO]
         self.prompts: list[Json] = [{"name": "ready"}]
         self.subscriptions: list[str] = []
+        self.subscribed = anyio.Event()
         self.cancelled: list[str] = []
         editor.serve("mcp/message", self.answer)
 
@@ -76,6 +77,7 @@ class ServerInEditor:
             {"notifications": wanted, "_meta": {SUBSCRIPTION: request_id}},
         )
         self.subscriptions.append(request_id)
+        self.subscribed.set()
         await anyio.sleep_forever()
         raise AssertionError
 

@@ -2,6 +2,7 @@
 
 import json
 
+import anyio
 import pytest
 
 from claw_acp.acp.connection import Connection
@@ -14,6 +15,7 @@ from claw_acp.runtime.lifetimes import EngineHouse
 from claw_acp.schema.mcp import McpServerAcp, McpServerHttp, McpServerSse, McpServerStdio
 from tests.mcp.in_editor import ServerInEditor
 from tests.mcp.support import AUTO, NOTICES, commands, notice, ready
+from tests.support.agent_process import PATIENCE
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import RpcFailure, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
@@ -104,7 +106,8 @@ async def test_what_the_editor_has_later_is_found_by_subscription(spawn: Spawn) 
         server = ServerInEditor(editor)
         await editor.new_session(mcpServers=[server.declared])
         await ready(editor, "inside")
-        await editor.wait_for(lambda: server.subscriptions, "a subscription")
+        with anyio.fail_after(PATIENCE):
+            await server.subscribed.wait()
         server.prompts.append({"name": "late"})
         await server.changed()
         await editor.wait_for(lambda: "inside:late" in commands(editor), "the late prompt")

@@ -85,7 +85,7 @@ async def only_its_session(attempt: Attempt) -> None:
         one, other = await attempt.slow_turn(line, first), await attempt.slow_turn(line, second)
         cancel = line.cancel(first)
         await attempt.ended(line, one)
-        await attempt.alive(line, shown=[cancel])
+        await attempt.heard(line, begin=len(line.frames), shown=[cancel])
         if end := attempt.talk.end(line, other):
             raise Failed("the turn of another session ended as well", [cancel, *exchange(end)])
         await attempt.over(line, second, other)

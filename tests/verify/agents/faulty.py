@@ -419,11 +419,15 @@ class CancelLingers(Agent):
 
 
 class CancelsAll(Agent):
-    """Cancels every turn there is."""
+    """Cancels every turn there is, that of the session it is about as the last."""
 
     def cancel(self, session: Session) -> None:
         for each in self.sessions.values():
-            super().cancel(each)
+            if each is not session and each.running:
+                super().cancel(each)
+                with each.turn:
+                    pass  # it is over, and its prompt answered
+        super().cancel(session)
 
 
 class CloseWaits(Agent):
