@@ -6,12 +6,15 @@ from typing import assert_never
 
 from claw_acp.agent.readable import readable
 from claw_acp.contracts.provider import (
+    TOOL_CHOICE,
     ChatOptions,
     ChatRequest,
     ChatResponse,
     Finished,
     Provider,
     Retrying,
+    Spent,
+    Switched,
     TextChunk,
     ThoughtChunk,
     ToolChoice,
@@ -51,7 +54,7 @@ class ModelRequester:
         """
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))
-        options = replace(self._options(), tool_choice=tool_choice)
+        options = replace(self._options(), tool_choice=TOOL_CHOICE.get() or tool_choice)
         seen = readable(messages, capabilities=self._provider.capabilities(self._model))
         request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options)
         response = await self._stream(message_id, request)
@@ -68,17 +71,18 @@ class ModelRequester:
                 match event:
                     case TextChunk(text=text):
                         await publish(TextDelta(item=message_id, text=text))
-                    case ThoughtChunk(text=text, signature=signature, redacted=redacted):
-                        await publish(ThoughtDelta(item=message_id, text=text, signature=signature, redacted=redacted))
-                    case Retrying(reason=reason, delay=delay):
+                    case ThoughtChunk(text=text, signature=signature, redacted=redacted, origin=origin):
                         await publish(
-                            Notice(
-                                item=new_id("ntc", clock=self._clock),
-                                severity="warning",
-                                title=f"Trying again in {delay:.1f} s",
-                                description=reason,
+                            ThoughtDelta(
+                                item=message_id, text=text, signature=signature, redacted=redacted, origin=origin
                             )
                         )
+                    case Retrying(reason=reason, delay=delay):
+                        await self._warn(f"Trying again in {delay:.1f} s", reason)
+                    case Switched(reason=reason, to=to):
+                        await self._warn(f"{to} answers instead", reason)
+                    case Spent():
+                        pass  # TODO(cost)
                     case Finished(response=response):
                         return response
                     case _:
@@ -87,6 +91,10 @@ class ModelRequester:
             f"{self._provider.name} ended its answer without saying that it was done; send the prompt again",
             provider=self._provider.name,
         )
+
+    async def _warn(self, title: str, reason: str) -> None:
+        notice_id = new_id("ntc", clock=self._clock)
+        await self._session.publish(Notice(item=notice_id, severity="warning", title=title, description=reason))
 
     async def _report_usage(self, message_id: str, usage: Usage | None) -> None:
         if usage is None:

@@ -98,7 +98,7 @@ class ToolRunner:
         call = entry.call
         announcement = ToolCallChanged(
             item=call.id, message=message_id, name=call.name, arguments=call.arguments, title=call.name, kind="other",
-            status="pending",
+            status="pending", extra=call.extra,
         )  # fmt: skip
         problem = None
         try:

@@ -8,8 +8,8 @@ from typing import cast
 
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.paint import Paint, columns
+from claw_acp.config.fields import Section
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.model import Section
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 

@@ -14,7 +14,8 @@ from claw_acp.cli import login_questions as questions
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
 from claw_acp.config.credentials import BY_LOGIN
-from claw_acp.config.model import PROVIDER_NAME, ProviderSection
+from claw_acp.config.model import PROVIDER_NAME
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError, ProviderAuthFailed, ProviderError
 from claw_acp.core.secret import Secret

@@ -7,17 +7,19 @@ from typing import cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from claw_acp.config.fields import Section
 from claw_acp.config.finding import Finding, did_you_mean
 from claw_acp.config.model import (
+    BudgetSection,
     ConfigFile,
     LimitsSection,
     McpSection,
-    Options,
     PermissionsSection,
-    ProviderSection,
-    Section,
+    PriceSection,
+    RuleSection,
 )
 from claw_acp.config.positions import KeyPath
+from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 from claw_acp.config.toml_file import TomlDocument
 
 LAST_LINE = 1_000_000  # more than a file may have
@@ -27,9 +29,13 @@ _SECTIONS: Mapping[KeyPath, type[Section]] = {
     (): ConfigFile,
     ("providers", "*"): ProviderSection,
     ("providers", "*", "options"): Options,
+    ("providers", "*", "quirks"): QuirksSection,
     ("permissions",): PermissionsSection,
     ("limits",): LimitsSection,
     ("mcp", "*"): McpSection,
+    ("rules",): RuleSection,
+    ("budget",): BudgetSection,
+    ("prices", "*"): PriceSection,
 }
 
 
@@ -97,9 +103,8 @@ def _key_path(location: Iterable[int | str]) -> KeyPath:
 
 def _nearest_key(path: KeyPath) -> str | None:
     *parents, wrong = path
-    table = tuple(
-        "*" if index == 1 and parents[0] in {"providers", "mcp"} else name for index, name in enumerate(parents)
-    )
+    named = bool(parents) and parents[0] in {"providers", "mcp", "prices"}
+    table = tuple("*" if index == 1 and named else name for index, name in enumerate(parents))
     section = _SECTIONS.get(table, ConfigFile)
     if suggestion := did_you_mean(wrong, section.model_fields):
         return suggestion

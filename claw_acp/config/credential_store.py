@@ -18,8 +18,8 @@ from claw_acp.config.daemon_call import DaemonCall
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.key_shelf import KEYRING
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
-from claw_acp.config.model import ProviderSection
 from claw_acp.config.own_file import only_writer, put_in_place, toml_text
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 

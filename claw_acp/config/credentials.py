@@ -24,7 +24,8 @@ from pydantic import ValidationError
 
 from claw_acp.config.finding import Finding
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.model import PROVIDER_NAME, ProviderSection
+from claw_acp.config.model import PROVIDER_NAME
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.toml_file import TomlDocument, read_toml
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from claw_acp.config.model import ConfigFile, Section
+from claw_acp.config.fields import Section
+from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath, Positions
 from claw_acp.config.settings import Origin, OriginKind
 from claw_acp.core.value import Value

@@ -11,9 +11,10 @@ from claw_acp.config.finding import Finding
 from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.layer import Layer
 from claw_acp.config.locations import Locations
-from claw_acp.config.model import ConfigFile, McpSection, ProviderSection
+from claw_acp.config.model import ConfigFile, McpSection
 from claw_acp.config.positions import Positions
 from claw_acp.config.project import PROJECT_FILE, narrow
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.settings import Origin, OriginKind, Settings
 from claw_acp.config.toml_file import TomlDocument, read_toml
 
@@ -84,6 +85,12 @@ def _combine(
         },
         logins=logins.by_provider,
         keys=keys,
+        vision_model=config.vision_model,
+        local_servers=config.local_servers,
+        routes=config.routes,
+        rules=config.rules,
+        budget=config.budget,
+        prices=config.prices,
     )
 
 
@@ -110,22 +117,30 @@ def _origins_of_logins(logins: Logins) -> dict[str, Origin]:
 
 def _anchored(section: ProviderSection, *, directory: Path, home: str) -> ProviderSection:
     """The section with its relative paths taken from the directory of the file it stands in."""
+    paths = ("script", "ca_file", "cwd", "record", "replay")
+    named: dict[str, Path | None] = {name: getattr(section, name) for name in paths}
     return section.model_copy(
         update={
-            "script": section.script and anchored(str(section.script), directory=directory, home=home),
+            **{name: path and anchored(str(path), directory=directory, home=home) for name, path in named.items()},
+            "command": _anchored_command(section.command, directory=directory, home=home),
             "api_key": section.api_key and section.api_key.below(directory, home=home),
+            "api_keys": tuple(key.below(directory, home=home) for key in section.api_keys),
+            "env": {name: text.below(directory, home=home) for name, text in section.env.items()},
+            "headers": {name: text.below(directory, home=home) for name, text in section.headers.items()},
         }
     )
 
 
+def _anchored_command(command: str | None, *, directory: Path, home: str) -> str | None:
+    """A command without `~/` stays as it is: it is looked up on the PATH."""
+    return str(anchored(command, directory=directory, home=home)) if command and command.startswith("~/") else command
+
+
 def _anchored_server(entry: McpSection, *, directory: Path, home: str) -> McpSection:
-    """The same for a server. A command without `~/` stays as it is: it is looked up on the PATH."""
-    command = entry.command
+    """The same for a server."""
     return entry.model_copy(
         update={
-            "command": str(anchored(command, directory=directory, home=home))
-            if command and command.startswith("~/")
-            else command,
+            "command": _anchored_command(entry.command, directory=directory, home=home),
             "cwd": entry.cwd and anchored(str(entry.cwd), directory=directory, home=home),
             "env": {name: text.below(directory, home=home) for name, text in entry.env.items()},
             "headers": {name: text.below(directory, home=home) for name, text in entry.headers.items()},

@@ -1,14 +1,11 @@
 """The whole configuration file, as types. A key is here only when some code reads it; a test holds us to that."""
 
-from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias, get_args
-from urllib.parse import urlsplit
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.secret_text import SecretText
-from claw_acp.contracts.provider import Effort
+from claw_acp.config.fields import ExactAddress, FilePath, Money, Name, SecretTexts, Section, Texts
+from claw_acp.config.provider_section import ProviderSection
 
 Mode = Literal["plan", "ask", "edit", "auto"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -16,100 +13,6 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 PROVIDER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """A provider's name is the part of a model's name before the first `/`; names of MCP servers are made alike."""
-
-
-def _key_reference(value: object) -> KeyReference:
-    if isinstance(value, KeyReference):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("must be text: env:NAME, file:PATH, keyring:NAME, command:LINE or the key itself")  # noqa: TRY004 - pydantic reports ValueError
-    return KeyReference.parse(value)
-
-
-def _secret_text(value: object) -> SecretText:
-    if isinstance(value, SecretText):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("must be text: the value itself, env:NAME, file:PATH, keyring:NAME or command:LINE")  # noqa: TRY004 - pydantic reports ValueError
-    return SecretText.parse(value)
-
-
-def _address(value: object) -> str:
-    return _exact_address(value).rstrip("/")
-
-
-def _exact_address(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("must be text, as in http://127.0.0.1:8080/v1")  # noqa: TRY004 - pydantic reports ValueError
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("must be an address with http:// or https://, as in http://127.0.0.1:8080/v1")
-    return value
-
-
-def _path(value: object) -> Path:
-    if isinstance(value, Path):
-        return value
-    if not isinstance(value, str) or not value or "\0" in value:
-        raise ValueError("must be the path of a file")
-    return Path(value)
-
-
-Texts: TypeAlias = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
-"""A list of texts; not strict, because TOML arrays arrive as lists."""
-
-
-class Section(BaseModel):
-    """The base of every table: exact types (`true` is not a number), unknown keys refused, immutable.
-
-    What checks a table is built when the first file is read: most people have none, and it takes 20 ms.
-    """
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        allow_inf_nan=False,
-        arbitrary_types_allowed=True,
-        defer_build=True,
-    )
-
-    @classmethod
-    def unset(cls) -> Self:
-        """The table with nothing set. Unlike a call of the class it checks nothing, defaults being right."""
-        return cls.model_construct()
-
-
-class Options(Section):
-    """`[providers.NAME.options]`: sampling for every request to this provider; unset leaves the vendor's default."""
-
-    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    stop: Texts = ()
-    effort: Effort | None = None
-
-
-class ProviderSection(Section):
-    """`[providers.NAME]`. For a name the product knows, only what differs needs to be said.
-
-    Attributes:
-        kind: The wire family; required unless the name is known.
-        api_key: The key, or where it is.
-        base_url: The service's address, without a trailing slash.
-        models: The models to offer; the first is the default.
-        script: The script of a `scripted` provider.
-        timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limit.
-        options: Sampling.
-    """
-
-    kind: Annotated[str, Field(min_length=1)] | None = None
-    api_key: Annotated[KeyReference, BeforeValidator(_key_reference)] | None = None
-    base_url: Annotated[str, BeforeValidator(_address)] | None = None
-    models: Texts = ()
-    script: Annotated[Path, BeforeValidator(_path)] | None = None
-    timeout: float | None = Field(default=None, gt=0, le=3600)
-    options: Options = Field(default_factory=Options.unset)
 
 
 class PermissionsSection(Section):
@@ -130,7 +33,47 @@ class LimitsSection(Section):
     max_turn_requests: int = Field(default=50, ge=1, le=1000)
 
 
-SecretTexts: TypeAlias = dict[Annotated[str, Field(min_length=1)], Annotated[SecretText, BeforeValidator(_secret_text)]]
+class RuleSection(Section):
+    """`[[rules]]`: sends a message to a route, when the model is `hint:auto`. All conditions given must hold.
+
+    Attributes:
+        route: A name of `[routes]`.
+        keywords: Words of which the message has one, in any case.
+        pattern: A regular expression that is found in the message.
+        min_length: The least length of the message, in characters.
+        max_length: The greatest.
+    """
+
+    route: Name
+    keywords: Texts = ()
+    pattern: Name | None = None
+    min_length: int = Field(default=0, ge=0)
+    max_length: int | None = Field(default=None, ge=0)
+
+
+class BudgetSection(Section):
+    """`[budget]`, in US dollars. Before a model request that may pass one of them, a person is asked.
+
+    Attributes:
+        daily: For one day, in local time.
+        monthly: For one month.
+        session: For one session.
+        warn: The share of a budget at which a warning is shown.
+    """
+
+    daily: Money | None = None
+    monthly: Money | None = None
+    session: Money | None = None
+    warn: float = Field(default=0.8, gt=0, le=1)
+
+
+class PriceSection(Section):
+    """`[prices."provider/model"]`: US dollars for a million tokens; a cache may have prices of its own."""
+
+    input: Money
+    output: Money
+    cached_read: Money | None = None
+    cached_write: Money | None = None
 
 
 class McpSection(Section):
@@ -149,13 +92,13 @@ class McpSection(Section):
         enabled: Whether it is used at all.
     """
 
-    command: Annotated[str, Field(min_length=1)] | None = None
+    command: Name | None = None
     args: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    env: SecretTexts = Field(default_factory=dict[str, SecretText])
-    cwd: Annotated[Path, BeforeValidator(_path)] | None = None
-    url: Annotated[str, BeforeValidator(_exact_address)] | None = None
+    env: SecretTexts = Field(default_factory=dict)
+    cwd: FilePath | None = None
+    url: ExactAddress | None = None
     type: Literal["http", "sse"] = "http"
-    headers: SecretTexts = Field(default_factory=dict[str, SecretText])
+    headers: SecretTexts = Field(default_factory=dict)
     timeout: float = Field(default=120, gt=0, le=3600)
     start_timeout: float = Field(default=30, gt=0, le=600)
     enabled: bool = True
@@ -176,15 +119,26 @@ class ConfigFile(Section):
     """One `config.toml`. What was set in it, and not left to a default, is in `model_fields_set`.
 
     Attributes:
+        model: `provider/model`, or `hint:NAME` for a route.
+        vision_model: The model that gets prompts with pictures when the chosen one cannot see.
         protocol_2: Whether editors that ask for protocol 2, a draft, get it.
+        local_servers: Whether model servers on this machine are looked for.
+        routes: Names for models: `hint:NAME` stands for one.
+        rules: Which message goes to which route, when the model is `hint:auto`; the first that fits decides.
     """
 
-    model: Annotated[str, Field(min_length=1)] | None = None
+    model: Name | None = None
+    vision_model: Name | None = None
     mode: Mode = "ask"
     protocol_2: bool = True
+    local_servers: bool = True
     providers: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], ProviderSection] = Field(
         default_factory=dict[str, ProviderSection]
     )
     permissions: PermissionsSection = Field(default_factory=PermissionsSection.unset)
     limits: LimitsSection = Field(default_factory=LimitsSection.unset)
+    routes: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], Name] = Field(default_factory=dict[str, str])
+    rules: Annotated[tuple[RuleSection, ...], Field(strict=False)] = ()
+    budget: BudgetSection = Field(default_factory=BudgetSection.unset)
+    prices: dict[Name, PriceSection] = Field(default_factory=dict[str, PriceSection])
     mcp: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], McpSection] = Field(default_factory=dict[str, McpSection])

@@ -57,7 +57,7 @@ def _lower_limits(user: LimitsSection, *, project: Layer, origins: dict[str, Ori
 
 def _not_for_projects(project: Layer) -> Iterator[KeyPath]:
     """The keys of the project's file that are the user's alone."""
-    for name in ("model", "protocol_2"):
+    for name in ("model", "vision_model", "protocol_2", "local_servers", "routes", "rules", "budget", "prices"):
         if name in project.config.model_fields_set:
             yield (name,)
     for name in project.config.providers:

@@ -7,8 +7,17 @@ from typing import ClassVar, Literal, get_args
 from claw_acp.config.credentials import Login
 from claw_acp.config.finding import Finding
 from claw_acp.config.key_shelf import KeyShelf
-from claw_acp.config.model import LimitsSection, McpSection, Mode, PermissionsSection, ProviderSection
+from claw_acp.config.model import (
+    BudgetSection,
+    LimitsSection,
+    McpSection,
+    Mode,
+    PermissionsSection,
+    PriceSection,
+    RuleSection,
+)
 from claw_acp.config.overlay import NOTHING_SET, ProviderOverrides
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.core.value import Value, made_by
 
 OriginKind = Literal["default", "user file", "project file", "login", "environment", "client"]
@@ -52,6 +61,12 @@ class Settings(Value):
         keys: Where keys are that take time to get.
         mcp: The MCP servers that every session has, by name.
         overrides: What a client has set about providers, for this process.
+        vision_model: The model for prompts with pictures when the chosen one cannot see.
+        local_servers: Whether model servers on this machine are looked for.
+        routes: Names for models.
+        rules: Which message goes to which route.
+        budget: What may be spent.
+        prices: The user's own prices, by `provider/model`.
     """
 
     model: str | None
@@ -69,6 +84,12 @@ class Settings(Value):
     logins: Mapping[str, Login] = {}
     keys: KeyShelf = made_by(default_factory=KeyShelf)
     overrides: ProviderOverrides = NOTHING_SET
+    vision_model: str | None = None
+    local_servers: bool = True
+    routes: Mapping[str, str] = {}
+    rules: tuple[RuleSection, ...] = ()
+    budget: BudgetSection = made_by(default_factory=BudgetSection.unset)
+    prices: Mapping[str, PriceSection] = {}
 
     hidden: ClassVar[tuple[str, ...]] = ("environ",)
 

@@ -2,17 +2,31 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
-from typing import Literal, TypeAlias
+from contextvars import ContextVar
+from typing import Final, Literal, TypeAlias
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Message, ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import Value, made_by
 
 Effort = Literal["off", "low", "medium", "high"]
-ToolChoice = Literal["auto", "none", "required"]
+CacheStrategy = Literal["none", "explicit"]
+"""How a vendor caches prompts: by itself, when their beginning stays the same; or only up to marks in the request."""
 
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The media types of images that every vendor takes."""
+
+
+class OneTool(Value):
+    """The choice of one tool, by name: the model must call it."""
+
+    name: str
+
+
+ToolChoice: TypeAlias = Literal["auto", "none", "required"] | OneTool
+
+TOOL_CHOICE: Final[ContextVar[ToolChoice | None]] = ContextVar("TOOL_CHOICE", default=None)
+"""The tool choice for every model request of the current task, in the place of the request's own; None: its own."""
 
 
 class ToolSpec(Value):
@@ -44,13 +58,17 @@ class ChatRequest(Value):
 
 
 class ChatResponse(Value):
-    """A model's whole answer."""
+    """A model's whole answer.
+
+    `answered_by` is `provider/model` when another one answered than was asked, as routes and fallbacks have it.
+    """
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: tuple[Reasoning, ...] = ()
     usage: Usage | None = None
     stop: ModelStop = "end"
+    answered_by: str = ""
 
 
 class TextChunk(Value):
@@ -60,11 +78,12 @@ class TextChunk(Value):
 
 
 class ThoughtChunk(Value):
-    """The next piece of thinking. A piece with `signature` or `redacted` (see `Reasoning`) closes its block."""
+    """The next piece of thinking. One with `signature`, `redacted` or `origin` (see `Reasoning`) closes its block."""
 
     text: str
     signature: str | None = None
     redacted: str | None = None
+    origin: str = ""
 
 
 class Retrying(Value):
@@ -74,31 +93,50 @@ class Retrying(Value):
     delay: float
 
 
+class Switched(Value):
+    """The request failed before anything was visible and goes to another model (`to`: `provider/model`)."""
+
+    reason: str
+    to: str
+
+
+class Spent(Value):
+    """An attempt that was given up had taken tokens of `model` (`provider/model`), and they are billed."""
+
+    model: str
+    usage: Usage
+
+
 class Finished(Value):
     """The end of a stream. The response is whole: the chunks before it concatenate to its text and reasoning."""
 
     response: ChatResponse
 
 
-StreamEvent: TypeAlias = TextChunk | ThoughtChunk | Retrying | Finished
+StreamEvent: TypeAlias = TextChunk | ThoughtChunk | Retrying | Switched | Spent | Finished
 
 
 class Capabilities(Value):
-    """What a model can do. `context_window` is in tokens, 0 when unknown."""
+    """What a model can do. `tools` means natively; `context_window` is in tokens, 0 when unknown."""
 
     tools: bool = True
     images: bool = False
     audio: bool = False
     thinking: bool = False
     context_window: int = 0
+    cache: CacheStrategy = "none"
 
 
 class ModelInfo(Value):
-    """A model a provider offers."""
+    """A model a provider offers. `context_window` is in tokens; 0 and None mean that the provider does not say."""
 
     id: str
     name: str | None = None
     description: str | None = None
+    context_window: int = 0
+    tools: bool | None = None
+    images: bool | None = None
+    thinking: bool | None = None
 
 
 class Provider(ABC):
@@ -118,7 +156,7 @@ class Provider(ABC):
         """Answer piece by piece, ending with exactly one `Finished`. The default sends one chunk from `chat`."""
         response = await self.chat(request)
         for block in response.reasoning:
-            yield ThoughtChunk(text=block.text, signature=block.signature, redacted=block.redacted)
+            yield ThoughtChunk(text=block.text, signature=block.signature, redacted=block.redacted, origin=block.origin)
         if response.text:
             yield TextChunk(text=response.text)
         yield Finished(response=response)

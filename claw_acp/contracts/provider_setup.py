@@ -2,12 +2,87 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.secret import Secret
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, made_by
+
+
+class Quirks(Value):
+    """Where a service differs from its wire family, as data; None and empty: nowhere.
+
+    Attributes:
+        auth: How the key travels: `bearer`, `x-api-key`, `api-key`, `header:NAME`, `zhipu-jwt` or `none`.
+        path: The path of chat requests below the base URL.
+        models_path: The path of the list of models; empty when the service has none.
+        system: Whether it takes messages of the role system; else they go into the first message of a person.
+        tools: Whether its models can be given tools natively; else they are explained in words.
+        reasoning: The member in which earlier thinking is sent back; `none` where it is not wanted.
+        max_tokens: The member that bounds an answer.
+        stream_usage: Whether it takes `stream_options`.
+        tool_stream: Whether it wants `tool_stream` to stream tool calls.
+        user_first: Whether the first message after the instructions must be a person's.
+    """
+
+    auth: str | None = None
+    path: str | None = None
+    models_path: str | None = None
+    system: bool | None = None
+    tools: bool | None = None
+    reasoning: Literal["reasoning_content", "reasoning", "none"] | None = None
+    max_tokens: Literal["max_tokens", "max_completion_tokens"] | None = None
+    stream_usage: bool | None = None
+    tool_stream: bool | None = None
+    user_first: bool | None = None
+
+    def over(self, known: "Quirks") -> "Quirks":
+        """These where they say something, else what is known of the service."""
+        own = {name: getattr(self, name) for name in Quirks.fields}
+        return Quirks(**{name: getattr(known, name) if said is None else said for name, said in own.items()})
+
+
+NO_QUIRKS = Quirks()
+
+
+class Route(Value):
+    """The way to a service, where it is not the usual one.
+
+    Attributes:
+        proxy: The proxy to go through, in the place of the environment's; empty: none is named.
+        ca_file: Certificates (PEM) to trust besides the usual ones.
+        connect_timeout: Seconds until a connection must stand; None: the usual.
+    """
+
+    proxy: str = ""
+    ca_file: Path | None = None
+    connect_timeout: float | None = None
+
+
+class Program(Value):
+    """The program behind a `binary` provider.
+
+    Attributes:
+        command: Found on the PATH unless it is a path.
+        args: Its arguments.
+        env: Variables it gets besides those of our own environment.
+        cwd: Where it runs; None: where we run.
+        protocol: How it speaks; `auto`: that is to be found out.
+    """
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, Secret], ...] = ()
+    cwd: Path | None = None
+    protocol: Literal["auto", "oneshot", "session"] = "auto"
+
+
+class Cassette(Value):
+    """A file of HTTP exchanges that is written (`record`), or answers in the place of the service (`replay`)."""
+
+    path: Path
+    mode: Literal["record", "replay"]
 
 
 class ProviderSetup(Value):
@@ -19,8 +94,17 @@ class ProviderSetup(Value):
         base_url: The service's address without a trailing slash; empty leaves the family's own.
         api_key: The key, None when there is none.
         headers: More headers for each request, by lower-case name; they win over the family's own.
-        timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limits.
+        timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limits. For a program:
+            seconds for the whole call.
         script: The script of a `scripted` provider.
+        quirks: Where the service differs from its family.
+        body: More members for the body of each request, as the JSON text of an object; empty: none.
+        route: The way to the service.
+        region: The region of a Bedrock provider; empty leaves it to the environment.
+        api_version: The `api-version` of an Azure provider.
+        environ: The variables of the environment that the family looks at itself (`AWS_*`), in order of their names.
+        program: The program behind a `binary` provider.
+        cassette: Where exchanges are recorded, or replayed from.
         clock: Time for the provider's waits and dates.
     """
 
@@ -31,14 +115,24 @@ class ProviderSetup(Value):
     headers: tuple[tuple[str, Secret], ...] = ()
     timeout: float | None = None
     script: Path | None = None
+    quirks: Quirks = NO_QUIRKS
+    body: str = ""
+    route: Route = made_by(default_factory=Route)
+    region: str = ""
+    api_version: str = ""
+    environ: tuple[tuple[str, Secret], ...] = ()
+    program: Program | None = None
+    cassette: Cassette | None = None
     clock: Clock = SYSTEM_CLOCK
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """What nobody may ever see of it: the key, and the values of headers that sound as if they carried one."""
         key = (self.api_key.reveal(),) if self.api_key else ()
-        telling = (value.reveal() for name, value in self.headers if any(word in name for word in TELLING))
-        return (*key, *(part for value in telling for part in {value, value.split(" ")[-1]}))
+        program = self.program.env if self.program else ()
+        named = (*self.headers, *self.environ, *program)
+        telling = (value.reveal() for name, value in named if any(word in name.lower() for word in TELLING))
+        return (*key, *(part for value in telling for part in {value, value.split(" ")[-1]} if part))
 
 
 TELLING = ("auth", "key", "token", "secret", "cookie", "passw", "credential", "session")

@@ -4,9 +4,12 @@ Application codes stay outside -32768..-32000, except where ACP itself defines o
 The text of a `ClawError` is shown to people and models: it never holds a secret.
 """
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from claw_acp.core.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from claw_acp.core.messages import Usage
 
 
 class ClawError(Exception):
@@ -108,6 +111,7 @@ class ProviderError(ClawError):
         provider: The provider's name, as configured.
         status: The HTTP status, if there was one.
         retry_after: Seconds the vendor asked us to wait, if it did.
+        usage: What the failed attempt took, if the vendor said; it is billed.
     """
 
     code = -31100
@@ -120,6 +124,7 @@ class ProviderError(ClawError):
         provider: str = "",
         status: int | None = None,
         retry_after: float | None = None,
+        usage: "Usage | None" = None,
     ) -> None:
         data: dict[str, str | int | float] = {"kind": type(self).__name__}
         if provider:
@@ -132,6 +137,7 @@ class ProviderError(ClawError):
         self.provider = provider
         self.status = status
         self.retry_after = retry_after
+        self.usage = usage
 
 
 class ProviderAuthFailed(ProviderError):
@@ -210,3 +216,18 @@ class RequestRejected(ProviderError):
     """The vendor rejected the request (other 4xx); the text holds its words."""
 
     code = -31112
+
+
+class ToolsUnsupported(RequestRejected):
+    """The model cannot be given tools in the vendor's own way; they can still be explained to it in words."""
+
+    code = -31113
+
+
+# ------------------------------------------------------------------ money
+
+
+class BudgetReached(ClawError):
+    """The next model request would pass a budget, and nobody allowed that."""
+
+    code = -31120

@@ -8,7 +8,7 @@ An item is created by its first event and patched by later ones: in a `*Changed`
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from claw_acp.core.json_value import JsonValue
+from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ContentPart, Usage
 from claw_acp.core.value import Value
 
@@ -108,13 +108,15 @@ class ThoughtDelta(_Event):
     text: str
     signature: str | None = None
     redacted: str | None = None
+    origin: str = ""
 
 
 class ToolCallChanged(_Event):
     """The tool call `item` was announced or changed.
 
-    The first event has `name`, `title`, `kind`, `message` (the assistant message that asked) and `arguments` (JSON
-    text). `output` is what the model is told; it is set together with a final status.
+    The first event has `name`, `title`, `kind`, `message` (the assistant message that asked), `arguments` (JSON text)
+    and `extra` (see `ToolCall`: kept for the model, shown to nobody). `output` is what the model is told; it is set
+    together with a final status.
     """
 
     message: str | None = None
@@ -128,6 +130,7 @@ class ToolCallChanged(_Event):
     raw_input: JsonValue = None
     raw_output: JsonValue = None
     output: tuple[ContentPart, ...] | None = None
+    extra: JsonObject | None = None
 
 
 class TerminalChanged(_Event):
@@ -146,11 +149,17 @@ class PlanChanged(_Event):
 
 
 class UsageChanged(_Event):
-    """Context in use: `used` of `size` tokens (`size` 0 = unknown), and what the last model request took."""
+    """Context in use: `used` of `size` tokens (`size` 0 = unknown), and what the last model request took.
+
+    `model` (`provider/model`) is who took it, empty in old journals; `cost` what that comes to in US dollars, None when
+    the price is not known.
+    """
 
     used: int
     size: int
     request: Usage
+    model: str = ""
+    cost: float | None = None
 
 
 class Notice(_Event):

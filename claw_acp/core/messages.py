@@ -58,16 +58,22 @@ class Reasoning(Value):
     """One block of a model's thinking.
 
     `signature` and `redacted` are opaque vendor data that must be sent back unchanged with the message they
-    came with (Anthropic: `thinking.signature`, `redacted_thinking.data`).
+    came with (Anthropic: `thinking.signature`, `redacted_thinking.data`). `origin` names the wire family that
+    understands them; no other may send them. Empty: Anthropic's, from before there were others, or nobody's.
     """
 
     text: str
     signature: str | None = None
     redacted: str | None = None
+    origin: str = ""
 
 
 class ToolCall(Value):
-    """A model's wish to run a tool; `arguments` is JSON text exactly as the model wrote it."""
+    """A model's wish to run a tool; `arguments` is JSON text exactly as the model wrote it.
+
+    `extra` holds what a vendor wants back unchanged with the call, under a key that no other wire family uses
+    (`extra_content`: Google's through its OpenAI-compatible service).
+    """
 
     id: str
     name: str

@@ -6,12 +6,14 @@ import os
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Protocol
 from urllib.request import getproxies
 
 import anyio
 import httpx
 from anyio import to_thread
 
+from claw_acp.contracts.provider_setup import Route
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
     MalformedReply,
@@ -28,7 +30,7 @@ from claw_acp.core.value import Value
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
 from claw_acp.net.refusals import read_refusal, refusal_error, refusal_in_reply
-from claw_acp.net.trust import trusted
+from claw_acp.net.trust import trusted, trusted_besides
 
 CONNECT_TIMEOUT = 10.0  # seconds until TCP and TLS stand
 FIRST_BYTE_TIMEOUT = 120.0  # seconds until the service begins to answer; large prompts are read before that
@@ -52,13 +54,26 @@ class Timeouts(Value):
 
 
 DEFAULT_TIMEOUTS = Timeouts()
+USUAL_ROUTE = Route()
+
+
+class Signer(Protocol):
+    """Adds what proves who asks to one request, where a header that is always the same does not do."""
+
+    async def sign(self, method: str, url: str, *, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
+        """The headers to add; `headers` are those that will be sent anyway, by lower-case name.
+
+        Raises:
+            ProviderError: There is nothing to sign with.
+        """
+        ...
 
 
 class HttpService:
     """One service at one base URL, with the headers every request carries.
 
-    The client is made at the first request and keeps connections between requests; proxies come from the environment.
-    `secrets` are never shown in an error.
+    The client is made at the first request and keeps connections between requests; proxies come from the environment,
+    or from `route`. `secrets` are never shown in an error.
     """
 
     def __init__(
@@ -69,6 +84,8 @@ class HttpService:
         headers: Mapping[str, str],
         secrets: Sequence[str] = (),
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        route: Route = USUAL_ROUTE,
+        signer: Signer | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._provider = provider
@@ -76,6 +93,8 @@ class HttpService:
         self._headers = {"user-agent": "claw-acp", "accept-encoding": "identity", **headers}
         self._secrets = tuple(secrets)
         self._timeouts = timeouts
+        self._route = route
+        self._signer = signer
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
 
@@ -143,6 +162,11 @@ class HttpService:
             request = client.build_request(
                 method, self._base_url + path, content=content, headers=headers, timeout=timeout
             )
+            if self._signer is not None:
+                sent = {name.lower(): value for name, value in request.headers.items()}
+                request.headers.update(
+                    await self._signer.sign(method, str(request.url), headers=sent, body=content or b"")
+                )
             response = await client.send(request, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._unanswered(error) from error
@@ -174,7 +198,9 @@ class HttpService:
     def _make_client(self) -> httpx.AsyncClient:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEP_ALIVE)
         try:
-            return httpx.AsyncClient(headers=self._headers, limits=limits, verify=self._trust())
+            return httpx.AsyncClient(
+                headers=self._headers, limits=limits, verify=self._trust(), proxy=self._route.proxy or None
+            )
         except (ImportError, ValueError) as error:
             raise RequestRejected(
                 f"{self._provider}: the proxy settings of the environment cannot be used ({error}). "
@@ -183,10 +209,22 @@ class HttpService:
             ) from error
 
     def _trust(self) -> ssl.SSLContext:
-        """Certificates to trust: the usual ones; none at all (and no time spent on them) where no TLS can happen."""
-        if self._base_url.startswith("http://") and not getproxies():
+        """Certificates to trust: the usual ones; none at all (and no time spent on them) where no TLS can happen.
+
+        Raises:
+            RequestRejected: The file of further ones cannot be read.
+        """
+        if self._base_url.startswith("http://") and not getproxies() and not self._route.proxy:
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        return trusted()
+        file = self._route.ca_file
+        try:
+            return trusted() if file is None else trusted_besides(file)
+        except OSError as error:  # an SSLError is one
+            reason = error.strerror or str(error)
+            raise RequestRejected(
+                f"{self._provider}: the certificates in {file} cannot be used ({reason}). Correct ca_file.",
+                provider=self._provider,
+            ) from error
 
     def _check_headers(self) -> None:
         """Refuse headers that cannot be sent before httpx does: its error would quote the key."""

@@ -1,10 +1,11 @@
 """Anthropic's Messages API."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
-from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.net.http import DEFAULT_TIMEOUTS, Timeouts
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.value import replace
+from claw_acp.net.http import Timeouts
 from claw_acp.providers.anthropic_request import messages_request
 from claw_acp.providers.anthropic_stream import AnthropicStream
 from claw_acp.providers.http_provider import HttpProvider
@@ -16,28 +17,16 @@ API_VERSION = "2023-06-01"
 
 
 class AnthropicProvider(HttpProvider):
-    """A service at `base_url` (without `/v1`), authorized by API key."""
+    """A service at its base URL (without `/v1`), authorized by API key."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "anthropic",
-        api_key: str | None,
-        base_url: str = DEFAULT_BASE_URL,
-        headers: Mapping[str, str] | None = None,
-        secrets: Sequence[str] = (),
-        timeouts: Timeouts = DEFAULT_TIMEOUTS,
-        clock: Clock = SYSTEM_CLOCK,
-    ) -> None:
+    def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
+        address = setup.base_url.removesuffix("/v1")  # people write it both ways
         super().__init__(
-            name=name,
-            api_key=api_key,
+            replace(setup, base_url=address),
+            base_url=DEFAULT_BASE_URL,
             authorization=("x-api-key", ""),
-            base_url=base_url,
-            headers={"anthropic-version": API_VERSION, **(headers or {})},
-            secrets=secrets,
+            headers={"anthropic-version": API_VERSION},
             timeouts=timeouts,
-            clock=clock,
         )
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
@@ -45,7 +34,7 @@ class AnthropicProvider(HttpProvider):
         return stream_answer(
             self._service,
             path="/v1/messages",
-            body=messages_request(request, provider=self.name),
+            body=self._body(messages_request(request, provider=self.name)),
             parser=AnthropicStream(provider=self.name, model=request.model, secrets=self._secrets),
         )
 

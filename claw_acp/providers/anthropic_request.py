@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from claw_acp.contracts.provider import ChatOptions, ChatRequest, Effort, ToolSpec
+from claw_acp.contracts.provider import ChatOptions, ChatRequest, Effort, OneTool, ToolChoice, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, Reasoning
 from claw_acp.providers.model_facts import takes_sampling, thinking_style
 from claw_acp.providers.wire import arguments_object, texts_and_images
+
+ORIGIN = "anthropic"
+"""The wire family that understands our signatures: see `Reasoning.origin`."""
 
 DEFAULT_MAX_TOKENS = 16_000
 LEAST_BUDGET = 1_024  # tokens; the API refuses less
@@ -21,7 +24,7 @@ ROOM_TO_ANSWER = 1_024  # tokens of max_tokens that thinking must leave
 
 _BUDGETS: Final[Mapping[Effort, int]] = {"low": 2_048, "medium": 6_000, "high": 12_000}
 _CACHED: Final[JsonObject] = {"type": "ephemeral"}
-_TOOL_CHOICES: Final[Mapping[str, JsonObject]] = {"none": {"type": "none"}, "required": {"type": "any"}}
+_TOOL_CHOICES: Final[Mapping[ToolChoice, JsonObject]] = {"none": {"type": "none"}, "required": {"type": "any"}}
 _UNCACHEABLE = frozenset({"thinking", "redacted_thinking"})
 _FOREIGN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -62,7 +65,8 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions, cached: bool) -> 
     ]
     if cached:
         rows[-1]["cache_control"] = _CACHED
-    choice = _TOOL_CHOICES.get(options.tool_choice)
+    wanted = options.tool_choice
+    choice = {"type": "tool", "name": wanted.name} if isinstance(wanted, OneTool) else _TOOL_CHOICES.get(wanted)
     return {"tools": rows} if choice is None else {"tools": rows, "tool_choice": choice}
 
 
@@ -72,7 +76,7 @@ def _thinking(request: ChatRequest, *, turns: Sequence[tuple[str, list[Block]]])
     style = thinking_style(request.model)
     if effort is None or effort == "off" or style == "none":
         return {}
-    if request.options.tool_choice == "required" or _round_began_without_thinking(turns):
+    if request.options.tool_choice not in {"auto", "none"} or _round_began_without_thinking(turns):
         return {}
     if style == "adaptive":
         return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
@@ -151,7 +155,9 @@ def _blocks(message: Message, *, provider: str) -> Iterator[Block]:
 
 
 def _reasoning(block: Reasoning) -> Iterator[Block]:
-    """Thinking the API can verify. What another vendor's model thought has no signature and would be refused."""
+    """Thinking the API can verify. What another vendor's model thought would be refused."""
+    if block.origin not in {"", ORIGIN}:
+        return
     if block.redacted is not None:
         yield {"type": "redacted_thinking", "data": block.redacted}
     elif block.signature is not None:

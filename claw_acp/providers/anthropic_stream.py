@@ -10,6 +10,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.refusals import refusal_error, refusal_in_reply
 from claw_acp.net.sse import SseDecoder
+from claw_acp.providers.anthropic_request import ORIGIN
 from claw_acp.providers.streaming import empty_answer, interrupted
 from claw_acp.providers.wire import malformed, number_at, object_at, parsed, text_at
 
@@ -129,7 +130,7 @@ class AnthropicStream:
         block = self._blocks.get(number_at(message, "index"))
         if block is not None and (block.signature or block.redacted):
             signature = "".join(block.signature) or None
-            events.append(ThoughtChunk(text="", signature=signature, redacted=block.redacted or None))
+            events.append(ThoughtChunk(text="", signature=signature, redacted=block.redacted or None, origin=ORIGIN))
 
     def _say(self, block: _Block, text: str, events: list[StreamEvent]) -> None:
         if text:
@@ -174,5 +175,6 @@ def _call(block: _Block) -> ToolCall:
 
 def _reasoning(block: _Block) -> Reasoning:
     if block.kind == "redacted_thinking":
-        return Reasoning(text="", redacted=block.redacted)
-    return Reasoning(text="".join(block.text), signature="".join(block.signature) or None)
+        return Reasoning(text="", redacted=block.redacted, origin=ORIGIN)
+    signature = "".join(block.signature) or None
+    return Reasoning(text="".join(block.text), signature=signature, origin=ORIGIN if signature else "")

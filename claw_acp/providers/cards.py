@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from claw_acp.config.model import ProviderSection
 from claw_acp.config.overlay import Headers
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.settings import DEFAULT, Origin, Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value

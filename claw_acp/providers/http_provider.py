@@ -1,54 +1,57 @@
 """What the providers that speak HTTP share; a wire family adds its request, its stream and its list of models."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
-from claw_acp.core.clock import Clock
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.json_value import JsonObject
-from claw_acp.net.http import HttpService, Timeouts
+from claw_acp.net.http import DEFAULT_TIMEOUTS, HttpService, Signer, Timeouts
 from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.streaming import collected
 from claw_acp.providers.wire import items_at, text_at
 
 
 class HttpProvider(Provider):
-    """A service reached by HTTP. Subclasses write `stream` and `models`.
+    """A service reached by HTTP. Subclasses write `stream` and `models`, and say how the family authorizes.
 
     Args:
-        name: The name it is configured under; errors carry it.
-        api_key: The key; without one no authorization is sent, as local servers like it.
+        setup: What is configured. Without a key no authorization is sent, as local servers like it.
+        base_url: The family's own address, where the setup names none.
         authorization: The header that carries the key, and what stands before the key in it.
-        base_url: Where the service is.
-        headers: Sent with each request; they win over the authorization.
-        secrets: What must not be shown, besides the key.
-        timeouts: How long to wait for what.
-        clock: Time for waits and dates.
+        headers: What the family always sends; what is configured wins over it.
+        signer: What signs each request, in the place of a header with the key.
+        timeouts: How long to wait for what, in the place of what the setup says.
     """
 
     def __init__(
         self,
+        setup: ProviderSetup,
         *,
-        name: str,
-        api_key: str | None,
-        authorization: tuple[str, str],
         base_url: str,
-        headers: Mapping[str, str],
-        secrets: Sequence[str],
-        timeouts: Timeouts,
-        clock: Clock,
+        authorization: tuple[str, str],
+        headers: Mapping[str, str] | None = None,
+        signer: Signer | None = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
-        self.name = name
-        key = (api_key or "").strip()
-        header, before = authorization
-        self._secrets = (*((key,) if key else ()), *secrets)
+        self.name = setup.name
+        self._setup = setup
+        self._clock = setup.clock
+        self._secrets = tuple(secret.strip() for secret in setup.secrets if secret.strip())
         self._service = HttpService(
-            provider=name,
-            base_url=base_url,
-            headers={**({header: before + key} if key else {}), **headers},
+            provider=setup.name,
+            base_url=setup.base_url or base_url,
+            headers={**_authorized(setup, authorization), **(headers or {}), **_revealed(setup)},
             secrets=self._secrets,
-            timeouts=timeouts,
-            clock=clock,
+            timeouts=timeouts or _timeouts(setup),
+            route=setup.route,
+            signer=signer,
+            clock=setup.clock,
         )
+
+    def _body(self, body: JsonObject) -> JsonObject:
+        """The body of a request, with what is configured to be in it."""
+        return {**body, **json.loads(self._setup.body)} if self._setup.body else body
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
         """Answer in one piece."""
@@ -71,3 +74,22 @@ class HttpProvider(Provider):
         listed = await self._service.get_json(path)
         rows = items_at(listed, "data") if isinstance(listed, Mapping) else ()
         return [row for row in rows if isinstance(row, Mapping) and text_at(row, "id")]
+
+
+def _authorized(setup: ProviderSetup, authorization: tuple[str, str]) -> dict[str, str]:
+    key = setup.api_key.reveal().strip() if setup.api_key else ""
+    header, before = authorization
+    return {header: before + key} if key else {}
+
+
+def _revealed(setup: ProviderSetup) -> dict[str, str]:
+    return {name: value.reveal() for name, value in setup.headers}
+
+
+def _timeouts(setup: ProviderSetup) -> Timeouts:
+    usual = DEFAULT_TIMEOUTS
+    return Timeouts(
+        connect=setup.route.connect_timeout or usual.connect,
+        first_byte=setup.timeout or usual.first_byte,
+        idle=setup.timeout or usual.idle,
+    )

@@ -3,6 +3,7 @@
 import re
 from types import MappingProxyType
 
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.value import Value
 
 
@@ -24,6 +25,7 @@ class KnownService(Value):
         url_variable: The vendor's usual variable for another address.
         vendor: Whose keys the service takes, in the words of `vendor_of_key`.
         models: Best first; the first is the default.
+        quirks: Where it differs from its wire family.
     """
 
     name: str
@@ -33,6 +35,7 @@ class KnownService(Value):
     url_variable: str = ""
     vendor: str = ""
     models: tuple[KnownModel, ...]
+    quirks: Quirks = NO_QUIRKS
 
 
 ANTHROPIC = KnownService(

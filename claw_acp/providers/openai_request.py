@@ -8,12 +8,15 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from claw_acp.contracts.provider import ChatOptions, ChatRequest, ToolSpec
+from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
 from claw_acp.core.value import Value
 from claw_acp.providers.model_facts import least_effort
 from claw_acp.providers.wire import texts_and_images
+
+EXTRA = "extra_content"
+"""What Google adds to the calls of its OpenAI-compatible service, to be sent back."""
 
 ReasoningField = Literal["reasoning_content", "reasoning"]
 
@@ -75,7 +78,13 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> JsonObject:
         }
         for tool in tools
     ]
-    return {"tools": rows} if options.tool_choice == "auto" else {"tools": rows, "tool_choice": options.tool_choice}
+    match options.tool_choice:
+        case "auto":
+            return {"tools": rows}
+        case OneTool(name=name):
+            return {"tools": rows, "tool_choice": {"type": "function", "function": {"name": name}}}
+        case choice:
+            return {"tools": rows, "tool_choice": choice}
 
 
 def _options(options: ChatOptions, *, model: str, dialect: Dialect) -> JsonObject:
@@ -127,7 +136,8 @@ def _assistant(message: Message, *, text: str, dialect: Dialect) -> JsonObject:
 
 def _tool_call(call: ToolCall) -> JsonObject:
     function = {"name": call.name, "arguments": _arguments(call.arguments)}
-    return {"id": call.id, "type": "function", "function": function, **(call.extra or {})}
+    kept = {key: value for key, value in (call.extra or {}).items() if key == EXTRA}
+    return {"id": call.id, "type": "function", "function": function, **kept}
 
 
 def _arguments(text: str) -> str:

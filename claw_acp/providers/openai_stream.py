@@ -11,6 +11,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.refusals import refusal_error, refusal_in_reply
 from claw_acp.net.sse import SseDecoder
+from claw_acp.providers.openai_request import EXTRA
 from claw_acp.providers.streaming import empty_answer, interrupted
 from claw_acp.providers.wire import items_at, malformed, number_at, object_at, parsed, text_at
 
@@ -141,9 +142,9 @@ class OpenAIStream:
         arguments = text_at(function, "arguments")
         if arguments:
             call.arguments.append(arguments)
-        extra = fragment.get("extra_content")  # Google's thought signatures, to be sent back untouched
+        extra = fragment.get(EXTRA)  # Google's thought signatures, to be sent back untouched
         if extra is not None:
-            call.extra = {"extra_content": extra}
+            call.extra = {EXTRA: extra}
 
     def _addressed(self, index: JsonValue, *, call_id: str, name: str) -> _CallInProgress:
         """The call a fragment belongs to; a new one when it carries a new id (some services number all calls 0)."""

@@ -1,23 +1,25 @@
 """Which model answers: from a name, or from what can be used on this machine."""
 
-from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple, cast
+from typing import cast
 
 from anyio import to_thread
 
 from claw_acp.config.finding import did_you_mean
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.model import Options
+from claw_acp.config.provider_section import Options
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
+from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.value import Value, replace
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import FoundKey, find_key, require_key
 from claw_acp.providers.known import OFFLINE, SERVICES
+from claw_acp.providers.offers import usable
+from claw_acp.providers.retry import RetryingProvider
+from claw_acp.providers.setups import setup_of
 from claw_acp.registry.entry_points import discover, load_extension
 from claw_acp.registry.reference import Ref
 
@@ -61,15 +63,8 @@ class ModelChoice(Value):
             ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
         """
         assert self.unread is None, "the key is still to be read: see resolve_ready"
-        return factory_of(self.setup)(replace(self.setup, clock=clock))
-
-
-class OfferedModel(NamedTuple):
-    """One entry of a model picker."""
-
-    value: str
-    name: str
-    description: str
+        provider = factory_of(self.setup)(replace(self.setup, clock=clock))
+        return provider if self.setup.kind in {"offline", "scripted"} else RetryingProvider(provider, clock=clock)
 
 
 def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
@@ -82,7 +77,7 @@ def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
     cards = provider_cards(settings)
     wanted = model or settings.model
     if wanted is None:
-        return _first_usable(settings)
+        return _firstusable(settings)
     provider_name, slash, model_name = wanted.partition("/")
     card = cards.get(provider_name)
     if card is None or (slash and not model_name):
@@ -92,7 +87,7 @@ def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
         if not card.models:
             raise ConfigError(f'"{wanted}" names no model; write {provider_name}/NAME, or list models in config.toml')
         model_name = card.models[0]
-    return _choice(card, model=model_name, key=require_key(card, settings=settings))
+    return _choice(card, model=model_name, key=require_key(card, settings=settings), settings=settings)
 
 
 async def resolve_ready(settings: Settings, *, model: str | None) -> ModelChoice:
@@ -113,15 +108,6 @@ async def resolve_ready(settings: Settings, *, model: str | None) -> ModelChoice
     return resolve(settings, model=model)
 
 
-def available_models(settings: Settings) -> list[OfferedModel]:
-    """The models of every provider that can be used now, for a picker; `offline/assistant` is always the last."""
-    offered = [offer for card in _usable(settings) for offer in _offers(card)]
-    configured = settings.model
-    if configured and "/" in configured and all(offer.value != configured for offer in offered):
-        offered.insert(0, OfferedModel(configured, configured.partition("/")[2], "Configured model"))
-    return offered
-
-
 def factory_of(setup: ProviderSetup) -> ProviderFactory:
     """What makes providers of the setup's wire family.
 
@@ -139,46 +125,22 @@ def factory_of(setup: ProviderSetup) -> ProviderFactory:
     return factory
 
 
-def _first_usable(settings: Settings) -> ModelChoice:
+def _firstusable(settings: Settings) -> ModelChoice:
     # What a client has set up for this process comes before what was there anyway.
-    for card in sorted(_usable(settings), key=lambda card: not card.overridden):
+    for card in sorted(usable(settings), key=lambda card: not card.overridden):
         if card.models and card.name != OFFLINE.name:
             key = find_key(card, settings=settings, named=False)
-            return _choice(card, model=card.models[0], key=key)
+            return _choice(card, model=card.models[0], key=key, settings=settings)
     offline = provider_cards(settings)[OFFLINE.name]
-    return replace(_choice(offline, model=offline.models[0], key=None), notice=OFFLINE_NOTICE)
+    return replace(_choice(offline, model=offline.models[0], key=None, settings=settings), notice=OFFLINE_NOTICE)
 
 
-def _usable(settings: Settings) -> Iterator[Card]:
-    """Providers that are configured completely and have a key, or need none; one that is broken is passed over."""
-    named = (settings.model or "").partition("/")[0]
-    for card in provider_cards(settings).values():
-        try:
-            card.check()
-            key = find_key(card, settings=settings, named=card.name == named)
-        except ClawError:
-            continue  # `doctor` and `providers list` show why
-        configured = (card.name in settings.providers or card.overridden) and not card.needs_key
-        if key is not None or configured or card.name == OFFLINE.name:
-            yield card
-
-
-def _choice(card: Card, *, model: str, key: FoundKey | None) -> ModelChoice:
-    section = card.section
-    setup = ProviderSetup(
-        name=card.name,
-        kind=card.kind,
-        base_url=card.base_url,
-        api_key=key.secret if key else None,
-        headers=card.headers,
-        timeout=section.timeout,
-        script=section.script,
-    )
+def _choice(card: Card, *, model: str, key: FoundKey | None, settings: Settings) -> ModelChoice:
     return ModelChoice(
         provider_name=card.name,
         model=model,
-        setup=setup,
-        options=_chat_options(section.options),
+        setup=setup_of(card, key=key.secret if key else None, settings=settings),
+        options=_chat_options(card.section.options),
         key_source=key.source if key else None,
         unread=key.slow if key and key.secret is None else None,
     )
@@ -192,12 +154,6 @@ def _chat_options(options: Options) -> ChatOptions:
         stop=options.stop,
         effort=options.effort,
     )
-
-
-def _offers(card: Card) -> Iterator[OfferedModel]:
-    known = {model.id: model.description for model in card.service.models} if card.service else {}
-    for model in card.models:
-        yield OfferedModel(f"{card.name}/{model}", model, known.get(model, f"Provider {card.name}"))
 
 
 def _no_such_model(wanted: str, *, providers: list[str]) -> str:

@@ -8,7 +8,7 @@ from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.value import replace
 from claw_acp.providers.model_facts import known_capabilities
-from claw_acp.providers.resolve import available_models
+from claw_acp.providers.offers import available_models
 from claw_acp.runtime.engine import OpenSession
 
 MODES: Sequence[Option] = (

@@ -141,6 +141,7 @@ _TEXT: Final = _Codec(_exactly(str), empty="")
 _TEXT_OR_NONE: Final = _Codec(_exactly(str), empty=None)
 _COUNT: Final = _Codec(_exactly(int), empty=0)
 _FLAG: Final = _Codec(_exactly(bool))
+_AMOUNT: Final = _Codec(float)
 _JSON: Final = _Codec(_as_is)
 
 # ------------------------------------------------------------------ the vocabulary
@@ -183,7 +184,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         MessageStarted, role=_choice(Literal["user", "assistant"]), parts=_many(_PART), told=_many(_PART), aside=_FLAG
     ),
     "text": _Shape(TextDelta, text=_TEXT),
-    "thought": _Shape(ThoughtDelta, text=_TEXT, signature=_TEXT, redacted=_TEXT),
+    "thought": _Shape(ThoughtDelta, text=_TEXT, signature=_TEXT, redacted=_TEXT, origin=_TEXT),
     "tool_call": _Shape(
         ToolCallChanged,
         message=_TEXT,
@@ -197,10 +198,13 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         raw_input=_JSON,
         raw_output=_JSON,
         output=_many(_PART),
+        extra=_JSON,
     ),
     "terminal": _Shape(TerminalChanged, command=_object(_COMMAND)),
     "plan": _Shape(PlanChanged, entries=_many(_object(_PLAN_ENTRY))),
-    "usage": _Shape(UsageChanged, used=_COUNT, size=_COUNT, request=_object(_USAGE, empty=Usage())),
+    "usage": _Shape(
+        UsageChanged, used=_COUNT, size=_COUNT, request=_object(_USAGE, empty=Usage()), model=_TEXT, cost=_AMOUNT
+    ),
     "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),
     "compaction": _Shape(CompactionChanged, status=_choice(CompactionStatus), summary=_TEXT, delta=_TEXT, error=_TEXT),
     "state": _Shape(

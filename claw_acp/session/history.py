@@ -22,6 +22,7 @@ from claw_acp.core.events import (
     ToolCallChanged,
     UsageChanged,
 )
+from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart, Message, Reasoning, TextPart, ToolCall
 
 INTERRUPTED: Final = "The call was interrupted before it finished; it may have had effects."
@@ -36,6 +37,7 @@ class _Call:
     order: int  # the position of its assistant message
     name: str = ""
     arguments: str = "{}"
+    extra: JsonObject | None = None
     final: bool = False
     failed: bool = False
     output: tuple[ContentPart, ...] = ()
@@ -43,10 +45,14 @@ class _Call:
     def change(self, event: ToolCallChanged) -> None:
         self.name = event.name or self.name
         self.arguments = self.arguments if event.arguments is None else event.arguments
+        self.extra = self.extra if event.extra is None else event.extra
         if event.status in FINAL:
             self.final = True
             self.failed = event.status != "completed"
             self.output = self.output if event.output is None else event.output
+
+    def call(self) -> ToolCall:
+        return ToolCall(id=self.id, name=self.name, arguments=self.arguments, extra=self.extra)
 
     def result(self, call: ToolCall) -> Message:
         if not self.final:
@@ -80,14 +86,16 @@ class _Assistant:
             self.text.append(event.text)
             return
         self.thought.append(event.text)
-        if event.signature is not None or event.redacted is not None:
+        if event.signature is not None or event.redacted is not None or event.origin:
             text = "".join(self.thought)
-            self.reasoning.append(Reasoning(text=text, signature=event.signature, redacted=event.redacted))
+            self.reasoning.append(
+                Reasoning(text=text, signature=event.signature, redacted=event.redacted, origin=event.origin)
+            )
             self.thought.clear()
 
     def messages(self) -> tuple[Message, ...]:
         known = [call for call in self.calls.values() if call.name]
-        calls = tuple(ToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in known)
+        calls = tuple(call.call() for call in known)
         parts = _said((*self.parts, TextPart(text="".join(self.text))))
         if self.aside or not (parts or calls):
             return ()

@@ -11,7 +11,7 @@ from keyring.backends import null
 from claw_acp.config import credential_store
 from claw_acp.config.credential_store import CredentialStore
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.model import ProviderSection
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 from tests.config.support import Desk, texts, write

@@ -4,21 +4,27 @@ import ast
 from pathlib import Path
 
 import claw_acp
+from claw_acp.config.fields import Section
 from claw_acp.config.model import (
+    BudgetSection,
     ConfigFile,
     LimitsSection,
     McpSection,
-    Options,
     PermissionsSection,
-    ProviderSection,
-    Section,
+    PriceSection,
+    RuleSection,
 )
+from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 
 # The name by which code holds each table: `section.base_url`, `settings.limits.max_turn_requests`.
 OWNERS: dict[type[Section], str] = {
     ConfigFile: "settings",
     ProviderSection: "section",
     Options: "options",
+    QuirksSection: "quirks",
+    RuleSection: "rule",
+    BudgetSection: "budget",
+    PriceSection: "price",
     PermissionsSection: "permissions",
     LimitsSection: "limits",
     McpSection: "entry",

@@ -55,7 +55,7 @@ from pathlib import Path
 import sys
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
-from claw_acp.config.model import Section
+from claw_acp.config.fields import Section
 root = Path(sys.argv[1])
 def built():
     return [table.__name__ for table in Section.__subclasses__() if table.__pydantic_complete__]

@@ -12,7 +12,8 @@ import pytest
 from claw_acp.cli.main import COMMANDS, main
 from claw_acp.config import environment, locations
 from claw_acp.config.load import load_settings
-from claw_acp.config.model import MODES, ConfigFile, LimitsSection, Options, PermissionsSection, ProviderSection
+from claw_acp.config.model import MODES, ConfigFile, LimitsSection, PermissionsSection
+from claw_acp.config.provider_section import Options, ProviderSection
 from claw_acp.providers.known import SERVICES
 from claw_acp.security.rules import RuleVerdict, parse_rule
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of

@@ -16,8 +16,9 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import AuthRequired, ConfigError, ProviderAuthFailed
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import replace
+from claw_acp.providers.offers import available_models
 from claw_acp.providers.overview import provider_states
-from claw_acp.providers.resolve import available_models, resolve, resolve_ready
+from claw_acp.providers.resolve import resolve, resolve_ready
 from claw_acp.runtime.models import KEPT, ProviderPool
 from tests.support.file_keyring import FileKeyring
 from tests.support.fixed_clock import FixedClock

@@ -1,5 +1,6 @@
 import pytest
 
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.providers.anthropic import AnthropicProvider
 from claw_acp.providers.model_facts import known_capabilities, takes_sampling, thinking_style
 
@@ -50,4 +51,4 @@ def test_the_newest_anthropic_models_take_no_sampling() -> None:
 
 
 def test_a_provider_answers_for_its_models() -> None:
-    assert AnthropicProvider(api_key="k").capabilities("claude-opus-4-5").thinking
+    assert AnthropicProvider(ProviderSetup(name="anthropic", kind="anthropic")).capabilities("claude-opus-4-5").thinking

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from claw_acp.contracts.provider import ChatRequest, Finished, Provider, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import (
     ClawError,
     ContextTooLong,
@@ -24,6 +25,7 @@ from claw_acp.core.errors import (
     RequestRejected,
     StreamInterrupted,
 )
+from claw_acp.core.secret import Secret
 from claw_acp.net.http import Timeouts
 from claw_acp.providers.anthropic import AnthropicProvider
 from claw_acp.providers.openai_chat import OpenAIChatProvider
@@ -39,10 +41,10 @@ HASTY: dict[type, Timeouts] = {NoAnswer: Timeouts(first_byte=0.05), Say: Timeout
 def provider_for(
     family: Family, server: ModelServer, *, timeouts: Timeouts | None = None, key: str | None = KEY
 ) -> Provider:
-    timeouts = timeouts or Timeouts()
-    if family == "openai":
-        return OpenAIChatProvider(name="acme", api_key=key, base_url=server.openai_url, timeouts=timeouts)
-    return AnthropicProvider(name="acme", api_key=key, base_url=server.anthropic_url, timeouts=timeouts)
+    url = server.openai_url if family == "openai" else server.anthropic_url
+    setup = ProviderSetup(name="acme", kind=family, base_url=url, api_key=Secret(key) if key else None)
+    make = OpenAIChatProvider if family == "openai" else AnthropicProvider
+    return make(setup, timeouts=timeouts)
 
 
 @pytest.fixture
@@ -298,14 +300,18 @@ async def test_a_list_of_models_that_is_none_is_explained(server: ModelServer) -
 
 async def test_a_refused_connection_names_host_and_port() -> None:
     with refusing_address() as url:
-        async with aclosing(OpenAIChatProvider(name="acme", api_key=KEY, base_url=url)) as provider:
+        async with aclosing(
+            OpenAIChatProvider(ProviderSetup(name="acme", kind="openai", base_url=url, api_key=Secret(KEY)))
+        ) as provider:
             with pytest.raises(ProviderUnreachable, match=r"127\.0\.0\.1:\d+ \(Connection refused\)"):
                 await provider.chat(asking())
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/v1", "127.0.0.1:80/v1", "", "http://[::bad/v1"])
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/v1", "127.0.0.1:80/v1", "http://[::bad/v1"])
 async def test_a_base_url_that_is_none_is_explained(url: str) -> None:
-    async with aclosing(OpenAIChatProvider(name="acme", api_key=KEY, base_url=url)) as provider:
+    async with aclosing(
+        OpenAIChatProvider(ProviderSetup(name="acme", kind="openai", base_url=url, api_key=Secret(KEY)))
+    ) as provider:
         with pytest.raises(RequestRejected, match="not an http:// or https:// address"):
             await provider.chat(asking())
 

@@ -12,7 +12,8 @@ from claw_acp.contracts.provider import ChatRequest
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
-from claw_acp.providers.resolve import OFFLINE_NOTICE, ModelChoice, available_models, resolve
+from claw_acp.providers.offers import available_models
+from claw_acp.providers.resolve import OFFLINE_NOTICE, ModelChoice, resolve
 
 
 def configured(home: Path, text: str = "", environ: Mapping[str, str] | None = None) -> Settings:

@@ -296,16 +296,18 @@ def test_a_thinking_block_is_closed_in_the_stream_before_anything_follows_it() -
     assert chunks[:4] == [
         ThoughtChunk(text="a"),
         ThoughtChunk(text="b"),
-        ThoughtChunk(text="", signature="s1"),
+        ThoughtChunk(text="", signature="s1", origin="anthropic"),
         TextChunk(text="x"),
     ]
 
 
 def test_thinking_keeps_its_signature_and_redacted_thinking_its_data() -> None:
     say = Say(thinking=("a", "b"), signature="s1", text=("x",))
-    assert parse("anthropic", anthropic_events(say))[2].reasoning == (Reasoning(text="ab", signature="s1"),)
+    assert parse("anthropic", anthropic_events(say))[2].reasoning == (
+        Reasoning(text="ab", signature="s1", origin="anthropic"),
+    )
     events = anthropic(start(0, type="redacted_thinking", data="zzz"), start(1, type="text", text="x"))
-    assert parse("anthropic", events)[2].reasoning == (Reasoning(text="", redacted="zzz"),)
+    assert parse("anthropic", events)[2].reasoning == (Reasoning(text="", redacted="zzz", origin="anthropic"),)
 
 
 def test_events_and_blocks_of_later_versions_are_read_over() -> None:

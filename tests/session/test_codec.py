@@ -160,7 +160,7 @@ def test_not_a_number_survives() -> None:
 
 def test_unknown_fields_are_ignored_and_missing_ones_take_their_defaults() -> None:
     assert read("text", '{"colour":"red"}') == TextDelta(session="ses_1", seq=7, item="it", text="")
-    assert read("usage", '{"used":3,"cost":1}') == UsageChanged(
+    assert read("usage", '{"used":3,"price":1}') == UsageChanged(
         session="ses_1", seq=7, item="it", used=3, size=0, request=Usage()
     )
     plan = read("plan", '{"entries":[{"content":"x","owner":"me"}]}')

@@ -1,0 +1,109 @@
+"""`[providers.NAME]`: everything that can be said about a provider."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from claw_acp.config.fields import Address, FilePath, Key, Name, SecretTexts, Section, Texts
+from claw_acp.contracts.provider import Effort
+
+ProgramProtocol = Literal["auto", "oneshot", "session"]
+
+
+class Options(Section):
+    """`[providers.NAME.options]`: sampling for every request to this provider; unset leaves the vendor's default."""
+
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    stop: Texts = ()
+    effort: Effort | None = None
+
+
+class QuirksSection(Section):
+    """`[providers.NAME.quirks]`: where a service differs from its wire family; unset: as the family, or as known of it.
+
+    Attributes:
+        auth: How the key travels: `bearer`, `x-api-key`, `api-key`, `header:NAME`, `zhipu-jwt` or `none`.
+        path: The path of chat requests below `base_url`, in the place of the family's own.
+        models_path: The path of the list of models; empty when the service has none.
+        system: Whether it takes messages of the role system.
+        tools: Whether its models can be given tools in the family's own way.
+        reasoning: The member in which earlier thinking is sent back, if it wants that.
+        max_tokens: The member that bounds an answer.
+        stream_usage: Whether it takes `stream_options`.
+        tool_stream: Whether it wants `tool_stream` to stream tool calls.
+        user_first: Whether the first message after the instructions must be a person's.
+    """
+
+    auth: Name | None = None
+    path: Name | None = None
+    models_path: str | None = None
+    system: bool | None = None
+    tools: bool | None = None
+    reasoning: Literal["reasoning_content", "reasoning", "none"] | None = None
+    max_tokens: Literal["max_tokens", "max_completion_tokens"] | None = None
+    stream_usage: bool | None = None
+    tool_stream: bool | None = None
+    user_first: bool | None = None
+
+
+class ProviderSection(Section):
+    """`[providers.NAME]`. For a name the product knows, only what differs needs to be said.
+
+    Attributes:
+        kind: The wire family; required unless the name is known.
+        api_key: The key, or where it is.
+        api_keys: More keys of the same vendor; they are used in turn.
+        base_url: The service's address, without a trailing slash.
+        models: The models to offer; the first is the default.
+        fallback_models: Models of this provider that answer when the chosen one cannot.
+        fallback: Providers, or `provider/model`, that answer when none of these can.
+        retries: How often a failed request is tried again before another model, key or provider has its turn.
+        headers: More headers for each request.
+        body: More members for the body of each request, as the service documents them.
+        quirks: Where the service differs from its wire family.
+        timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limit. For a program:
+            seconds for the whole call.
+        connect_timeout: Seconds until a connection must stand; None leaves the family's own limit.
+        proxy: The proxy to go through, in the place of the environment's.
+        ca_file: Certificates (PEM) to trust for this provider besides the usual ones.
+        region: The region of a Bedrock provider.
+        api_version: The `api-version` of an Azure provider.
+        script: The script of a `scripted` provider.
+        command: The program of a `binary` provider.
+        args: Its arguments.
+        env: Variables it gets besides those of our own environment.
+        cwd: Where it runs; None: where we run.
+        protocol: How it speaks; `auto` finds out.
+        record: A file that records every exchange with the service, without keys.
+        replay: A file of recorded exchanges that answers in the place of the service.
+        options: Sampling.
+    """
+
+    kind: Name | None = None
+    api_key: Key | None = None
+    api_keys: Annotated[tuple[Key, ...], Field(strict=False)] = ()
+    base_url: Address | None = None
+    models: Texts = ()
+    fallback_models: Texts = ()
+    fallback: Texts = ()
+    retries: int = Field(default=2, ge=0, le=10)
+    headers: SecretTexts = Field(default_factory=dict)
+    body: dict[Name, object] = Field(default_factory=dict[str, object])
+    quirks: QuirksSection = Field(default_factory=QuirksSection.unset)
+    timeout: float | None = Field(default=None, gt=0, le=3600)
+    connect_timeout: float | None = Field(default=None, gt=0, le=600)
+    proxy: Address | None = None
+    ca_file: FilePath | None = None
+    region: Name | None = None
+    api_version: Name | None = None
+    script: FilePath | None = None
+    command: Name | None = None
+    args: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    env: SecretTexts = Field(default_factory=dict)
+    cwd: FilePath | None = None
+    protocol: ProgramProtocol = "auto"
+    record: FilePath | None = None
+    replay: FilePath | None = None
+    options: Options = Field(default_factory=Options.unset)

@@ -1,0 +1,47 @@
+"""The models to choose from: those of every provider that can be used now."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from claw_acp.config.settings import Settings
+from claw_acp.core.errors import ClawError
+from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.keys import find_key
+from claw_acp.providers.known import OFFLINE
+
+
+class OfferedModel(NamedTuple):
+    """One entry of a model picker."""
+
+    value: str
+    name: str
+    description: str
+
+
+def available_models(settings: Settings) -> list[OfferedModel]:
+    """The models of every provider that can be used now, for a picker; `offline/assistant` is always the last."""
+    offered = [offer for card in usable(settings) for offer in _offers(card)]
+    configured = settings.model
+    if configured and "/" in configured and all(offer.value != configured for offer in offered):
+        offered.insert(0, OfferedModel(configured, configured.partition("/")[2], "Configured model"))
+    return offered
+
+
+def _offers(card: Card) -> Iterator[OfferedModel]:
+    known = {model.id: model.description for model in card.service.models} if card.service else {}
+    for model in card.models:
+        yield OfferedModel(f"{card.name}/{model}", model, known.get(model, f"Provider {card.name}"))
+
+
+def usable(settings: Settings) -> Iterator[Card]:
+    """Providers that are configured completely and have a key, or need none; one that is broken is passed over."""
+    named = (settings.model or "").partition("/")[0]
+    for card in provider_cards(settings).values():
+        try:
+            card.check()
+            key = find_key(card, settings=settings, named=card.name == named)
+        except ClawError:
+            continue  # `doctor` and `providers list` show why
+        configured = (card.name in settings.providers or card.overridden) and not card.needs_key
+        if key is not None or configured or card.name == OFFLINE.name:
+            yield card
