@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import assert_never
 
-from claw_acp.agent.readable import readable
 from claw_acp.contracts.provider import (
     TOOL_CHOICE,
     ChatOptions,
@@ -20,6 +19,7 @@ from claw_acp.contracts.provider import (
     ToolChoice,
     ToolSpec,
 )
+from claw_acp.contracts.readable import readable
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import StreamInterrupted
 from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta, UsageChanged

@@ -10,11 +10,11 @@ from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.model_request import ModelRequester
-from claw_acp.agent.readable import obstacle
 from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.command import Asks
 from claw_acp.contracts.provider import ChatOptions, Provider
+from claw_acp.contracts.readable import obstacle
 from claw_acp.core.errors import ClawError, InvalidRequest, ProviderAuthFailed
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.redaction import Redactor

@@ -1,0 +1,85 @@
+"""Names for models: `hint:NAME` stands for a route, and `hint:auto` for the route whose rule fits the message."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from claw_acp.config.finding import did_you_mean
+from claw_acp.config.message_pattern import LOOKED_AT
+from claw_acp.config.model import RuleSection
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ChatRequest
+from claw_acp.core.value import Value
+
+HINT: Final = "hint:"
+AUTO: Final = "auto"
+DEFAULT: Final = "default"
+
+
+class Rule(Value):
+    """Sends a message to a route. All conditions must hold; lengths are in characters.
+
+    A pattern sees the first `LOOKED_AT` characters of the message, and keywords all of it.
+    """
+
+    route: str
+    keywords: tuple[str, ...] = ()
+    pattern: str | None = None
+    min_length: int = 0
+    max_length: int | None = None
+
+    def fits(self, text: str) -> bool:
+        """Whether a message belongs to the route."""
+        if len(text) < self.min_length or (self.max_length is not None and len(text) > self.max_length):
+            return False
+        if self.keywords and not any(_has_word(text, word) for word in self.keywords):
+            return False
+        return self.pattern is None or re.search(self.pattern, text[:LOOKED_AT]) is not None
+
+
+def rules_of(settings: Settings) -> Sequence[Rule]:
+    """The configured rules, in their order."""
+    return [_rule(rule) for rule in settings.rules]
+
+
+def pick_route(text: str, *, rules: Iterable[Rule], routes: Iterable[str]) -> str | None:
+    """The route of a message: of the first rule that fits, else the one called `default`; None when there is none."""
+    fitting = next((rule.route for rule in rules if rule.fits(text)), None)
+    if fitting is not None:
+        return fitting
+    return DEFAULT if DEFAULT in routes else None
+
+
+def newest_text(request: ChatRequest) -> str:
+    """What a person said last."""
+    return next((message.text for message in reversed(request.messages) if message.role == "user"), "")
+
+
+def no_such_route(name: str, routes: Iterable[str]) -> str:
+    """The sentence for a hint that stands for nothing."""
+    known = list(routes)
+    if not known:
+        return f'there is no route "{name}", nor any other; write {name} = "provider/model" under [routes]'
+    hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
+    return f'there is no route "{name}"; {hint}'
+
+
+def offered_routes(settings: Settings) -> Mapping[str, str]:
+    """What a picker can offer: `hint:NAME` and what it stands for, in words."""
+    offered = {f"{HINT}{name}": f"Route to {model}" for name, model in settings.routes.items() if name != AUTO}
+    return {f"{HINT}{AUTO}": "Chosen by your rules for each message", **offered} if settings.rules else offered
+
+
+def _rule(rule: RuleSection) -> Rule:
+    return Rule(
+        route=rule.route,
+        keywords=rule.keywords,
+        pattern=rule.pattern,
+        min_length=rule.min_length,
+        max_length=rule.max_length,
+    )
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether the word stands in the text by itself, in any case."""
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
