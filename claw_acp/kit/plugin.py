@@ -39,6 +39,7 @@ from claw_acp.kit.wire import (
 
 Handler: TypeAlias = "Callable[[ChatParams, Stream], Awaitable[ChatResult | str | None]]"
 
+_MEMBERS = ("jsonrpc", "id", "method", "params")
 _Key: TypeAlias = tuple[type, RequestId]  # 1 and "1" are two ids
 
 
@@ -162,18 +163,21 @@ class Plugin:
         except (ValueError, RecursionError):
             self._write(json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "not JSON"}}))
             return
-        request = cast("dict[str, object]", message) if isinstance(message, dict) else {}
-        request_id = request.get("id")
-        if request.get("method") != "chat" or not isinstance(request_id, int | str):
+        if not isinstance(message, dict):
             await self._answer(line, None)
             return
-        tasks.start_soon(self._answer, line, request_id)
+        # jsonrpcserver refuses members that it does not know, and the protocol wants them ignored
+        request = {name: held for name, held in cast("dict[str, object]", message).items() if name in _MEMBERS}
+        request_id, text = request.get("id"), json.dumps(request)
+        if request.get("method") == "chat" and isinstance(request_id, int | str):
+            tasks.start_soon(self._answer, text, request_id)
+        else:
+            await self._answer(text, None)
 
-    async def _answer(self, line: bytes, request_id: RequestId | None) -> None:
-        # the methods take what belongs to one request as the context of the dispatcher
-        answer = await async_dispatch(
-            line.decode(), cast("dict[str, Callable[..., Result]]", self._methods), context=request_id
-        )
+    async def _answer(self, text: str | bytes, request_id: RequestId | None) -> None:
+        # what belongs to one request reaches the methods as the context of the dispatcher
+        methods = cast("dict[str, Callable[..., Result]]", self._methods)
+        answer = await async_dispatch(text if isinstance(text, str) else text.decode(), methods, context=request_id)
         if answer:
             self._write(answer)
 

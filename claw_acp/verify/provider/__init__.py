@@ -1,0 +1,1 @@
+"""Checks of provider programs: the vectors of the provider protocol, played against any binary."""

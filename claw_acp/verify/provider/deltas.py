@@ -1,0 +1,77 @@
+"""The pieces of one streamed answer, joined."""
+
+import json
+from dataclasses import dataclass, field
+from typing import cast
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.verify.provider.vector import mismatch
+
+
+@dataclass(slots=True)
+class _Call:
+    id: JsonValue = None
+    name: JsonValue = None
+    arguments: list[str] = field(default_factory=list[str])
+
+
+class Deltas:
+    """What `chat/delta` brought for one request."""
+
+    def __init__(self, request_id: JsonValue) -> None:
+        self.request_id = request_id
+        self._text: list[str] = []
+        self._thoughts: list[str] = []
+        self._calls: dict[int, _Call] = {}
+
+    def add(self, delta: JsonObject) -> str | None:
+        """Take the next piece; what is wrong with it, or None."""
+        match delta:
+            case {"type": "text", "text": str(text)}:
+                self._text.append(text)
+            case {"type": "thought", "text": str(text)}:
+                self._thoughts.append(text)
+            case {"type": "tool_call", "index": int(index)}:
+                call = self._calls.setdefault(index, _Call())
+                call.id = delta.get("id", call.id)
+                call.name = delta.get("name", call.name)
+                arguments = delta.get("arguments", "")
+                if not isinstance(arguments, str):
+                    return "the arguments of a tool_call delta are no text"
+                call.arguments.append(arguments)
+            case _:
+                return "a chat/delta has a type of text or thought with `text`, or tool_call with `index`"
+        return None
+
+    def contradiction(self, result: JsonObject) -> str | None:
+        """Where the result is not what the pieces made up; None when it is, or when there were none."""
+        if self._text and "".join(self._text) != result.get("content"):
+            return "the text deltas do not make up the content of the result"
+        reasoning = result.get("reasoning")
+        if self._thoughts and reasoning is not None and "".join(self._thoughts) != reasoning:
+            return "the thought deltas do not make up the reasoning of the result"
+        called = result.get("tool_calls")
+        count = len(called) if isinstance(called, list) else 0
+        if self._calls and len(self._calls) != count:
+            return f"there were deltas of {len(self._calls)} tool calls, and the result has {count}"
+        return None
+
+    def mismatch(self, pattern: JsonValue) -> str | None:
+        """How the pieces differ from the pattern of a vector; None when they fit."""
+        if pattern is None:
+            return "there are deltas and should be none" if self._text or self._thoughts or self._calls else None
+        said: dict[str, JsonValue] = {
+            "text": "".join(self._text),
+            "thought": "".join(self._thoughts),
+            "calls": [self._as_json(call) for _, call in sorted(self._calls.items())],
+        }
+        return mismatch(pattern, cast("JsonValue", said), place="deltas")
+
+    @staticmethod
+    def _as_json(call: _Call) -> JsonValue:
+        text = "".join(call.arguments)
+        try:
+            arguments: JsonValue = json.loads(text or "{}")
+        except (ValueError, RecursionError):
+            arguments = text
+        return {"id": call.id, "name": call.name, "arguments": arguments}

@@ -1,0 +1,233 @@
+"""Plays one vector against a provider program, and judges what comes back."""
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import anyio
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import Value
+from claw_acp.verify.frames import Frame, Key
+from claw_acp.verify.process import AgentProcess
+from claw_acp.verify.provider.deltas import Deltas
+from claw_acp.verify.provider.vector import Vector, mismatch
+from claw_acp.verify.rule import Failed
+
+LINE_LIMIT = 64 * 1024 * 1024  # bytes; a program that writes more without a line break is out of order
+
+_numbers = itertools.count(1)
+
+
+class Settings(Value):
+    """How programs are started.
+
+    Attributes:
+        command: The program and its arguments.
+        env: Its environment.
+        timeout: Seconds for any one answer.
+    """
+
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+    timeout: float
+
+
+class Player:
+    """One run of the program: what was said, and what is still to be answered."""
+
+    def __init__(self, vector: Vector, settings: Settings, process: AgentProcess) -> None:
+        self.frames: list[Frame] = []
+        self._vector = vector
+        self._settings = settings
+        self._process = process
+        self._read = b""
+        self._over = False
+        self._open: dict[Key, Deltas] = {}  # requests without an answer
+        self._answers: dict[Key, tuple[Frame, Deltas]] = {}
+        self._garbage = 0  # lines that may be answered with a null id
+
+    async def play(self) -> None:
+        """Carry out the steps.
+
+        Raises:
+            Failed: The program did something else.
+        """
+        for step in self._vector.steps:
+            for name, todo in (("send", self._send), ("sendText", self._send_text), ("answer", self._answer)):
+                if name in step:
+                    await todo(step)
+            if "closeInput" in step:
+                await self._process.close_input()
+            if "line" in step:
+                await self._last_line(step["line"])
+            if "exit" in step:
+                await self._leave(cast("float", step["exit"]))
+
+    # ------------------------------------------------------------------ steps
+
+    async def _send(self, step: JsonObject) -> None:
+        message = cast("JsonObject", step["send"])
+        pad = step.get("pad")
+        if isinstance(pad, int):
+            message = _padded(message, pad)
+        if "id" in message and "method" in message:
+            self._open[Key.of(message["id"])] = Deltas(message["id"])
+        await self._write(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+
+    async def _send_text(self, step: JsonObject) -> None:
+        text = cast("str", step["sendText"])
+        self._garbage += sum(1 for line in text.splitlines() if line.strip())
+        await self._write(text.encode())
+
+    async def _write(self, data: bytes) -> None:
+        self.frames.append(Frame(way="->", data=data.rstrip(b"\n"), at=self._process.age))
+        with anyio.move_on_after(self._settings.timeout) as scope:
+            if not await self._process.write(data):
+                raise Failed(f"it does not read its input any more{self._words()}", self.frames[-1:])
+        if scope.cancelled_caught:
+            raise Failed("it does not read its input", self.frames[-1:])
+
+    async def _answer(self, step: JsonObject) -> None:
+        key = Key.of(step["answer"])
+        while key not in self._answers:
+            frame = await self._next()
+            if frame is None:
+                raise Failed(
+                    f"the output ended before the answer to {step['answer']!r}{self._words()}", self.frames[-3:]
+                )
+            self._take(frame)
+        frame, deltas = self._answers[key]
+        if "result" in step and "error" in frame.object:
+            raise Failed(f"the request failed: {(frame.error or {}).get('message')}", [frame])
+        for part in ("result", "error"):
+            if part in step and (trouble := mismatch(step[part], frame.object.get(part), place=part)):
+                raise Failed(trouble, [frame])
+        if "result" in frame.object and (trouble := deltas.contradiction(frame.result)):
+            raise Failed(trouble, [frame])
+        if "deltas" in step and (trouble := deltas.mismatch(step["deltas"])):
+            raise Failed(trouble, [frame])
+
+    async def _last_line(self, pattern: JsonValue) -> None:
+        last: Frame | None = None
+        while (frame := await self._next(strict=False)) is not None:
+            last = frame
+        if last is None:
+            raise Failed(f"it wrote nothing{self._words()}")
+        if not isinstance(last.message, dict):
+            raise Failed("its last line is no JSON object", [last])
+        if trouble := mismatch(pattern, last.message):
+            raise Failed(trouble, [last])
+
+    async def _leave(self, seconds: float) -> None:
+        took = await self._process.wait(within=seconds)
+        if took is None:
+            raise Failed(f"it was still there after {seconds:g} s", self.frames[-2:])
+        if self._process.exit_code != 0:
+            raise Failed(f"it ended with exit code {self._process.exit_code}{self._words()}", self.frames[-2:])
+
+    # ------------------------------------------------------------------ what comes in
+
+    async def _next(self, *, strict: bool = True) -> Frame | None:
+        """The next line that is not blank; None at the end. What is no JSON object fails if `strict`."""
+        with anyio.move_on_after(self._settings.timeout):
+            while (line := await self._line()) is not None:
+                if not line.strip():
+                    continue
+                frame = Frame(way="<-", data=line, at=self._process.age, message=_parsed(line))
+                self.frames.append(frame)
+                if strict and not isinstance(frame.message, dict):
+                    raise Failed("it wrote a line that is no JSON object; logs belong on standard error", [frame])
+                return frame
+            return None
+        raise Failed(f"after {self._settings.timeout:g} s nothing came{self._words()}", self.frames[-2:])
+
+    async def _line(self) -> bytes | None:
+        while b"\n" not in self._read and not self._over:
+            data = await self._process.read()
+            self._read += data
+            self._over = not data
+            if len(self._read) > LINE_LIMIT:
+                raise Failed(f"it wrote {len(self._read)} bytes without a line break")
+        if not self._read:
+            return None
+        line, _, self._read = self._read.partition(b"\n")
+        return line
+
+    def _take(self, frame: Frame) -> None:
+        """Sort in a message of a session."""
+        if frame.method == "chat/delta":
+            self._take_delta(frame)
+        elif frame.method:
+            if frame.is_request:
+                raise Failed(f"it called {frame.method}; a program may only answer and notify", [frame])
+        elif frame.is_answer:
+            self._take_answer(frame)
+        else:
+            raise Failed("it wrote something that is neither an answer nor a notification", [frame])
+
+    def _take_delta(self, frame: Frame) -> None:
+        deltas = self._open.get(Key.of(frame.params.get("requestId")))
+        if deltas is None:
+            raise Failed("a chat/delta belongs to no chat that is under way", [frame])
+        if trouble := deltas.add(frame.params):
+            raise Failed(trouble, [frame])
+
+    def _take_answer(self, frame: Frame) -> None:
+        if frame.object.get("jsonrpc") != "2.0":
+            raise Failed('an answer lacks "jsonrpc": "2.0"', [frame])
+        if frame.object.get("id") is None and "error" in frame.object and self._garbage:
+            self._garbage -= 1
+            return
+        key = Key.of(frame.object.get("id"))
+        deltas = self._open.pop(key, None)
+        if deltas is None:
+            raise Failed("it answered a request that nobody sent, or a second time", [frame])
+        if ("result" in frame.object) == ("error" in frame.object):
+            raise Failed("an answer has either a result or an error", [frame])
+        self._answers[key] = frame, deltas
+
+    def _words(self) -> str:
+        return f"; it wrote last: {words}" if (words := self._process.last_words) else ""
+
+
+def _padded(message: JsonObject, count: int) -> JsonObject:
+    copy = cast("dict[str, dict[str, list[dict[str, str]]]]", json.loads(json.dumps(message)))
+    copy["params"]["messages"][-1]["content"] += "x" * count
+    return cast("JsonObject", copy)
+
+
+def _parsed(line: bytes) -> JsonValue:
+    try:
+        return cast("JsonValue", json.loads(line.decode()))
+    except (ValueError, RecursionError):
+        return None
+
+
+async def play(vector: Vector, settings: Settings) -> Sequence[Frame]:
+    """Start the program, play a vector, and end the program.
+
+    Returns:
+        All that was said.
+
+    Raises:
+        CannotStart: The program cannot be started.
+        Failed: It broke the rule.
+    """
+    process = await AgentProcess.start(settings.command, env=settings.env, mark=f"provider-{next(_numbers)}")
+    player = Player(vector, settings, process)
+    failure: Failed | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(process.keep_stderr)
+        try:
+            await player.play()
+        except Failed as failed:
+            failure = Failed(failed.reason, failed.frames or player.frames[-2:])
+        finally:
+            with anyio.CancelScope(shield=True):
+                await process.kill()
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return player.frames

@@ -1,0 +1,101 @@
+"""A whole run of the vectors against a provider program."""
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+
+import anyio
+
+from claw_acp.verify.provider.player import Settings, play
+from claw_acp.verify.provider.vector import Mode, Vector
+from claw_acp.verify.provider.vectors import BY_ID, VECTORS
+from claw_acp.verify.rule import Failed, Rule, Verdict
+from claw_acp.verify.run import Report
+
+AT_ONCE = 4  # programs running at a time
+GREETING = "session.initialize"
+SOURCE = "protocol-schemas/provider"
+
+Told = Callable[[Verdict], None]
+
+
+def rules() -> tuple[Rule, ...]:
+    """Every rule there is, in the order of the report."""
+    return tuple(map(_rule, VECTORS))
+
+
+async def examine(
+    settings: Settings,
+    *,
+    modes: Sequence[Mode] | None = None,
+    reference: bool = False,
+    only: Sequence[str] = (),
+    told: Told | None = None,
+) -> Report:
+    """Play every vector that fits.
+
+    Args:
+        settings: How the program is started.
+        modes: The modes to check; None: one-shot, and sessions if the program answers `initialize`.
+        reference: Whether the program has the reference model of the specification.
+        only: Patterns of rule ids; all when empty.
+        told: Hears each verdict when it is there.
+
+    Raises:
+        CannotStart: The program cannot be started.
+    """
+    verdicts: dict[str, Verdict] = {}
+
+    def tell(verdict: Verdict) -> None:
+        verdicts[verdict.rule.id] = verdict
+        if told is not None:
+            told(verdict)
+
+    name, sessions = await _meet(settings)
+    tried = modes or (("session", "oneshot") if sessions else ("oneshot",))
+    wanted = [vector for vector in VECTORS if not only or any(fnmatchcase(vector.id, pattern) for pattern in only)]
+    waiting: list[Vector] = []
+    for vector in wanted:
+        if reason := _not_for(vector, modes=tried, reference=reference):
+            tell(Verdict(rule=_rule(vector), outcome="skipped", reason=reason))
+        else:
+            waiting.append(vector)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.start_soon(_work, waiting, settings, tell)
+    ordered = tuple(verdicts[vector.id] for vector in wanted)
+    return Report(verdicts=ordered, agent=name, protocol=1)
+
+
+async def _meet(settings: Settings) -> tuple[str, bool]:
+    """The program's name, and whether it speaks sessions."""
+    try:
+        frames = await play(BY_ID[GREETING], settings)
+    except Failed:
+        return "a program", False
+    name = next((frame.result.get("pluginInfo") for frame in frames if frame.is_answer), None)
+    return str(name["name"]) if isinstance(name, dict) else "a program", True
+
+
+def _not_for(vector: Vector, *, modes: Sequence[Mode], reference: bool) -> str | None:
+    if vector.mode not in modes:
+        return f"the program does not speak the mode {vector.mode}, or it is not to be checked"
+    if vector.model == "reference" and not reference:
+        return "only for programs with the reference model: --reference"
+    return None
+
+
+async def _work(waiting: list[Vector], settings: Settings, tell: Told) -> None:
+    while waiting:
+        tell(await _judge(waiting.pop(0), settings))
+
+
+async def _judge(vector: Vector, settings: Settings) -> Verdict:
+    try:
+        await play(vector, settings)
+    except Failed as failed:
+        return Verdict(rule=_rule(vector), outcome="fail", reason=failed.reason, frames=failed.frames)
+    return Verdict(rule=_rule(vector), outcome="pass")
+
+
+def _rule(vector: Vector) -> Rule:
+    return Rule(id=vector.id, level=vector.level, text=vector.text, source=SOURCE)
