@@ -6,6 +6,7 @@ from pydantic import Field
 
 from claw_acp.config.fields import Address, FilePath, Key, Name, SecretTexts, Section, Texts
 from claw_acp.contracts.provider import Effort
+from claw_acp.contracts.provider_setup import EffortStyle
 
 ProgramProtocol = Literal["auto", "oneshot", "session"]
 
@@ -30,6 +31,7 @@ class QuirksSection(Section):
         system: Whether it takes messages of the role system.
         tools: Whether its models can be given tools in the family's own way.
         reasoning: The member in which earlier thinking is sent back, if it wants that.
+        effort: How the wish for thinking is put into a request.
         max_tokens: The member that bounds an answer.
         stream_usage: Whether it takes `stream_options`.
         tool_stream: Whether it wants `tool_stream` to stream tool calls.
@@ -42,6 +44,7 @@ class QuirksSection(Section):
     system: bool | None = None
     tools: bool | None = None
     reasoning: Literal["reasoning_content", "reasoning", "none"] | None = None
+    effort: EffortStyle | None = None
     max_tokens: Literal["max_tokens", "max_completion_tokens"] | None = None
     stream_usage: bool | None = None
     tool_stream: bool | None = None

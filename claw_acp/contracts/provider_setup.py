@@ -9,6 +9,8 @@ from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, made_by
 
+EffortStyle = Literal["reasoning_effort", "reasoning", "thinking", "thinking_effort", "enable_thinking", "none"]
+
 
 class Quirks(Value):
     """Where a service differs from its wire family, as data; None and empty: nowhere.
@@ -20,6 +22,8 @@ class Quirks(Value):
         system: Whether it takes messages of the role system; else they go into the first message of a person.
         tools: Whether its models can be given tools natively; else they are explained in words.
         reasoning: The member in which earlier thinking is sent back; `none` where it is not wanted.
+        effort: How the wish for thinking is put: `reasoning_effort`, `reasoning` (an object with an effort), `thinking`
+            (on or off), `thinking_effort` (on or off, and `reasoning_effort`), `enable_thinking` or `none`.
         max_tokens: The member that bounds an answer.
         stream_usage: Whether it takes `stream_options`.
         tool_stream: Whether it wants `tool_stream` to stream tool calls.
@@ -32,6 +36,7 @@ class Quirks(Value):
     system: bool | None = None
     tools: bool | None = None
     reasoning: Literal["reasoning_content", "reasoning", "none"] | None = None
+    effort: EffortStyle | None = None
     max_tokens: Literal["max_tokens", "max_completion_tokens"] | None = None
     stream_usage: bool | None = None
     tool_stream: bool | None = None

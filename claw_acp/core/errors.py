@@ -109,6 +109,7 @@ class ProviderError(ClawError):
 
     Attributes:
         provider: The provider's name, as configured.
+        model: The model that was asked, by its own name.
         status: The HTTP status, if there was one.
         retry_after: Seconds the vendor asked us to wait, if it did.
         usage: What the failed attempt took, if the vendor said; it is billed.
@@ -122,6 +123,7 @@ class ProviderError(ClawError):
         message: str,
         *,
         provider: str = "",
+        model: str = "",
         status: int | None = None,
         retry_after: float | None = None,
         usage: "Usage | None" = None,
@@ -129,15 +131,29 @@ class ProviderError(ClawError):
         data: dict[str, str | int | float] = {"kind": type(self).__name__}
         if provider:
             data["provider"] = provider
+        if model:
+            data["model"] = model
         if status is not None:
             data["status"] = status
         if retry_after is not None:
             data["retryAfter"] = retry_after
         super().__init__(message, data=data)
         self.provider = provider
+        self.model = model
         self.status = status
         self.retry_after = retry_after
         self.usage = usage
+
+    def concerns(self, model: str, *, usage: "Usage | None" = None) -> None:
+        """Say which model was asked and what that took, as far as it is not said yet; the text names the model too."""
+        self.usage = self.usage or usage
+        if not model or self.model:
+            return
+        self.model = model
+        self.data = {**(self.data or {}), "model": model}
+        if model not in self.message:
+            self.message = f"{self.message} (Model: {model}.)"
+            self.args = (self.message,)
 
 
 class ProviderAuthFailed(ProviderError):

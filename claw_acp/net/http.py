@@ -98,16 +98,18 @@ class HttpService:
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
 
-    async def stream(self, path: str, *, body: JsonObject) -> AsyncGenerator[bytes, None]:
+    async def stream(self, path: str, *, body: JsonObject, model: str = "") -> AsyncGenerator[bytes, None]:
         """POST a JSON body; yields the reply's bytes as each read brings them. Close it with `contextlib.aclosing`.
+
+        A refusal names `model`.
 
         Raises:
             ProviderError: The service could not be reached, refused, fell silent or broke off.
         """
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        response = await self._open("POST", path, content=content)
+        response = await self._open("POST", path, content=content, model=model)
         try:
-            await self._refuse_unstreamed(response)
+            await self._refuse_unstreamed(response, model=model)
             # aiter_raw hands over what was read; aiter_bytes costs a decoder, needed only where we were not obeyed
             compressed = response.headers.get("content-encoding", "identity") != "identity"
             async with closing(response.aiter_bytes() if compressed else response.aiter_raw()) as chunks:
@@ -148,7 +150,7 @@ class HttpService:
 
     # ------------------------------------------------------------------ requests
 
-    async def _open(self, method: str, path: str, *, content: bytes | None) -> httpx.Response:
+    async def _open(self, method: str, path: str, *, content: bytes | None, model: str = "") -> httpx.Response:
         """Send a request; the response is a success and its body unread.
 
         Raises:
@@ -175,7 +177,7 @@ class HttpService:
         if response.is_success:
             return response
         try:
-            raise await self._refused(response)
+            raise await self._refused(response, model=model)
         finally:
             with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
                 await response.aclose()
@@ -252,7 +254,7 @@ class HttpService:
 
     # ------------------------------------------------------------------ failures
 
-    async def _refused(self, response: httpx.Response) -> ProviderError:
+    async def _refused(self, response: httpx.Response, *, model: str) -> ProviderError:
         body = b""
         with suppress(ProviderError), anyio.move_on_after(ERROR_BODY_TIMEOUT):
             body = await self._read(response, limit=ERROR_BODY_LIMIT)
@@ -260,15 +262,17 @@ class HttpService:
             response.status_code, headers=response.headers, body=body, clock=self._clock, secrets=self._secrets
         )
         log.info("model request refused", extra={"provider": self._provider, "status": refusal.status})
-        return refusal_error(refusal, provider=self._provider)
+        return refusal_error(refusal, provider=self._provider, model=model)
 
-    async def _refuse_unstreamed(self, response: httpx.Response) -> None:
+    async def _refuse_unstreamed(self, response: httpx.Response, *, model: str) -> None:
         """Turn away replies that call themselves a success and are no stream: web pages, errors as plain JSON."""
         kind = response.headers.get("content-type", "")
         if "application/json" in kind:
             error = _error_in(await self._read(response, limit=ERROR_BODY_LIMIT))
             if error is not None:
-                raise refusal_error(refusal_in_reply(error, secrets=self._secrets), provider=self._provider)
+                raise refusal_error(
+                    refusal_in_reply(error, secrets=self._secrets), provider=self._provider, model=model
+                )
         elif "text/html" not in kind:
             return
         what = "a web page" if "text/html" in kind else "one JSON document"

@@ -12,46 +12,30 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import (
-    ContextTooLong,
-    ModelNotFound,
-    ProviderAuthFailed,
-    ProviderError,
-    ProviderUnavailable,
-    QuotaExceeded,
-    RateLimited,
-    RequestRejected,
-)
+from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import Value
 from claw_acp.net.redaction import masked
+from claw_acp.net.refusal_meaning import LIMITED, UNKNOWN_MODEL, Meaning, meaning_of
 
 RETRY_AFTER_CAP = 60.0  # seconds; nobody sits longer before an editor
 WORDS_LIMIT = 500  # characters of the vendor's text that people see
+TOO_MANY = 429  # HTTP status: too many requests
 
-_CONTEXT = re.compile(
-    r"context.?length|context.?window|context.?size|context.?limit|maximum context|(?:prompt|input|request) is too long"
-    r"|too many (?:input )?tokens|reduce the length|exceed_context|max_prompt_tokens|input length and",
-    re.IGNORECASE,
-)
-_QUOTA = re.compile(
-    r"insufficient.?(?:quota|balance|credit|fund)|billing|credit balance|current quota|quota.?exceeded|out of credit"
-    r"|payment required",
-    re.IGNORECASE,
-)
-_UNKNOWN_MODEL = re.compile(
-    r"model_not_found|not a valid model|unknown model|model\b.{0,120}(?:not found|does(?: not|n't) exist)",
-    re.IGNORECASE | re.DOTALL,
-)
+_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 
 
 class Refusal(Value):
-    """A refused request: HTTP status, the vendor's message, its machine words (type and code), seconds to wait."""
+    """A refused request: HTTP status, the vendor's message, its machine words (type and code), seconds to wait.
+
+    `paced` means that the body itself tells to come back, so that waiting helps, whatever it says of a quota.
+    """
 
     status: int
     words: str = ""
     kind: str = ""
     retry_after: float | None = None
+    paced: bool = False
 
 
 def read_refusal(
@@ -63,13 +47,17 @@ def read_refusal(
         value: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
         words, kind = ("" if "<html" in text[:1000].lower() else text), ""
+        value = None
     else:
         words, kind = _said(value)
+    delay = _asked_delay(value)
+    told = retry_after(headers, clock=clock)
     return Refusal(
         status=status,
         words=_readable(words, secrets=secrets),
         kind=kind,
-        retry_after=retry_after(headers, clock=clock),
+        retry_after=delay if told is None else told,
+        paced=status == TOO_MANY and delay is not None,
     )
 
 
@@ -78,7 +66,14 @@ def refusal_in_reply(error: JsonValue, *, secrets: Sequence[str] = ()) -> Refusa
     words, kind = _said({"error": error})
     statuses = (_status_of(word) for word in kind.split())
     status = next((status for status in statuses if status is not None), 500)
-    return Refusal(status=status, words=_readable(words, secrets=secrets), kind=kind)
+    delay = _asked_delay({"error": error})
+    return Refusal(
+        status=status,
+        words=_readable(words, secrets=secrets),
+        kind=kind,
+        retry_after=delay,
+        paced=status == TOO_MANY and delay is not None,
+    )
 
 
 def retry_after(headers: Mapping[str, str], *, clock: Clock) -> float | None:
@@ -96,66 +91,29 @@ def retry_after(headers: Mapping[str, str], *, clock: Clock) -> float | None:
     return None if seconds is None else min(max(seconds, 0.0), RETRY_AFTER_CAP)
 
 
-def refusal_error(refusal: Refusal, *, provider: str) -> ProviderError:
+def refusal_error(refusal: Refusal, *, provider: str, model: str = "") -> ProviderError:
     """The error a refusal stands for, with a sentence on what happened and one on what to do."""
-    kind, happened, advice = _meaning(refusal)
+    meaning = _meaning(refusal)
+    happened, where = meaning.happened, f"HTTP {refusal.status}"
+    if model and meaning is UNKNOWN_MODEL:
+        happened = f"does not know the model {model}"
+    elif model:
+        where = f"{model}, {where}"
     said = f": {refusal.words}" if refusal.words else ""
     stop = "" if said.endswith((".", "!", "?")) else "."
-    return kind(
-        f"{provider} {happened} (HTTP {refusal.status}){said}{stop} {advice}",
+    return meaning.error(
+        f"{provider} {happened} ({where}){said}{stop} {meaning.advice}",
         provider=provider,
+        model=model,
         status=refusal.status,
         retry_after=refusal.retry_after,
     )
 
 
-def _meaning(refusal: Refusal) -> tuple[type[ProviderError], str, str]:
-    said = f"{refusal.kind} {refusal.words}"
-    if 400 <= refusal.status < 500:
-        for pattern, statuses, meaning in _BY_WORDS:
-            if refusal.status in statuses and pattern.search(said):
-                return meaning
-    if refusal.status in _BY_STATUS:
-        return _BY_STATUS[refusal.status]
-    if refusal.status >= 500:
-        return _FAILED
-    if 300 <= refusal.status < 400:
-        return RequestRejected, "answered with a redirect", "Set base_url to the address it leads to."
-    return RequestRejected, "rejected the request", "Change what the message names, or choose another model."
-
-
-_AUTH = (ProviderAuthFailed, "refused the API key", "Check the key configured for this provider.")
-_BUSY = (RateLimited, "is limiting requests", "Wait a moment and send the prompt again.")
-_SPENT = (
-    QuotaExceeded,
-    "has no credit left for this account",
-    "Add credit or raise the limit with the vendor, or choose another model.",
-)
-_TOO_LONG = (
-    ContextTooLong,
-    "says the conversation is too long for the model",
-    "Shorten or compact it, or start a new session.",
-)
-_NO_MODEL = (ModelNotFound, "does not know this model", "Choose another model, or check its name in the configuration.")
-_FAILED = (ProviderUnavailable, "failed on its side", "Try again in a moment.")
-_NO_PATH = (RequestRejected, "has nothing at this address", "Check base_url in the configuration.")
-
-_BY_WORDS = (
-    (_CONTEXT, (400, 413, 422), _TOO_LONG),
-    (_QUOTA, (400, 403, 429), _SPENT),
-    (_UNKNOWN_MODEL, (400, 403, 404, 422), _NO_MODEL),
-    (re.compile(r"\bmodel\b", re.IGNORECASE), (404,), _NO_MODEL),
-)
-_BY_STATUS = {
-    401: _AUTH,
-    402: _SPENT,
-    403: _AUTH,
-    404: _NO_PATH,
-    408: _FAILED,
-    409: _FAILED,
-    413: _TOO_LONG,
-    429: _BUSY,
-}
+def _meaning(refusal: Refusal) -> Meaning:
+    if refusal.paced:
+        return LIMITED
+    return meaning_of(refusal.status, f"{refusal.kind} {refusal.words}")
 
 
 _STATUS_OF_WORD = {
@@ -196,7 +154,32 @@ def _said(value: JsonValue) -> tuple[str, str]:
     elif isinstance(error, str):
         return error, ""
     words = next((text for key in ("message", "detail", "msg") if isinstance(text := value.get(key), str)), "")
+    filtered = _filtered(value)
+    if filtered:
+        words = f"{words} (filtered: {', '.join(filtered)})"
     return words, " ".join(str(value[key]) for key in ("type", "code", "status") if value.get(key) is not None)
+
+
+def _filtered(error: Mapping[str, JsonValue]) -> list[str]:
+    """What Azure's content filter found, from the `innererror` of its refusal."""
+    inner = error.get("innererror")
+    result = inner.get("content_filter_result") if isinstance(inner, Mapping) else None
+    if not isinstance(result, Mapping):
+        return []
+    return [name for name, found in result.items() if isinstance(found, Mapping) and found.get("filtered") is True]
+
+
+def _asked_delay(value: JsonValue) -> float | None:
+    """Seconds that Google's `RetryInfo` in the details of an error asks to wait, at most `RETRY_AFTER_CAP`."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = value[0] if value else None
+    error = value.get("error") if isinstance(value, Mapping) else None
+    details = error.get("details") if isinstance(error, Mapping) else None
+    if not isinstance(details, Sequence) or isinstance(details, str):
+        return None
+    delays = (detail.get("retryDelay") for detail in details if isinstance(detail, Mapping))
+    texts = (_SECONDS.fullmatch(delay) for delay in delays if isinstance(delay, str))
+    return next((min(float(text[1]), RETRY_AFTER_CAP) for text in texts if text), None)
 
 
 def _readable(words: str, *, secrets: Sequence[str]) -> str:

@@ -2,15 +2,17 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import anyio
 
 from claw_acp.contracts.provider import ChatResponse, Finished, StreamEvent, TextChunk, ThoughtChunk
-from claw_acp.core.errors import ClawError, EmptyAnswer, StreamInterrupted
+from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, StreamInterrupted
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import Usage
 from claw_acp.net.closing import closing
 from claw_acp.net.http import HttpService
+from claw_acp.providers.wire import text_at
 
 DRAIN_TIMEOUT = 0.5  # seconds for the end of the body after the end of the answer; past that the connection is dropped
 
@@ -40,22 +42,38 @@ class AnswerParser(Protocol):
         ...
 
 
+@runtime_checkable
+class Counting(Protocol):
+    """A parser that knows what the answer has cost so far, also where it fails."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens the vendor has spoken of; None before it did."""
+        ...
+
+
 async def stream_answer(
-    service: HttpService, *, path: str, body: JsonObject, parser: AnswerParser
+    service: HttpService, *, path: str, body: JsonObject, parser: AnswerParser, model: str = ""
 ) -> AsyncGenerator[StreamEvent, None]:
-    """Send a request and yield what comes as it comes, then `Finished`.
+    """Send a request and yield what comes as it comes, then `Finished`. `model` is needed where the body has none.
 
     Raises:
-        ProviderError: See `HttpService.stream` and the parser.
+        ProviderError: See `HttpService.stream` and the parser. It names the model, and the usage if that is known.
     """
-    async with aclosing(service.stream(path, body=body)) as chunks:
-        async for chunk in chunks:
-            for event in _joined(parser.feed(chunk)):
-                yield event
-            if parser.done:
-                await _drain(chunks)
-                break
-    yield Finished(response=parser.response())
+    model = model or text_at(body, "model")
+    try:
+        async with aclosing(service.stream(path, body=body, model=model)) as chunks:
+            async for chunk in chunks:
+                for event in _joined(parser.feed(chunk)):
+                    yield event
+                if parser.done:
+                    await _drain(chunks)
+                    break
+        response = parser.response()
+    except ProviderError as error:
+        error.concerns(model, usage=parser.usage if isinstance(parser, Counting) else None)
+        raise
+    yield Finished(response=response)
 
 
 def _joined(events: Sequence[StreamEvent]) -> Sequence[StreamEvent]:

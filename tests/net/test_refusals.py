@@ -3,18 +3,10 @@ from email.utils import formatdate
 
 import pytest
 
-from claw_acp.core.errors import (
-    ContextTooLong,
-    ModelNotFound,
-    ProviderAuthFailed,
-    ProviderError,
-    ProviderUnavailable,
-    QuotaExceeded,
-    RateLimited,
-    RequestRejected,
-)
+from claw_acp.core.errors import ProviderError, QuotaExceeded, RateLimited
 from claw_acp.net.redaction import masked
-from claw_acp.net.refusals import read_refusal, refusal_error
+from claw_acp.net.refusals import read_refusal, refusal_error, refusal_in_reply
+from tests.net.refusals_seen import SEEN, Seen, anthropic, google_quota, openai
 from tests.support.fixed_clock import FixedClock
 
 CLOCK = FixedClock()
@@ -26,49 +18,11 @@ def error_of(status: int, body: object, *, headers: dict[str, str] | None = None
     return refusal_error(refusal, provider="acme")
 
 
-def openai(message: str, *, kind: str = "invalid_request_error", code: str | None = None) -> object:
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
-
-
-def anthropic(kind: str, message: str) -> object:
-    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
-    [
-        (401, openai("Incorrect API key provided", code="invalid_api_key"), ProviderAuthFailed),
-        (401, anthropic("authentication_error", "invalid x-api-key"), ProviderAuthFailed),
-        (403, anthropic("permission_error", "Your API key does not have permission"), ProviderAuthFailed),
-        (402, {"error": {"message": "Insufficient credits", "code": 402}}, QuotaExceeded),
-        (404, openai("The model `gpt-9` does not exist", code="model_not_found"), ModelNotFound),
-        (404, anthropic("not_found_error", "model: claude-9"), ModelNotFound),
-        (404, {"error": "model 'x' not found, try pulling it first"}, ModelNotFound),
-        (400, openai("x/y is not a valid model ID"), ModelNotFound),
-        (404, {"detail": "Not Found"}, RequestRejected),
-        (429, openai("Rate limit reached", kind="requests", code="rate_limit_exceeded"), RateLimited),
-        (429, anthropic("rate_limit_error", "This request would exceed your limit"), RateLimited),
-        (429, openai("You exceeded your current quota", code="insufficient_quota"), QuotaExceeded),
-        (400, anthropic("invalid_request_error", "Your credit balance is too low"), QuotaExceeded),
-        (400, openai("Please shorten it", code="context_length_exceeded"), ContextTooLong),
-        (400, openai("This model's maximum context length is 8192 tokens"), ContextTooLong),
-        (400, anthropic("invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum"), ContextTooLong),
-        (400, {"error": {"message": "too big", "type": "exceed_context_size_error"}}, ContextTooLong),
-        (413, anthropic("request_too_large", "Request exceeds the maximum size"), ContextTooLong),
-        (408, b"", ProviderUnavailable),
-        (409, b"", ProviderUnavailable),
-        (500, openai("The server had an error", kind="server_error"), ProviderUnavailable),
-        (503, b"upstream down", ProviderUnavailable),
-        (529, anthropic("overloaded_error", "Overloaded"), ProviderUnavailable),
-        (400, openai("Invalid value for temperature"), RequestRejected),
-        (422, {"detail": [{"msg": "field required"}]}, RequestRejected),
-        (307, b"", RequestRejected),
-    ],
-)  # fmt: skip
-def test_a_refusal_is_the_error_its_status_and_words_mean(status: int, body: object, kind: type[ProviderError]) -> None:
-    error = error_of(status, body)
-    assert type(error) is kind
-    assert (error.provider, error.status) == ("acme", status)
+@pytest.mark.parametrize("seen", SEEN)
+def test_a_refusal_is_the_error_its_status_and_words_mean(seen: Seen) -> None:
+    error = error_of(seen.status, seen.body)
+    assert type(error) is seen.kind
+    assert (error.provider, error.status) == ("acme", seen.status)
 
 
 def test_the_text_names_provider_status_the_vendors_words_and_what_to_do() -> None:
@@ -94,6 +48,46 @@ def test_the_text_names_provider_status_the_vendors_words_and_what_to_do() -> No
 def test_words_are_found_in_error_bodies_of_many_shapes(body: object, words: str | None) -> None:
     said = f" (HTTP 500): {words}." if words else " (HTTP 500). Try"
     assert said in str(error_of(500, body))
+
+
+def test_the_model_is_named_where_it_is_known() -> None:
+    refusal = read_refusal(503, headers={}, body=b"", clock=CLOCK)
+    error = refusal_error(refusal, provider="acme", model="gpt-9")
+    assert (str(error), error.model) == ("acme failed on its side (gpt-9, HTTP 503). Try again in a moment.", "gpt-9")
+    body = json.dumps(openai("gone", code="model_not_found")).encode()
+    refusal = read_refusal(404, headers={}, body=body, clock=CLOCK)
+    assert str(refusal_error(refusal, provider="acme", model="gpt-9")) == (
+        "acme does not know the model gpt-9 (HTTP 404): gone. "
+        "Choose another model, or check its name in the configuration."
+    )
+
+
+def test_what_a_content_filter_found_is_named() -> None:
+    """The body is that of https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter."""
+    found = {"jailbreak": {"filtered": True, "detected": True}, "hate": {"filtered": False, "severity": "safe"}}
+    inner = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": found}
+    error = error_of(400, {"error": {"message": "Filtered", "code": "content_filter", "innererror": inner}})
+    assert str(error) == (
+        "acme did not pass the prompt on, for its content filter (HTTP 400): Filtered (filtered: jailbreak). "
+        "Say it differently, or change the filter with the vendor."
+    )
+
+
+@pytest.mark.parametrize(
+    ("delay", "seconds"),
+    [("37s", 37.0), ("0.337s", 0.337), ("3600s", 60.0), ("soon", None), ("-1s", None), (5, None), (None, None)],
+)
+def test_google_says_in_the_body_when_to_come_back(delay: object, seconds: float | None) -> None:
+    """`RetryInfo`: https://cloud.google.com/apis/design/errors#error_payloads; the delay is a JSON duration."""
+    error = error_of(429, google_quota(delay))
+    assert error.retry_after == seconds
+    assert type(error) is (QuotaExceeded if seconds is None else RateLimited)  # a quota of the minute fills up again
+    inside = refusal_in_reply(google_quota(delay)[0]["error"])  # pyright: ignore[reportIndexIssue, reportUnknownArgumentType, reportUnknownVariableType, reportArgumentType]
+    assert inside.retry_after == seconds
+
+
+def test_a_header_that_says_when_to_come_back_is_preferred() -> None:
+    assert error_of(429, google_quota("37s"), headers={"retry-after": "2"}).retry_after == 2.0
 
 
 def test_long_words_are_cut() -> None:

@@ -241,14 +241,14 @@ async def test_sessions_stream_side_by_side(server: ModelServer, provider: Provi
 LONG = "sorry " * 400
 FAILURES: list[tuple[Reply, type[ClawError], str]] = [
     (failure(401, {"error": {"message": f"bad key {KEY}"}}), ProviderAuthFailed, r"refused the API key.*key \*\*\*"),
-    (failure(404, {"error": {"message": "model: test-model"}}), ModelNotFound, "does not know this model"),
+    (failure(404, {"error": {"message": "model: test-model"}}), ModelNotFound, "does not know the model test-model"),
     (failure(429, {"error": {"message": "slow"}}, headers={"retry-after": "3"}), RateLimited, "slow"),
     (failure(429, {"error": {"message": "x", "code": "insufficient_quota"}}), QuotaExceeded, "no credit left"),
     (failure(400, {"error": {"message": "prompt is too long"}}), ContextTooLong, "Shorten or compact"),
     (failure(400, {"error": {"message": "bad top_p"}}), RequestRejected, "bad top_p"),
     (failure(500, LONG), ProviderUnavailable, "sorry"),
     (failure(529, {"error": {"type": "overloaded_error", "message": "Overloaded"}}), ProviderUnavailable, "Overloaded"),
-    (failure(502, "<html><body>Bad gateway</body></html>"), ProviderUnavailable, r"\(HTTP 502\)\. Try again"),
+    (failure(502, "<html><body>Bad</body></html>"), ProviderUnavailable, r"\(test-model, HTTP 502\)\. Try again"),
     (failure(307, "", headers={"location": "http://127.0.0.1:1/"}), RequestRejected, "answered with a redirect"),
     (failure(200, {"error": {"message": "no GPU"}}), ProviderUnavailable, "no GPU"),
     (failure(200, {"choices": []}), MalformedReply, "one JSON document instead of a stream"),
@@ -276,6 +276,8 @@ async def test_a_failure_is_one_error_that_says_what_happened(
             await provider.chat(asking())
     assert type(caught.value) is kind
     assert str(caught.value).startswith("acme")
+    assert "test-model" in str(caught.value)
+    assert getattr(caught.value, "model", None) == "test-model"
     assert KEY not in repr(caught.value) + str(caught.value.data)
     assert len(str(caught.value)) < 750
 
@@ -285,7 +287,13 @@ async def test_retry_after_travels_with_the_error(server: ModelServer, provider:
     with pytest.raises(RateLimited) as caught:
         await provider.chat(asking())
     assert caught.value.retry_after == 3.0
-    assert caught.value.data == {"kind": "RateLimited", "provider": "acme", "status": 429, "retryAfter": 3.0}
+    assert caught.value.data == {
+        "kind": "RateLimited",
+        "provider": "acme",
+        "model": "test-model",
+        "status": 429,
+        "retryAfter": 3.0,
+    }
 
 
 async def test_a_list_of_models_that_is_none_is_explained(server: ModelServer) -> None:

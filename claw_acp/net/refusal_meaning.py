@@ -1,0 +1,160 @@
+"""Which error a refused request is, by its status and the vendor's words, as tables. The first row that fits speaks.
+
+Statuses alone do not tell much: one vendor's 429 is another's 402, and "no such model" comes as 400, 403, 404 and 422.
+So the words come first, each pattern only for the statuses it was seen with, and the status decides what they leave.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from claw_acp.core.errors import (
+    ContextTooLong,
+    ModelNotFound,
+    ProviderAuthFailed,
+    ProviderError,
+    ProviderUnavailable,
+    QuotaExceeded,
+    RateLimited,
+    RequestRejected,
+    ToolsUnsupported,
+)
+
+
+class Meaning(NamedTuple):
+    """An error, what happened in words that follow the provider's name, and what to do."""
+
+    error: type[ProviderError]
+    happened: str
+    advice: str
+
+
+def meaning_of(status: int, said: str) -> Meaning:
+    """What a refusal means; `said` is everything the vendor said, machine words included."""
+    for statuses, pattern, meaning in _BY_WORDS:
+        if status in statuses and re.search(pattern, said, re.IGNORECASE | re.DOTALL):
+            return meaning
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status >= 500:
+        return _FAILED
+    return _REDIRECTED if 300 <= status < 400 else _REJECTED
+
+
+UNKNOWN_MODEL: Final = Meaning(
+    ModelNotFound, "does not know this model", "Choose another model, or check its name in the configuration."
+)
+LIMITED: Final = Meaning(RateLimited, "is limiting requests", "Wait a moment and send the prompt again.")
+
+_AUTH = Meaning(ProviderAuthFailed, "refused the API key", "Check the key configured for this provider.")
+_SPENT = Meaning(
+    QuotaExceeded,
+    "has no credit left for this account",
+    "Add credit or raise the limit with the vendor, or choose another model.",
+)
+_TOO_LONG = Meaning(
+    ContextTooLong,
+    "says the conversation is too long for the model",
+    "Shorten or compact it, or start a new session.",
+)
+_FAILED = Meaning(ProviderUnavailable, "failed on its side", "Try again in a moment.")
+_NO_PATH = Meaning(RequestRejected, "has nothing at this address", "Check base_url in the configuration.")
+_REDIRECTED = Meaning(RequestRejected, "answered with a redirect", "Set base_url to the address it leads to.")
+_REJECTED = Meaning(RequestRejected, "rejected the request", "Change what the message names, or choose another model.")
+_NO_TOOLS = Meaning(
+    ToolsUnsupported,
+    "cannot give this model tools",
+    "Choose another model, or set quirks.tools = false for this provider so that they are explained in words.",
+)
+_BAD_CALL = Meaning(
+    ProviderUnavailable,
+    "could not use the tool call that its model wrote",
+    "Send the prompt again, or choose another model.",
+)
+_FILTERED = Meaning(
+    RequestRejected,
+    "did not pass the prompt on, for its content filter",
+    "Say it differently, or change the filter with the vendor.",
+)
+
+
+def _words(*parts: str) -> str:
+    return "|".join(parts)  # compiled when the first request is refused, not when a session opens
+
+
+_TOOL = r"(?:tools?|tool[ _-]?(?:use|calls?|calling)|functions?|function[ _-]?(?:calls?|calling))"
+
+_TOOLS = _words(
+    rf"(?:does(?: not|n't)|do not|cannot) support {_TOOL}\b(?! choice)",  # Ollama, DeepSeek
+    # OpenAI, Groq, Azure, DashScope, Mistral
+    rf"(?<!parallel )(?<!strict )\b{_TOOL}[`'\"]? (?:is|are) not (?:supported|enabled|available)",
+    r"(?:unknown|unsupported|unrecogni[sz]ed|unexpected)\b[\w ]{0,30}\b(?:param(?:eter)?|field|argument)s?"
+    r"[\w ]{0,12}\W{1,4}tools\b(?![\[.])",  # llama.cpp, OpenAI; not a detail of one tool (`tools[0].strict`)
+    r"no endpoints found that support tool use",  # OpenRouter
+    r"requires (?:--enable-auto-tool-choice|--tool-call-parser)",  # vLLM
+    r"tools param requires --jinja",  # llama.cpp
+)
+_CALL = _words(r"tool.?call validation failed", r"tool_use_failed", r"failed to call a function")
+_CONTEXT = _words(
+    r"context.?length",
+    r"context.?window",
+    r"context.?size",
+    r"context.?limit",
+    r"maximum context",
+    r"(?:prompt|input|request) is too long",
+    r"too many (?:input )?tokens",
+    r"reduce the length",
+    r"exceed_context",
+    r"max_prompt_tokens",
+    r"input length and",
+    r"model token limit",  # Moonshot
+    r"max(?:imum)? (?:prompt|input) length",  # xAI
+    r"exceeds? (?:the )?max(?:imum)? (?:length|number of tokens)",  # Zhipu, Gemini
+    r"range of input length",  # DashScope
+    r"max_new_tokens.{0,20}must be <=",  # text-generation-inference and Together
+)
+_QUOTA = _words(
+    r"insufficient.?(?:quota|balance|credit|fund)",
+    r"billing",
+    r"credit balance",
+    r"current quota",
+    r"quota.?exceeded",
+    r"out of credit",
+    r"payment required",
+    r"in arrears",
+    r"plan does not include",
+    r"余额不足",  # Zhipu, in its own language
+    r"used all available credits",  # xAI
+    r"(?:spending|api usage) limits?",  # xAI, Anthropic
+    r"\b(?:1113|1311)\b",  # Zhipu: in arrears; not in the plan
+)
+_MODEL = _words(
+    r"model_not_(?:found|supported)",
+    r"not a valid model",
+    r"(?:unknown|invalid) model",
+    r"model\b.{0,120}(?:not found|does(?: not|n't) exist)",
+    r"\bmodel\W+(?:\S{1,80}\s+)?(?:is |was )?(?:not supported|unsupported|unknown|invalid|not available)",
+    r"no endpoints found for",  # OpenRouter
+    r"DeploymentNotFound",  # Azure
+)
+_FILTER = _words(r"\bcontent_filter\b", r"ResponsibleAIPolicyViolation")
+
+_BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
+    (frozenset({400, 404, 422, 500, 501}), _TOOLS, _NO_TOOLS),  # llama.cpp says 500
+    (frozenset({400, 422}), _CALL, _BAD_CALL),
+    (frozenset({400}), _FILTER, _FILTERED),
+    (frozenset({400, 413, 422}), _CONTEXT, _TOO_LONG),
+    (frozenset({400, 403, 429}), _QUOTA, _SPENT),
+    (frozenset({400, 403, 404, 422}), _MODEL, UNKNOWN_MODEL),
+    (frozenset({404}), _words(r"no endpoints found"), _REJECTED),
+    (frozenset({404}), _words(r"\bmodel\b"), UNKNOWN_MODEL),
+)
+_BY_STATUS: Final = {
+    401: _AUTH,
+    402: _SPENT,
+    403: _AUTH,
+    404: _NO_PATH,
+    408: _FAILED,
+    409: _FAILED,
+    413: _TOO_LONG,
+    429: LIMITED,
+}
