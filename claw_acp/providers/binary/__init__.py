@@ -1,0 +1,1 @@
+"""Providers that are programs of their own, in any language (`kind = "binary"`)."""

@@ -1,0 +1,167 @@
+"""What can go wrong with a plugin, in the words that programs of the one-shot protocol are known to get."""
+
+import signal
+from collections.abc import Sequence
+
+from claw_acp.core.errors import (
+    MalformedReply,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnreachable,
+    RequestRejected,
+    ToolsUnsupported,
+)
+from claw_acp.core.plugin_errors import plugin_error_kind
+from claw_acp.core.printable import printable
+from claw_acp.core.redaction import Redactor
+
+WORDS_LIMIT = 2000  # characters of what a plugin said, in an error
+RAW_LIMIT = 200  # characters of a line that could not be read
+LONGEST_WISH = 60.0  # seconds of `retryAfter` that are passed on; nobody sits longer before an editor
+
+
+class PluginNotStarted(ProviderUnreachable):
+    """The program cannot be started; trying the same again does not help."""
+
+    retryable = False
+
+
+class Failures:
+    """Makes the errors of one plugin. No text holds a secret, control characters, or more than `WORDS_LIMIT`.
+
+    Args:
+        name: The provider, as configured.
+        command: Its program.
+        timeout: Seconds a whole call may take.
+        secrets: What must not be shown.
+    """
+
+    def __init__(self, name: str, *, command: str, timeout: float, secrets: Sequence[str] = ()) -> None:
+        self.name = name
+        self._command = command
+        self._timeout = timeout
+        self._redact = Redactor(secrets)
+
+    def clean(self, text: str, *, limit: int = WORDS_LIMIT) -> str:
+        """A plugin's words for people: its last `limit` characters, without secrets; lines stay lines."""
+        lines = (printable(line.rstrip("\r")) for line in self._redact(text).strip().split("\n"))
+        shown = "\n".join(lines)
+        return shown if len(shown) <= limit else f"…{shown[-limit:]}"
+
+    # ------------------------------------------------------------------ before anything was said
+
+    def not_serialized(self, what: str, error: Exception) -> RequestRejected:
+        """Something in the request is no JSON; `what` is `message`, `tool definition` or `request`."""
+        part = f"{what} for plugin '{self.name}'" if what != "request" else "provider plugin request"
+        return RequestRejected(f"Failed to serialize {part}: {error}", provider=self.name)
+
+    def not_started(self, error: Exception) -> PluginNotStarted:
+        """The system refused."""
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        return PluginNotStarted(
+            f"Failed to spawn provider plugin '{self.name}' ({self.clean(self._command)}): {reason}",
+            provider=self.name,
+        )
+
+    def tools_unsupported(self) -> ToolsUnsupported:
+        """It said that its models take no tools."""
+        return ToolsUnsupported(f"Provider plugin '{self.name}' cannot be given tools", provider=self.name)
+
+    # ------------------------------------------------------------------ its process
+
+    def unwritten(self, error: OSError) -> ProviderUnavailable:
+        """It closed its input before it had the request, and said nothing."""
+        return self._unavailable(f"Failed to write to provider plugin '{self.name}' stdin: {error}")
+
+    def process_error(self, error: OSError) -> ProviderUnavailable:
+        """Its output cannot be read."""
+        return self._unavailable(f"Provider plugin '{self.name}' process error: {error}")
+
+    def timed_out(self) -> ProviderTimeout:
+        """The whole call took too long."""
+        return ProviderTimeout(f"Provider plugin '{self.name}' timed out after {self._timeout:g}s", provider=self.name)
+
+    def exited(self, code: int, *, said: str) -> ProviderUnavailable:
+        """It ended without an answer; a negative code is a signal, as `subprocess` has it."""
+        detail = self.clean(said)
+        if code < 0:
+            detail = f"ended by {_signal_name(-code)}" + (f"; {detail}" if detail else "")
+        return self._unavailable(f"Provider plugin '{self.name}' exited with code {max(code, -1)}: {detail}")
+
+    def hung_up(self, *, said: str) -> ProviderUnavailable:
+        """It closed its output, and runs on."""
+        detail = self.clean(said)
+        return self._unavailable(f"Provider plugin '{self.name}' closed its output" + (f": {detail}" if detail else ""))
+
+    def closed(self) -> ProviderUnavailable:
+        """It was given up while the request ran."""
+        return self._unavailable(f"Provider plugin '{self.name}' was closed")
+
+    def _unavailable(self, text: str) -> ProviderUnavailable:
+        return ProviderUnavailable(text, provider=self.name)
+
+    # ------------------------------------------------------------------ its answer
+
+    def no_output(self) -> MalformedReply:
+        """It ended well without a word."""
+        return self._malformed(f"Provider plugin '{self.name}' produced no output")
+
+    def invalid(self, reason: str, *, raw: str) -> MalformedReply:
+        """What it said is no answer."""
+        shown = self.clean(raw[: 2 * RAW_LIMIT])[:RAW_LIMIT]
+        return self._malformed(f"Provider plugin '{self.name}' returned invalid JSON-RPC: {reason} (raw: {shown})")
+
+    def neither(self) -> MalformedReply:
+        """The answer is empty."""
+        return self._malformed(f"Provider plugin '{self.name}' returned neither result nor error")
+
+    def too_long(self, limit: int) -> MalformedReply:
+        """The answer passes a bound of ours, in bytes."""
+        return self._malformed(f"Provider plugin '{self.name}' answered with more than {limit // 1024**2} MiB")
+
+    def contradicted(self) -> MalformedReply:
+        """What people saw is not what the final result says."""
+        return self._malformed(
+            f"Provider plugin '{self.name}' streamed another answer than its result holds; send the prompt again"
+        )
+
+    def _malformed(self, text: str) -> MalformedReply:
+        return MalformedReply(text, provider=self.name)
+
+    def version(self, version: int, *, ours: int) -> RequestRejected:
+        """It speaks another protocol."""
+        return RequestRejected(
+            f"Provider plugin '{self.name}' speaks version {version} of the plugin protocol, and not {ours}",
+            provider=self.name,
+        )
+
+    def no_session(self) -> RequestRejected:
+        """It was configured as a session plugin, and is none."""
+        return RequestRejected(
+            f"Provider plugin '{self.name}' does not speak the session protocol; "
+            f'set protocol = "oneshot" or "auto" in [providers.{self.name}]',
+            provider=self.name,
+        )
+
+    def refused(self, code: int, message: str, *, retry_after: float | None = None) -> ProviderError:
+        """It answered with an error object."""
+        wait = None if retry_after is None else min(max(retry_after, 0.0), LONGEST_WISH)
+        text = f"Provider plugin '{self.name}' error (code {code}): {self.clean(message)}"
+        return plugin_error_kind(code)(text, provider=self.name, retry_after=wait)
+
+
+def again(error: ProviderError) -> ProviderError:
+    """A new error that says the same: one failure can end many calls, and each raises its own."""
+    copy = type(error)(
+        error.message, provider=error.provider, status=error.status, retry_after=error.retry_after, usage=error.usage
+    )
+    copy.__cause__ = error.__cause__
+    return copy
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no name in Python
+        return f"SIG{number}"

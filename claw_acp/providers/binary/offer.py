@@ -1,0 +1,72 @@
+"""What a session plugin says about itself."""
+
+from collections.abc import Sequence
+
+from claw_acp.contracts.provider import Capabilities, ModelInfo
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import Value, made_by
+from claw_acp.core.version import VERSION
+
+PROTOCOL_VERSION = 1
+MODELS_LIMIT = 1000  # models of one plugin that are listened to
+
+GREETING: JsonObject = {"protocolVersion": PROTOCOL_VERSION, "hostInfo": {"name": "claw-acp", "version": VERSION}}
+"""The `params` of `initialize`."""
+
+UNKNOWN = Capabilities(tools=True, images=True)
+"""Of a plugin that cannot say: it is given everything, as one-shot plugins are."""
+
+
+class Offer(Value):
+    """What `initialize` was answered with. `said` is that answer."""
+
+    version: int
+    tools: bool = False
+    images: bool = False
+    thinking: bool = False
+    models: tuple[ModelInfo, ...] = ()
+    said: JsonObject = made_by(default_factory=dict[str, JsonValue])
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What one of its models can do; what was not said it cannot."""
+        window = next((info.context_window for info in self.models if info.id == model), 0)
+        return Capabilities(tools=self.tools, images=self.images, thinking=self.thinking, context_window=window)
+
+
+def read_offer(result: JsonValue) -> Offer | None:
+    """The offer in an answer to `initialize`; None when that is no session plugin's answer."""
+    if not isinstance(result, dict):
+        return None
+    version = result.get("protocolVersion")
+    if not isinstance(version, int) or isinstance(version, bool):
+        return None
+    said = result.get("capabilities")
+    able = said if isinstance(said, dict) else {}
+    thinking = able.get("thinking") is True
+    return Offer(
+        version=version,
+        tools=able.get("tools") is True,
+        images=able.get("vision") is True,
+        thinking=thinking,
+        models=read_models(result.get("models")),
+        said=result,
+    )
+
+
+def read_models(value: JsonValue) -> tuple[ModelInfo, ...]:
+    """A list of models; entries without an id are passed over."""
+    rows: Sequence[JsonValue] = value if isinstance(value, list) else ()
+    return tuple(info for row in rows[:MODELS_LIMIT] if (info := _model(row)) is not None)
+
+
+def _model(row: JsonValue) -> ModelInfo | None:
+    if not isinstance(row, dict):
+        return None
+    model_id, name, window = row.get("id"), row.get("name"), row.get("contextWindow")
+    if not isinstance(model_id, str) or not model_id:
+        return None
+    return ModelInfo(
+        id=model_id,
+        name=name if isinstance(name, str) else None,
+        context_window=window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else 0,
+    )

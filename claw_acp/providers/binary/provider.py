@@ -1,0 +1,185 @@
+"""A provider that is a program of its own, speaking JSON-RPC on its stdin and stdout."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import anyio
+from anyio import to_thread
+
+from claw_acp.contracts.provider import (
+    Capabilities,
+    ChatRequest,
+    ChatResponse,
+    Finished,
+    ModelInfo,
+    Provider,
+    StreamEvent,
+    TextChunk,
+    ThoughtChunk,
+)
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import ConfigError
+from claw_acp.providers.binary.child import start_child
+from claw_acp.providers.binary.connection import Connection
+from claw_acp.providers.binary.deadline import CALL_TIMEOUT, Deadline
+from claw_acp.providers.binary.detection import Finding, Memory
+from claw_acp.providers.binary.failures import Failures
+from claw_acp.providers.binary.offer import UNKNOWN
+from claw_acp.providers.binary.oneshot import ask_once
+from claw_acp.providers.binary.restarts import Restarts
+from claw_acp.providers.binary.session import Session, introduced
+from claw_acp.providers.streaming import collected
+
+DETECTION_SECONDS = 3.0  # for a program that may be a session plugin to introduce itself
+INTRODUCTION_SECONDS = 30.0  # for one that is known to be one; a large runtime takes its time to start
+
+log = logging.getLogger(__name__)
+
+
+class BinaryProvider(Provider):
+    """Asks a program: a new process for each request, or one that stays (`Program.protocol`).
+
+    With `auto`, a program that answers `initialize` is a session plugin, every other one is asked once per process.
+    Which it is, is remembered: of a session plugin when it has introduced itself, of a one-shot one when it has
+    answered a request, since a slow start looks just like silence.
+    """
+
+    def __init__(self, setup: ProviderSetup) -> None:
+        """Start nothing yet.
+
+        Raises:
+            ConfigError: No program is named.
+        """
+        if setup.program is None:
+            raise ConfigError(f'[providers.{setup.name}] runs a program; name it: command = "PATH"')
+        self.name = setup.name
+        self._program = setup.program
+        self._timeout = setup.timeout or CALL_TIMEOUT
+        known = [*setup.secrets, *(value.reveal() for _, value in setup.program.env)]
+        self._failures = Failures(self.name, command=self._program.command, timeout=self._timeout, secrets=known)
+        self._restarts = Restarts(clock=setup.clock)
+        self._starting = anyio.Lock()
+        self._session: Session | None = None
+        protocol = setup.program.protocol
+        self._finding = None if protocol == "auto" else Finding(protocol=protocol)
+        self._recalled = False
+        self._proven = protocol != "auto"
+
+    # ------------------------------------------------------------------ asking
+
+    async def chat(self, request: ChatRequest) -> ChatResponse:
+        """Answer in one piece."""
+        return await collected(self.stream(request))
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Answer piece by piece, as far as the program does.
+
+        Raises:
+            ProviderError: See `Failures`.
+        """
+        deadline = Deadline(self._timeout, failures=self._failures)
+        session = await self._opened(deadline)
+        if session is None:
+            for event in await self._asked_once(request, deadline=deadline):
+                yield event
+            return
+        async with aclosing(session.chat(request, deadline=deadline)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    self._restarts.worked()
+                yield event
+
+    async def _asked_once(self, request: ChatRequest, *, deadline: Deadline) -> list[StreamEvent]:
+        response = await ask_once(self._program, request, failures=self._failures, deadline=deadline)
+        if not self._proven:
+            self._finding = Finding(protocol="oneshot")
+            await self._remember()
+        said: list[StreamEvent] = [ThoughtChunk(text=block.text) for block in response.reasoning]
+        if response.text:
+            said.append(TextChunk(text=response.text))
+        return [*said, Finished(response=response)]
+
+    # ------------------------------------------------------------------ what it is
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What the program said of the model, now or when it last ran; as long as it has not, everything."""
+        finding = self._known()
+        return finding.offer.capabilities(model) if finding is not None and finding.offer is not None else UNKNOWN
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """The models the program offers; a one-shot program cannot say.
+
+        Raises:
+            ProviderError: See `Failures`.
+        """
+        deadline = Deadline(self._timeout, failures=self._failures)
+        session = await self._opened(deadline)
+        return () if session is None else await session.models(deadline=deadline)
+
+    def _known(self) -> Finding | None:
+        if self._finding is None and not self._recalled:
+            self._recalled = True
+            self._finding = Memory.of_user().recall(self._program)
+            self._proven = self._finding is not None
+        return self._finding
+
+    async def _remember(self) -> None:
+        self._proven = True
+        await to_thread.run_sync(Memory.of_user().keep, self._program, self._finding)
+
+    # ------------------------------------------------------------------ the program that stays
+
+    async def _opened(self, deadline: Deadline) -> Session | None:
+        """The running program, started if need be; None when it is one for a single request."""
+        with deadline.kept():
+            async with self._starting:
+                if self._session is not None and self._session.connection.check():
+                    return self._session
+                finding = self._known()
+                if finding is not None and finding.protocol == "oneshot":
+                    return None
+                await self._start(expected=finding is not None)
+                return self._session
+        raise AssertionError("a deadline that has passed is an error")  # pragma: no cover
+
+    async def _start(self, *, expected: bool) -> None:
+        """A new process, unless it turns out not to be one that stays; where that is `expected` it has more time.
+
+        Raises:
+            ProviderError: It cannot be started, or was configured as a session plugin and is none.
+        """
+        if self._session is not None and self._session.connection.crashed:
+            self._restarts.died()
+        self._session = None
+        await anyio.sleep(self._restarts.delay)
+        connection = Connection(await start_child(self._program, failures=self._failures), failures=self._failures)
+        offer = None
+        try:
+            with anyio.move_on_after(INTRODUCTION_SECONDS if expected else DETECTION_SECONDS):
+                offer = await introduced(connection, failures=self._failures)
+        finally:
+            if offer is None:
+                await connection.abandon()
+        if offer is None:
+            await self._not_introduced(connection)
+            return
+        self._session = Session(connection, offer, failures=self._failures)
+        self._finding = Finding(protocol="session", offer=offer)
+        if self._program.protocol == "auto":
+            await self._remember()
+
+    async def _not_introduced(self, connection: Connection) -> None:
+        if self._program.protocol == "session":
+            self._restarts.died()
+            raise connection.lost if connection.crashed and connection.lost else self._failures.no_session()
+        log.info("provider plugin taken for a one-shot one", extra={"provider": self.name})
+        if self._proven:
+            await to_thread.run_sync(Memory.of_user().keep, self._program, None)
+        self._finding, self._proven = Finding(protocol="oneshot"), False
+
+    async def aclose(self) -> None:
+        """End the program, politely if it lets us; the provider may be used again."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.connection.aclose()

@@ -1,0 +1,142 @@
+"""Session mode: what is asked of a plugin that stays, and how its answers are understood."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+from claw_acp.contracts.provider import (
+    ChatRequest,
+    ChatResponse,
+    Finished,
+    ModelInfo,
+    StreamEvent,
+    TextChunk,
+    ThoughtChunk,
+)
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import Reasoning
+from claw_acp.core.value import replace
+from claw_acp.providers.binary.connection import Call, Connection, Piece
+from claw_acp.providers.binary.deadline import Deadline
+from claw_acp.providers.binary.failures import Failures
+from claw_acp.providers.binary.offer import GREETING, PROTOCOL_VERSION, Offer, read_models, read_offer
+from claw_acp.providers.binary.replies import Unreadable, read_response
+from claw_acp.providers.binary.request import chat_params, offered_tools
+
+
+class Session:
+    """A plugin that has introduced itself."""
+
+    def __init__(self, connection: Connection, offer: Offer, *, failures: Failures) -> None:
+        self.connection = connection
+        self.offer = offer
+        self._failures = failures
+
+    async def chat(self, request: ChatRequest, *, deadline: Deadline) -> AsyncGenerator[StreamEvent, None]:
+        """Ask, and pass on the pieces of the answer as they come, then the whole of it.
+
+        Left early, the plugin is told that nobody wants the answer any more.
+
+        Raises:
+            ToolsUnsupported: There are tools, and it said that it takes none.
+            ProviderError: It failed, or said something that is no answer.
+        """
+        if offered_tools(request) and not self.offer.tools:
+            raise self._failures.tools_unsupported()
+        call = self.connection.call("chat", chat_params(request, provider=self._failures.name))
+        shown = _Shown()
+        try:
+            while not call.settled:
+                with deadline.kept():
+                    await self.connection.wait(call)
+                for piece in call.take():
+                    shown.add(piece)
+                    yield piece
+            response = self._response(call)
+            for piece in shown.rest(response, failures=self._failures):
+                yield piece
+        finally:
+            await self.connection.give_up(call)
+        yield Finished(response=shown.whole(response))
+
+    async def models(self, *, deadline: Deadline) -> Sequence[ModelInfo]:
+        """The models it offers now.
+
+        Raises:
+            ProviderError: It failed.
+        """
+        call = self.connection.call("models/list", {})
+        try:
+            with deadline.kept():
+                await self.connection.wait(call)
+            result = self._result(call)
+        finally:
+            await self.connection.give_up(call)
+        return read_models(result.get("models")) if isinstance(result, dict) else ()
+
+    def _response(self, call: Call) -> ChatResponse:
+        try:
+            return read_response(self._result(call))
+        except Unreadable as error:
+            raise self._failures.invalid(str(error), raw=call.raw[:4096].decode("utf-8", "replace")) from error
+
+    def _result(self, call: Call) -> JsonValue:
+        if call.failure is not None:
+            raise call.failure
+        reply = call.reply
+        assert reply is not None, "it is settled"
+        if reply.error is not None:
+            raise reply.error.to_error(self._failures)
+        if reply.result is None:
+            raise self._failures.neither()
+        return reply.result
+
+
+async def introduced(connection: Connection, *, failures: Failures) -> Offer | None:
+    """Greet a plugin; None when it is not one that speaks sessions. Bound the time around it.
+
+    Raises:
+        RequestRejected: It speaks another version of the protocol.
+    """
+    call = connection.call("initialize", GREETING)
+    await connection.wait(call)
+    offer = read_offer(call.reply.result) if call.reply is not None and call.reply.error is None else None
+    if offer is not None and offer.version != PROTOCOL_VERSION:
+        raise failures.version(offer.version, ours=PROTOCOL_VERSION)
+    return offer
+
+
+class _Shown:
+    """The pieces that people have seen."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+
+    def add(self, piece: Piece) -> None:
+        match piece:
+            case TextChunk(text=text):
+                self._texts.append(text)
+            case ThoughtChunk(text=text):
+                self._thoughts.append(text)
+
+    def rest(self, response: ChatResponse, *, failures: Failures) -> list[Piece]:
+        """What the result has and people have not seen, most often nothing.
+
+        Raises:
+            MalformedReply: They have seen something else, which cannot be taken back.
+        """
+        pieces: list[Piece] = []
+        text = "".join(self._texts)
+        if not response.text.startswith(text):
+            raise failures.contradicted()
+        if response.reasoning and not self._thoughts:
+            pieces.append(ThoughtChunk(text=response.reasoning[0].text))
+        if len(response.text) > len(text):
+            pieces.append(TextChunk(text=response.text[len(text) :]))
+        for piece in pieces:
+            self.add(piece)
+        return pieces
+
+    def whole(self, response: ChatResponse) -> ChatResponse:
+        """The response, with the thinking as it was seen."""
+        thinking = "".join(self._thoughts)
+        return replace(response, reasoning=(Reasoning(text=thinking),) if thinking else ())
