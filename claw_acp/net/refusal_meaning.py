@@ -130,18 +130,21 @@ _QUOTA = _words(
 _MODEL = _words(
     r"model_not_(?:found|supported)",
     r"not a valid model",
+    r"models/\S{1,80} is not found",  # Google
     r"(?:unknown|invalid) model",
     r"model\b.{0,120}(?:not found|does(?: not|n't) exist)",
     r"\bmodel\W+(?:\S{1,80}\s+)?(?:is |was )?(?:not supported|unsupported|unknown|invalid|not available)",
     r"no endpoints found for",  # OpenRouter
     r"DeploymentNotFound",  # Azure
 )
+_KEY = _words(r"api key not valid", r"api key expired", r"API_KEY_INVALID")  # Google says 400
 _FILTER = _words(r"\bcontent_filter\b", r"ResponsibleAIPolicyViolation")
 
 _BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
     (frozenset({400, 404, 422, 500, 501}), _TOOLS, _NO_TOOLS),  # llama.cpp says 500
     (frozenset({400, 422}), _CALL, _BAD_CALL),
     (frozenset({400}), _FILTER, _FILTERED),
+    (frozenset({400}), _KEY, _AUTH),
     (frozenset({400, 413, 422}), _CONTEXT, _TOO_LONG),
     (frozenset({400, 403, 429}), _QUOTA, _SPENT),
     (frozenset({400, 403, 404, 422}), _MODEL, UNKNOWN_MODEL),

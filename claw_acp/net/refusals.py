@@ -118,6 +118,7 @@ def _meaning(refusal: Refusal) -> Meaning:
 
 _STATUS_OF_WORD = {
     "invalid_request_error": 400,
+    "invalid_prompt": 400,
     "context_length_exceeded": 400,
     "authentication_error": 401,
     "invalid_api_key": 401,
@@ -137,6 +138,8 @@ _STATUS_OF_WORD = {
 def _status_of(word: str) -> int | None:
     if word.isdecimal() and 400 <= int(word) < 600:
         return int(word)
+    if "image" in word and "server" not in word:  # OpenAI has a dozen words for an image that it cannot use
+        return 400
     return _STATUS_OF_WORD.get(word)
 
 
@@ -176,6 +179,8 @@ def _asked_delay(value: JsonValue) -> float | None:
     error = value.get("error") if isinstance(value, Mapping) else None
     details = error.get("details") if isinstance(error, Mapping) else None
     if not isinstance(details, Sequence) or isinstance(details, str):
+        return None
+    if "PerDay" in json.dumps(details):  # the quota of a day is spent, whatever delay stands beside it
         return None
     delays = (detail.get("retryDelay") for detail in details if isinstance(detail, Mapping))
     texts = (_SECONDS.fullmatch(delay) for delay in delays if isinstance(delay, str))

@@ -86,11 +86,11 @@ def _joined(events: Sequence[StreamEvent]) -> Sequence[StreamEvent]:
             case TextChunk(text=before), TextChunk(text=text):
                 joined[-1] = TextChunk(text=before + text)
             case (
-                ThoughtChunk(text=before, signature=None, redacted=None),
-                ThoughtChunk(text=text, signature=None, redacted=None),
+                ThoughtChunk(text=before, signature=None, redacted=None, origin=""),
+                ThoughtChunk(text=text, signature=None, redacted=None, origin=""),
             ):
                 joined[-1] = ThoughtChunk(text=before + text)
-            case _:  # a signature belongs to the block that it closes
+            case _:  # a signature or an origin belongs to the block that it closes
                 joined.append(event)
     return joined
 
