@@ -27,6 +27,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CLAW_ACP_HOME", str(home / "claw"))
+    monkeypatch.setenv("CLAW_ACP_LOCAL_SERVERS", "off")  # what listens on this machine is nothing to a test
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from claw_acp.config.finds import NOTHING_FOUND, Finds
 from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import Locations
@@ -21,12 +22,14 @@ class CurrentSettings:
     Attributes:
         keys: The keys that took time to get, shared by all settings.
         overrides: What a client has set about providers.
+        finds: What was learned about providers.
         watchers: Called, with nothing, when that, one of the user's own files, or the fate of a key has changed.
     """
 
     def __init__(self, *, locations: Locations, environ: Mapping[str, str]) -> None:
         self.keys = KeyShelf()
         self.overrides = NOTHING_SET
+        self.finds = NOTHING_FOUND
         self.watchers: list[Callable[[], None]] = []
         self._locations = locations
         self._environ = environ
@@ -47,12 +50,20 @@ class CurrentSettings:
                 self.keys.clear()  # somebody logged in anew, perhaps under the same name
                 self.tell()
         settings = known[1]
-        return settings if self.overrides is NOTHING_SET else replace(settings, overrides=self.overrides)
+        if self.overrides is NOTHING_SET and self.finds is NOTHING_FOUND:
+            return settings
+        return replace(settings, overrides=self.overrides, finds=self.finds)
 
     def override(self, provider: str, override: ProviderOverride | None) -> None:
         """Have a provider used in another way, or (None) not at all, until the process ends."""
         self.overrides = self.overrides.with_provider(provider, override)
         self.tell()
+
+    def learn(self, finds: Finds) -> None:
+        """Take in what is known now about providers."""
+        if finds != self.finds:
+            self.finds = finds
+            self.tell()
 
     def forget(self) -> None:
         """Undo every `override`, and have keys that took time to get, got anew."""

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, get_args
 
 from claw_acp.config.credentials import Login
 from claw_acp.config.finding import Finding
+from claw_acp.config.finds import NOTHING_FOUND, Finds
 from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.model import (
     BudgetSection,
@@ -67,6 +68,7 @@ class Settings(Value):
         rules: Which message goes to which route.
         budget: What may be spent.
         prices: The user's own prices, by `provider/model`.
+        finds: What was learned about providers while we run.
     """
 
     model: str | None
@@ -90,6 +92,7 @@ class Settings(Value):
     rules: tuple[RuleSection, ...] = ()
     budget: BudgetSection = made_by(default_factory=BudgetSection.unset)
     prices: Mapping[str, PriceSection] = {}
+    finds: Finds = NOTHING_FOUND
 
     hidden: ClassVar[tuple[str, ...]] = ("environ",)
 

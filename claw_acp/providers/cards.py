@@ -1,13 +1,20 @@
 """Every provider that can be named: the table of known services, overlaid with what the user configured."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from claw_acp.config.finds import FoundServer
 from claw_acp.config.overlay import Headers
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.settings import DEFAULT, Origin, Settings
+from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
-from claw_acp.providers.known import OFFLINE, SERVICES, KnownService
+from claw_acp.providers.families import KnownService
+from claw_acp.providers.known import OFFLINE, SERVICES, service_called
+from claw_acp.providers.local_address import local_address
+
+OFFERED = 40
+"""Models of one provider that are offered; a picker with thousands helps nobody, and any name can still be typed."""
 
 _NO_SECTION = ProviderSection.unset()
 
@@ -25,6 +32,9 @@ class Card(Value):
         overridden: Whether a client has set address and headers for this process (ACP: `providers/set`).
         headers: What it wants to be sent.
         off: Whether a client has switched it off (ACP: `providers/disable`).
+        found: The server on this machine that answered as this provider; None when none did.
+        listed: The models that the service lists, best first; empty while that is not known.
+        signed_in: Whether requests are signed with something else than a key, and that is there.
     """
 
     name: str
@@ -36,23 +46,37 @@ class Card(Value):
     overridden: bool = False
     headers: Headers = ()
     off: bool = False
+    found: FoundServer | None = None
+    listed: tuple[ModelInfo, ...] = ()
+    signed_in: bool = False
+
+    @property
+    def local(self) -> bool:
+        """Whether it is a program on this machine by its nature, and not for what the user configured."""
+        return self.service is not None and self.service.local
 
     @property
     def at_home(self) -> bool:
         """Whether requests go to the vendor itself, where nothing works without a key of that vendor."""
-        return self.service is not None and bool(self.base_url) and self.base_url == self.service.base_url
+        if self.service is None or self.service.local or self.kind == OFFLINE.kind:
+            return False
+        return self.service.own_address or self.base_url == self.service.base_url
 
     @property
     def needs_key(self) -> bool:
         """Whether a request without a key is hopeless."""
-        return self.at_home and not self.overridden
+        return self.at_home and not self.overridden and not self.signed_in
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models to offer; the first is the default."""
-        if self.section.models or self.service is None:
+        """The models to offer; the first is the default. At most `OFFERED`, unless the user lists more."""
+        if self.section.models:
             return self.section.models
-        return tuple(model.id for model in self.service.models)
+        known = tuple(model.id for model in self.service.models) if self.service else ()
+        if not self.listed:
+            return known
+        listed = dict.fromkeys(model.id for model in self.listed)
+        return tuple(dict.fromkeys([*(name for name in known if name in listed), *listed]))[:OFFERED]
 
     def check(self) -> None:
         """Raise ConfigError when the provider cannot work as it is configured; the text says what to add."""
@@ -61,36 +85,69 @@ class Card(Value):
             raise ConfigError(f'the provider "{self.name}" is switched off by the client; choose another model')
         if not self.kind:
             raise ConfigError(f'{table} needs a kind, the wire family the service speaks: kind = "openai"')
-        if self.kind == "openai" and not self.base_url:
+        if self.service is not None and self.service.own_address and not self.base_url:
+            variable = f", or the environment variable {self.service.url_variable}" if self.service.url_variable else ""
+            raise ConfigError(f"{table} needs the address that you have there: base_url{variable}")
+        if self.kind in {"openai", "azure", "responses"} and not self.base_url:
             raise ConfigError(f'{table} needs the address of the service: base_url = "http://127.0.0.1:8080/v1"')
         if self.kind == "scripted" and self.section.script is None:
             raise ConfigError(f'{table} plays a script; name it: script = "PATH"')
+        if self.kind == "binary" and self.section.command is None:
+            raise ConfigError(f'{table} runs a program; name it: command = "PATH"')
+
+
+class Cards(Mapping[str, Card]):
+    """The cards, each made when it is looked at. Other names of a service lead to its card as well."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        names = dict.fromkeys([*SERVICES, *settings.providers])
+        del names[OFFLINE.name]
+        self._names = {**names, OFFLINE.name: None}
+
+    def __getitem__(self, name: str) -> Card:
+        own = name if name in self._names else service_called(name)
+        if own not in self._names:
+            raise KeyError(name)
+        return _card(own, settings=self._settings)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def provider_cards(settings: Settings) -> Mapping[str, Card]:
     """By name, in the order in which a model is chosen when none was named; `offline` is the last resort."""
-    names = dict.fromkeys([*SERVICES, *settings.providers])
-    del names[OFFLINE.name]
-    return {name: _card(name, settings=settings) for name in [*names, OFFLINE.name]}
+    return Cards(settings)
 
 
 def _card(name: str, *, settings: Settings) -> Card:
     section = settings.providers.get(name, _NO_SECTION)
-    service = SERVICES.get(name)
+    service = SERVICES.get(service_called(name))
     if service is not None and section.kind not in {None, service.kind}:
         service = None  # only the name is the same
     base_url, origin = _address(name, section=section, service=service, settings=settings)
     override = settings.overrides.of(name)
+    found = settings.finds.servers.get(name) if service is not None and service.local and not section.base_url else None
+    if override is not None:
+        base_url, origin, found = override.base_url, Origin(kind="client"), None
+    elif found is not None:
+        base_url = found.base_url
     return Card(
         name=name,
         kind=override.kind if override else section.kind or (service.kind if service else ""),
-        base_url=override.base_url if override else base_url,
-        base_url_origin=Origin(kind="client") if override else origin,
+        base_url=base_url,
+        base_url_origin=origin,
         service=service,
         section=section,
         overridden=override is not None,
         headers=override.headers if override else (),
         off=settings.overrides.off(name),
+        found=found,
+        listed=found.models if found else settings.finds.lists.get((name, base_url), ()),
+        signed_in=service is not None and any(settings.environ.get(variable) for variable in service.sign_in),
     )
 
 
@@ -102,5 +159,6 @@ def _address(
     if service is None:
         return "", DEFAULT
     if address := settings.environ.get(service.url_variable, "").strip():
-        return address.rstrip("/"), Origin(kind="environment", place=service.url_variable)
+        place = Origin(kind="environment", place=service.url_variable)
+        return local_address(address, service.base_url) if service.local else address.rstrip("/"), place
     return service.base_url, DEFAULT

@@ -1,78 +1,86 @@
 """The services we know by name, as data. A configured provider of the same name overrides only what it says."""
 
 import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
 
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
-from claw_acp.core.value import Value
-
-
-class KnownModel(Value):
-    """A model to offer when the user lists none."""
-
-    id: str
-    description: str
-
-
-class KnownService(Value):
-    """One service.
-
-    Attributes:
-        name: What stands before the `/` in a model's name.
-        kind: The wire family (an entry point of `claw_acp.providers`).
-        base_url: The service's own address; empty when there is none.
-        key_variable: The vendor's usual variable for the key; empty when none is needed.
-        url_variable: The vendor's usual variable for another address.
-        vendor: Whose keys the service takes, in the words of `vendor_of_key`.
-        models: Best first; the first is the default.
-        quirks: Where it differs from its wire family.
-    """
-
-    name: str
-    kind: str
-    base_url: str = ""
-    key_variable: str = ""
-    url_variable: str = ""
-    vendor: str = ""
-    models: tuple[KnownModel, ...]
-    quirks: Quirks = NO_QUIRKS
-
-
-ANTHROPIC = KnownService(
-    name="anthropic",
-    kind="anthropic",
-    base_url="https://api.anthropic.com",
-    key_variable="ANTHROPIC_API_KEY",
-    url_variable="ANTHROPIC_BASE_URL",
-    vendor="Anthropic",
-    models=(
-        KnownModel(id="claude-sonnet-4-5", description="Anthropic: balanced"),
-        KnownModel(id="claude-opus-4-5", description="Anthropic: most capable"),
-        KnownModel(id="claude-haiku-4-5", description="Anthropic: fastest"),
-    ),
+from claw_acp.providers.families import (
+    ANTHROPIC,
+    AZURE,
+    BEDROCK,
+    GEMINI,
+    OFFLINE,
+    OPENAI,
+    RESPONSES,
+    KnownModel,
+    KnownService,
 )
-OPENAI = KnownService(
-    name="openai",
-    kind="openai",
-    base_url="https://api.openai.com/v1",
-    key_variable="OPENAI_API_KEY",
-    url_variable="OPENAI_BASE_URL",
-    vendor="OpenAI",
-    models=(
-        KnownModel(id="gpt-5.1", description="OpenAI: most capable"),
-        KnownModel(id="gpt-5-mini", description="OpenAI: fast and cheap"),
-    ),
-)
-OFFLINE = KnownService(
-    name="offline",
-    kind="offline",
-    models=(KnownModel(id="assistant", description="Built in: simple file work, no key, no network"),),
+from claw_acp.providers.services import (
+    ADDRESS_VARIABLES,
+    ASIA,
+    DIFFERENCES,
+    GATEWAYS,
+    LOCAL,
+    MODELS,
+    VENDORS,
+    Row,
 )
 
-SERVICES = MappingProxyType({service.name: service for service in (ANTHROPIC, OPENAI, OFFLINE)})
+
+class _Services(Mapping[str, KnownService]):
+    """The rows as services, each made when it is first asked for: a new session needs one or two of ninety."""
+
+    def __init__(self, *parts: KnownService | tuple[Row, ...]) -> None:
+        self._rows: dict[str, KnownService | Row] = {}
+        self._local = {row[0].partition(" ")[0] for row in LOCAL}
+        for part in parts:
+            if isinstance(part, KnownService):
+                self._rows[part.name] = part
+            else:
+                self._rows.update((row[0].partition(" ")[0], row) for row in part)
+
+    def __getitem__(self, name: str) -> KnownService:
+        row = self._rows[name]
+        if not isinstance(row, KnownService):
+            row = self._rows[name] = _service(row, local=name in self._local)
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _service(row: Row, *, local: bool) -> KnownService:
+    names, base_url, keys, vendor = row
+    name, *aliases = names.split()
+    differences: Mapping[str, Any] = DIFFERENCES.get(name, {})
+    return KnownService(
+        name=name,
+        aliases=tuple(aliases),
+        kind="ollama" if name == "ollama" else "openai",
+        base_url=base_url,
+        key_variables=tuple(keys.split()),
+        url_variable=ADDRESS_VARIABLES.get(name, ""),
+        vendor=vendor,
+        models=tuple(KnownModel(id=model, description=vendor) for model in MODELS.get(name, "").split()),
+        quirks=Quirks(**differences) if differences else NO_QUIRKS,
+        local=local,
+        own_address=not base_url,
+    )
+
+
+SERVICES: Mapping[str, KnownService] = _Services(
+    ANTHROPIC, OPENAI, GEMINI, VENDORS, ASIA, GATEWAYS, RESPONSES, BEDROCK, AZURE, LOCAL, OFFLINE
+)
 """By name, in the order in which a provider with a key is chosen when no model was."""
 
-API_TYPES = MappingProxyType({"anthropic": "anthropic", "openai": "openai"})
+API_TYPES = MappingProxyType({"anthropic": "anthropic", "openai": "openai", "azure": "azure", "bedrock": "bedrock"})
 """The wire families that a client can route elsewhere, with the names that ACP has for them."""
 
 GENERIC_KEY_VARIABLES = ("CLAW_ACP_API_KEY", "API_KEY")
@@ -89,12 +97,61 @@ _VENDOR_PREFIXES = (
     ("Perplexity", r"pplx-"),
     ("Hugging Face", r"hf_"),
     ("NVIDIA", r"nvapi-"),
+    ("Cerebras", r"csk-"),
+    ("Fireworks", r"fw_"),
+    ("Telnyx", r"KEY[0-9A-F]{16}"),
+    ("Vercel", r"vck_"),
     ("Replicate", r"r8_"),
     ("GitHub", r"gh[pousr]_|github_pat_"),
     ("AWS", r"(?:AKIA|ASIA)[A-Z0-9]{12}"),
 )
+_OPENAI_ONLY = r"sk-(?:proj|svcacct|admin)-"
+_TELLING = frozenset(vendor for vendor, _ in _VENDOR_PREFIXES)
 
 
 def vendor_of_key(key: str) -> str | None:
     """The vendor whose keys begin like `key`; None when the beginning gives nobody away."""
     return next((vendor for vendor, prefix in _VENDOR_PREFIXES if re.match(prefix, key)), None)
+
+
+def stranger_at(vendor: str, key: str) -> str | None:
+    """Whose `key` plainly is, when it is not the vendor's; a vendor that is empty takes anybody's.
+
+    Many services begin their keys with `sk-` as OpenAI does: that alone proves something only where the vendor's own
+    keys begin in another way.
+    """
+    found = vendor_of_key(key)
+    if not vendor or found in {None, vendor}:
+        return None
+    if found == "OpenAI" and vendor not in _TELLING and not re.match(_OPENAI_ONLY, key):
+        return None
+    return found
+
+
+def quirks_at(host: str) -> Quirks:
+    """Where the service at a host name differs from its wire family; nowhere, when the host is not known."""
+    name = host.lower()
+    for row in (*VENDORS, *ASIA, *GATEWAYS):
+        if name and urlsplit(row[1]).hostname == name:
+            return SERVICES[row[0].partition(" ")[0]].quirks
+    return OPENAI.quirks if name == "api.openai.com" else NO_QUIRKS
+
+
+def service_called(name: str) -> str:
+    """The name of a service in the table, where `name` is another name for it; else `name` itself."""
+    return name if name in SERVICES else _aliases().get(name, name)
+
+
+@cache
+def _aliases() -> Mapping[str, str]:
+    return {alias: service.name for service in SERVICES.values() for alias in service.aliases}
+
+
+def services_with_key(environ: Mapping[str, str]) -> frozenset[str]:
+    """The services that have a variable for a key in the environment; quicker than asking each."""
+    rows = [(row[0].partition(" ")[0], row[2].split()) for row in (*VENDORS, *ASIA, *GATEWAYS, *LOCAL)]
+    rows += [
+        (service.name, list(service.key_variables))
+        for service in (ANTHROPIC, OPENAI, GEMINI, RESPONSES, BEDROCK, AZURE)
+    ]
+    return frozenset(name for name, variables in rows if any(environ.get(variable) for variable in variables))
