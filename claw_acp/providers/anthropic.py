@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 
-from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.value import replace
 from claw_acp.net.http import Timeouts
@@ -37,6 +37,10 @@ class AnthropicProvider(HttpProvider):
             body=self._body(messages_request(request, provider=self.name)),
             parser=AnthropicStream(provider=self.name, model=request.model, secrets=self._secrets),
         )
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What `model` can do; prompts are cached up to the marks that requests carry."""
+        return replace(super().capabilities(model), cache="explicit")
 
     async def models(self) -> Sequence[ModelInfo]:
         """The models the service lists, newest first.

@@ -86,7 +86,7 @@ class AnthropicStream:
             if not calls and not text.strip():
                 raise empty_answer(self._provider, model=self._model)
         reasoning = tuple(_reasoning(block) for block in blocks if block.kind in ("thinking", "redacted_thinking"))
-        return ChatResponse(text=text, tool_calls=calls, reasoning=reasoning, usage=self._usage(), stop=stop)
+        return ChatResponse(text=text, tool_calls=calls, reasoning=reasoning, usage=self.usage, stop=stop)
 
     # ------------------------------------------------------------------ one event
 
@@ -146,7 +146,7 @@ class AnthropicStream:
 
     def _failed(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
         refusal = refusal_in_reply(message.get("error"), secrets=self._secrets)
-        raise refusal_error(refusal, provider=self._provider)
+        raise refusal_error(refusal, provider=self._provider, model=self._model)
 
     # ------------------------------------------------------------------ usage
 
@@ -156,7 +156,9 @@ class AnthropicStream:
             if isinstance(usage.get(name), int):
                 self._counts[name] = number_at(usage, name)
 
-    def _usage(self) -> Usage | None:
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens the vendor has spoken of; None before it did."""
         if not self._counts:
             return None
         uncached, output, read, written = (self._counts.get(name, 0) for name in _USAGE_FIELDS)

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.value import replace
 from claw_acp.net.http import DEFAULT_TIMEOUTS, HttpService, Signer, Timeouts
+from claw_acp.providers.authorization import authorized
 from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.streaming import collected
 from claw_acp.providers.wire import items_at, text_at
@@ -18,7 +20,7 @@ class HttpProvider(Provider):
     Args:
         setup: What is configured. Without a key no authorization is sent, as local servers like it.
         base_url: The family's own address, where the setup names none.
-        authorization: The header that carries the key, and what stands before the key in it.
+        authorization: The header that carries the key, and what stands before the key in it; quirks may say otherwise.
         headers: What the family always sends; what is configured wins over it.
         signer: What signs each request, in the place of a header with the key.
         timeouts: How long to wait for what, in the place of what the setup says.
@@ -38,14 +40,15 @@ class HttpProvider(Provider):
         self._setup = setup
         self._clock = setup.clock
         self._secrets = tuple(secret.strip() for secret in setup.secrets if secret.strip())
+        key, key_signer = authorized(setup, family=authorization)
         self._service = HttpService(
             provider=setup.name,
             base_url=setup.base_url or base_url,
-            headers={**_authorized(setup, authorization), **(headers or {}), **_revealed(setup)},
+            headers={**key, **(headers or {}), **_revealed(setup)},
             secrets=self._secrets,
             timeouts=timeouts or _timeouts(setup),
             route=setup.route,
-            signer=signer,
+            signer=signer or key_signer,
             clock=setup.clock,
         )
 
@@ -58,8 +61,9 @@ class HttpProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do, by its name."""
-        return known_capabilities(model)
+        """What `model` can do, by its name, and what the service lets it do."""
+        known = known_capabilities(model)
+        return replace(known, tools=False) if self._setup.quirks.tools is False else known
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -74,12 +78,6 @@ class HttpProvider(Provider):
         listed = await self._service.get_json(path)
         rows = items_at(listed, "data") if isinstance(listed, Mapping) else ()
         return [row for row in rows if isinstance(row, Mapping) and text_at(row, "id")]
-
-
-def _authorized(setup: ProviderSetup, authorization: tuple[str, str]) -> dict[str, str]:
-    key = setup.api_key.reveal().strip() if setup.api_key else ""
-    header, before = authorization
-    return {header: before + key} if key else {}
 
 
 def _revealed(setup: ProviderSetup) -> dict[str, str]:

@@ -6,71 +6,71 @@ result of the round (results must stand together).
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
-from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
+from claw_acp.contracts.provider import ChatOptions, ChatRequest, Effort, OneTool, ToolSpec
+from claw_acp.contracts.provider_setup import EffortStyle, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import ImagePart, Message, ToolCall
-from claw_acp.core.value import Value
+from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall
+from claw_acp.core.value import replace
 from claw_acp.providers.model_facts import least_effort
+from claw_acp.providers.openai_reasoning import sent_back
 from claw_acp.providers.wire import texts_and_images
 
 EXTRA = "extra_content"
 """What Google adds to the calls of its OpenAI-compatible service, to be sent back."""
 
-ReasoningField = Literal["reasoning_content", "reasoning"]
+CONTINUE = "Continue."
+"""What a person is made to say where a service wants one to begin."""
 
 
-class Dialect(Value):
-    """Where services of this family differ.
-
-    `max_tokens_field` names the limit. `reasoning_field` is where earlier thinking is sent back; None where it is not
-    wanted, which is everywhere but at the services that ask for it.
-    """
-
-    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    reasoning_field: ReasoningField | None = None
-
-
-_OPENAI = Dialect(max_tokens_field="max_completion_tokens")
-_REPLAYS_REASONING = Dialect(reasoning_field="reasoning_content")
-_DIALECTS = {
-    "api.openai.com": _OPENAI,
-    "api.deepseek.com": _REPLAYS_REASONING,
-    "api.moonshot.ai": _REPLAYS_REASONING,
-    "api.moonshot.cn": _REPLAYS_REASONING,
-    "api.kimi.com": _REPLAYS_REASONING,
-    "api.z.ai": _REPLAYS_REASONING,
-    "open.bigmodel.cn": _REPLAYS_REASONING,
-    "openrouter.ai": Dialect(reasoning_field="reasoning"),
-}
-_COMMON = Dialect()
-
-
-def dialect_of(host: str) -> Dialect:
-    """The dialect spoken at a host name."""
-    return _DIALECTS.get(host.lower(), _COMMON)
-
-
-def chat_completion(request: ChatRequest, *, dialect: Dialect, provider: str) -> JsonObject:
+def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> JsonObject:
     """The body of `POST /chat/completions`, streaming.
 
     Raises:
         RequestRejected: A part of a message cannot be sent.
     """
+    messages = _ordered(request.messages, quirks=quirks)
+    usage = {} if quirks.stream_usage is False else {"stream_options": {"include_usage": True}}
     return {
         "model": request.model,
-        "messages": list(_messages(request.messages, dialect=dialect, provider=provider)),
+        "messages": list(_messages(messages, quirks=quirks, provider=provider)),
         "stream": True,
-        "stream_options": {"include_usage": True},
-        **_tools(request.tools, options=request.options),
-        **_options(request.options, model=request.model, dialect=dialect),
+        **usage,
+        **_tools(request.tools, options=request.options, quirks=quirks),
+        **_options(request.options, quirks=quirks),
+        **thinking_wish(request.options.effort, model=request.model, style=quirks.effort),
     }
 
 
-def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> JsonObject:
+def thinking_wish(effort: Effort | None, *, model: str, style: EffortStyle | None) -> JsonObject:
+    """The members that ask for more or less thinking, or for none; nothing when nobody asked.
+
+    Sources: https://platform.openai.com/docs/guides/reasoning, https://openrouter.ai/docs/use-cases/reasoning-tokens,
+    https://api-docs.deepseek.com/guides/thinking_mode, https://docs.z.ai/guides/capabilities/thinking-mode,
+    https://platform.kimi.ai/docs/api/models-overview, https://help.aliyun.com/en/model-studio/deep-thinking.
+    """
+    if effort is None or style == "none":
+        return {}
+    off = effort == "off"
+    switch: JsonObject = {"thinking": {"type": "disabled" if off else "enabled"}}
+    match style:
+        case "reasoning":
+            return {"reasoning": {"effort": "none" if off else effort}}
+        case "thinking":
+            return switch
+        case "thinking_effort":
+            return switch if off else {**switch, "reasoning_effort": effort}
+        case "enable_thinking":
+            return {"enable_thinking": not off}
+        case "reasoning_effort" | None:
+            word = least_effort(model) if off else effort
+            return {} if word is None else {"reasoning_effort": word}
+
+
+def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions, quirks: Quirks) -> JsonObject:
     if not tools:
         return {}
+    streamed = {"tool_stream": True} if quirks.tool_stream else {}
     rows = [
         {
             "type": "function",
@@ -80,30 +80,42 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> JsonObject:
     ]
     match options.tool_choice:
         case "auto":
-            return {"tools": rows}
+            return {"tools": rows, **streamed}
         case OneTool(name=name):
-            return {"tools": rows, "tool_choice": {"type": "function", "function": {"name": name}}}
+            return {"tools": rows, "tool_choice": {"type": "function", "function": {"name": name}}, **streamed}
         case choice:
-            return {"tools": rows, "tool_choice": choice}
+            return {"tools": rows, "tool_choice": choice, **streamed}
 
 
-def _options(options: ChatOptions, *, model: str, dialect: Dialect) -> JsonObject:
+def _options(options: ChatOptions, *, quirks: Quirks) -> JsonObject:
     body: dict[str, JsonValue] = {}
     if options.max_tokens is not None:
-        body[dialect.max_tokens_field] = options.max_tokens
+        body[quirks.max_tokens or "max_tokens"] = options.max_tokens
     if options.temperature is not None:
         body["temperature"] = options.temperature
     if options.top_p is not None:
         body["top_p"] = options.top_p
     if options.stop:
         body["stop"] = list(options.stop)
-    effort = least_effort(model) if options.effort == "off" else options.effort
-    if effort is not None:
-        body["reasoning_effort"] = effort
     return body
 
 
-def _messages(messages: Sequence[Message], *, dialect: Dialect, provider: str) -> Iterator[JsonObject]:
+def _ordered(messages: Sequence[Message], *, quirks: Quirks) -> Sequence[Message]:
+    """The messages as the service takes them: whose turn is first, and where the instructions stand."""
+    if quirks.system is not False and not quirks.user_first:
+        return messages
+    instructions = [message for message in messages if message.role == "system"]
+    said = [message for message in messages if message.role != "system"]
+    folded = bool(instructions) and quirks.system is False
+    if (folded or quirks.user_first) and not (said and said[0].role == "user"):
+        said.insert(0, Message.user(CONTINUE))
+    if not folded:
+        return (*instructions, *said)
+    rules = "\n\n".join(message.text for message in instructions)
+    return (replace(said[0], parts=(TextPart(text=f"{rules}\n\n"), *said[0].parts)), *said[1:])
+
+
+def _messages(messages: Sequence[Message], *, quirks: Quirks, provider: str) -> Iterator[JsonObject]:
     shown: list[JsonValue] = []  # images of tool results, waiting for the end of the round
     for message in messages:
         if message.role != "tool" and shown:
@@ -116,7 +128,7 @@ def _messages(messages: Sequence[Message], *, dialect: Dialect, provider: str) -
             case "user":
                 yield {"role": "user", "content": _content(items)}
             case "assistant":
-                yield _assistant(message, text=_text(items), dialect=dialect)
+                yield _assistant(message, text=_text(items), quirks=quirks)
             case "tool":
                 yield {"role": "tool", "tool_call_id": message.tool_call_id, "content": _result_text(items)}
                 shown += _result_images(message, items=items)
@@ -124,14 +136,11 @@ def _messages(messages: Sequence[Message], *, dialect: Dialect, provider: str) -
         yield {"role": "user", "content": shown}
 
 
-def _assistant(message: Message, *, text: str, dialect: Dialect) -> JsonObject:
+def _assistant(message: Message, *, text: str, quirks: Quirks) -> JsonObject:
     body: dict[str, JsonValue] = {"role": "assistant", "content": text or (None if message.tool_calls else "")}
     if message.tool_calls:
         body["tool_calls"] = [_tool_call(call) for call in message.tool_calls]
-    thinking = "".join(block.text for block in message.reasoning)
-    if dialect.reasoning_field is not None and thinking:
-        body[dialect.reasoning_field] = thinking
-    return body
+    return {**body, **sent_back(message, quirks=quirks)}
 
 
 def _tool_call(call: ToolCall) -> JsonObject:

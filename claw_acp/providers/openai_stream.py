@@ -11,8 +11,10 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.refusals import refusal_error, refusal_in_reply
 from claw_acp.net.sse import SseDecoder
+from claw_acp.providers.openai_reasoning import ReasoningDetails
 from claw_acp.providers.openai_request import EXTRA
 from claw_acp.providers.streaming import empty_answer, interrupted
+from claw_acp.providers.think_tags import ThinkTags
 from claw_acp.providers.wire import items_at, malformed, number_at, object_at, parsed, text_at
 
 _STOPS: Final[dict[str, ModelStop]] = {
@@ -47,7 +49,9 @@ class OpenAIStream:
         self._thinking: list[str] = []
         self._calls: list[_CallInProgress] = []
         self._open_calls: dict[int, _CallInProgress] = {}
-        self._usage: Usage | None = None
+        self._tags: ThinkTags | None = ThinkTags()  # None as soon as there is nothing to look for
+        self._details: ReasoningDetails | None = None
+        self.usage: Usage | None = None
         self._finish: str | None = None
         self._refused = False
         self.done = False
@@ -71,9 +75,14 @@ class OpenAIStream:
         stop = self._stop(calls)
         if stop in ("end", "tool_calls") and not calls and not text.strip():
             raise empty_answer(self._provider, model=self._model)
+        return ChatResponse(text=text, tool_calls=calls, reasoning=self._reasoning(), usage=self.usage, stop=stop)
+
+    def _reasoning(self) -> tuple[Reasoning, ...]:
         thinking = "".join(self._thinking)
-        reasoning = (Reasoning(text=thinking),) if thinking else ()
-        return ChatResponse(text=text, tool_calls=calls, reasoning=reasoning, usage=self._usage, stop=stop)
+        detailed = self._details.block(thinking) if self._details is not None else None
+        if detailed is not None:
+            return (detailed,)
+        return (Reasoning(text=thinking),) if thinking else ()
 
     def _stop(self, calls: Sequence[ToolCall]) -> ModelStop:
         if self._refused:
@@ -88,22 +97,28 @@ class OpenAIStream:
     def _chunk(self, chunk: JsonObject, events: list[StreamEvent]) -> None:
         error = chunk.get("error")
         if error is not None:
-            raise refusal_error(refusal_in_reply(error, secrets=self._secrets), provider=self._provider)
+            refusal = refusal_in_reply(error, secrets=self._secrets)
+            raise refusal_error(refusal, provider=self._provider, model=self._model)
         for choice in items_at(chunk, "choices"):
             if isinstance(choice, dict):
                 self._choice(choice, events)
         if chunk.get("usage"):
-            self._usage = _usage(object_at(chunk, "usage"))
+            self.usage = _usage(object_at(chunk, "usage"))
 
     def _choice(self, choice: JsonObject, events: list[StreamEvent]) -> None:
         delta = object_at(choice, "delta")
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if delta.get("reasoning_details"):
+            self._details = self._details or ReasoningDetails()
+            told = self._details.add(items_at(delta, "reasoning_details"))
+            thought = thought or told
+        if thought and isinstance(thought, str):
+            if self._tags is not None:  # who takes thinking apart leaves no tags
+                self._untagged(self._tags, self._tags.finish(), events)
+            self._think(thought, events)
         content = delta.get("content")
         if content:
             self._content(content, events)
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if thought and isinstance(thought, str):
-            self._thinking.append(thought)
-            events.append(ThoughtChunk(text=thought))
         if delta.get("refusal"):
             self._refused = True
             self._say(text_at(delta, "refusal"), events)
@@ -113,16 +128,23 @@ class OpenAIStream:
                     self._call_fragment(fragment)
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
-            self._finish = finish
+            self._finished(finish, events)
 
     def _say(self, text: str, events: list[StreamEvent]) -> None:
         self._text.append(text)
         events.append(TextChunk(text=text))
 
+    def _think(self, text: str, events: list[StreamEvent]) -> None:
+        self._thinking.append(text)
+        events.append(ThoughtChunk(text=text))
+
     def _content(self, content: JsonValue, events: list[StreamEvent]) -> None:
         """Text; or, as Mistral's reasoning models send it, a list of text and thinking parts."""
         if isinstance(content, str):
-            self._say(content, events)
+            if self._tags is None:
+                self._say(content, events)
+            else:
+                self._untagged(self._tags, self._tags.feed(content), events)
             return
         for part in items_at({"content": content}, "content"):
             if isinstance(part, dict) and text_at(part, "text"):
@@ -130,8 +152,27 @@ class OpenAIStream:
             elif isinstance(part, dict):
                 for thought in items_at(part, "thinking"):
                     if isinstance(thought, dict) and text_at(thought, "text"):
-                        self._thinking.append(text_at(thought, "text"))
-                        events.append(ThoughtChunk(text=text_at(thought, "text")))
+                        self._think(text_at(thought, "text"), events)
+
+    def _untagged(self, tags: ThinkTags, told: tuple[str, str], events: list[StreamEvent]) -> None:
+        """Pass on what was told apart: thinking, then text."""
+        thought, text = told
+        if thought:
+            self._think(thought, events)
+        if text:
+            self._say(text, events)
+        if tags.done:
+            self._tags = None
+
+    def _finished(self, finish: str, events: list[StreamEvent]) -> None:
+        """The answer is whole: what was held back is let go, and what must be kept with the thinking closes it."""
+        if self._tags is not None:
+            self._untagged(self._tags, self._tags.finish(), events)
+        if self._details is not None and self._finish is None:
+            block = self._details.block("")
+            if block is not None:
+                events.append(ThoughtChunk(text="", signature=block.signature, origin=block.origin))
+        self._finish = finish
 
     def _call_fragment(self, fragment: JsonObject) -> None:
         function = object_at(fragment, "function")

@@ -4,14 +4,15 @@ import pytest
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatRequest
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.errors import RequestRejected
-from claw_acp.core.messages import AudioPart, ImagePart, Message, Reasoning, ResourcePart, ToolCall
-from claw_acp.providers.openai_request import Dialect, chat_completion, dialect_of
+from claw_acp.core.messages import AudioPart, ImagePart, Message, ResourcePart, ToolCall
+from claw_acp.providers.openai_request import chat_completion
 from tests.providers.conversation import FIRST, IMAGE, MESSAGES, asking
 
 
-def body(request: ChatRequest, *, dialect: Dialect | None = None) -> Any:
-    return chat_completion(request, dialect=dialect or Dialect(), provider="openai")
+def body(request: ChatRequest, *, quirks: Quirks = NO_QUIRKS) -> Any:
+    return chat_completion(request, quirks=quirks, provider="openai")
 
 
 def test_a_whole_conversation_with_tools_and_images() -> None:
@@ -144,22 +145,6 @@ def test_effort_becomes_reasoning_effort_and_off_the_least_of_it(
     model: str, effort: str | None, word: str | None
 ) -> None:
     assert body(asking(model=model, effort=effort)).get("reasoning_effort") == word
-
-
-def test_only_openai_itself_is_sent_max_completion_tokens() -> None:
-    request = asking(max_tokens=9)
-    assert body(request, dialect=dialect_of("api.openai.com"))["max_completion_tokens"] == 9
-    assert body(request, dialect=dialect_of("127.0.0.1"))["max_tokens"] == 9
-
-
-@pytest.mark.parametrize(
-    ("host", "field"),
-    [("api.deepseek.com", "reasoning_content"), ("openrouter.ai", "reasoning"), ("api.openai.com", None)],
-)
-def test_thinking_is_sent_back_where_the_service_wants_it(host: str, field: str | None) -> None:
-    message = Message.assistant("a", reasoning=(Reasoning(text="hm"),))
-    sent = body(asking(message), dialect=dialect_of(host))["messages"][0]
-    assert {key: value for key, value in sent.items() if "reason" in key} == ({field: "hm"} if field else {})
 
 
 def test_what_google_attached_to_a_call_is_sent_back() -> None:
