@@ -1,12 +1,17 @@
 """Finding the key of a provider: the configuration, the vendor's variable, a login, then the generic variables."""
 
+import logging
+from collections.abc import Iterator
+
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.settings import Settings
-from claw_acp.core.errors import AuthRequired, ConfigError
+from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card
-from claw_acp.providers.known import GENERIC_KEY_VARIABLES, vendor_of_key
+from claw_acp.providers.known import GENERIC_KEY_VARIABLES, stranger_at
+
+log = logging.getLogger(__name__)
 
 
 class FoundKey(Value):
@@ -60,16 +65,32 @@ def require_key(card: Card, *, settings: Settings) -> FoundKey | None:
     return found
 
 
+def further_keys(card: Card, *, settings: Settings) -> Iterator[FoundKey]:
+    """The keys that are used when the first one is refused or limited (`api_keys`).
+
+    One that leads nowhere, or to another vendor, is left out with a line in the log.
+    """
+    keys = card.section.api_keys if card.section.api_key else card.section.api_keys[1:]
+    for reference in () if card.overridden else keys:
+        source = f"{reference.describe()} in api_keys"
+        try:
+            found = _referred(reference, source=source, brief="config.toml", settings=settings)
+            _check_vendor(found, card=card)
+        except ClawError as error:
+            log.info("key left out", extra={"provider": card.name, "key": source, "reason": error.message})
+        else:
+            yield found
+
+
 def foreign_vendor(card: Card, key: Secret) -> str | None:
     """Whom a key plainly belongs to that is not the vendor asked. A gateway of the user's own may take any key."""
     if card.service is None or not card.at_home:
         return None
-    vendor = vendor_of_key(key.reveal())
-    return None if vendor == card.service.vendor else vendor
+    return stranger_at(card.service.vendor, key.reveal())
 
 
 def _configured(card: Card, *, settings: Settings) -> FoundKey | None:
-    reference = card.section.api_key
+    reference = card.section.api_key or next(iter(card.section.api_keys), None)
     if reference is None:
         return None
     origin = settings.origin(f"providers.{card.name}.api_key")
@@ -101,7 +122,7 @@ def _in_environment(variables: tuple[str, ...], *, settings: Settings) -> FoundK
 
 
 def _own_variable(card: Card) -> tuple[str, ...]:
-    return (card.service.key_variable,) if card.service and card.service.key_variable else ()
+    return card.service.key_variables if card.service else ()
 
 
 def _generic_variables(card: Card) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import find_key
-from claw_acp.providers.known import OFFLINE
+from claw_acp.providers.known import OFFLINE, services_with_key
+from claw_acp.providers.route_rules import offered_routes
 
 
 class OfferedModel(NamedTuple):
@@ -19,12 +20,13 @@ class OfferedModel(NamedTuple):
 
 
 def available_models(settings: Settings) -> list[OfferedModel]:
-    """The models of every provider that can be used now, for a picker; `offline/assistant` is always the last."""
+    """Routes, then the models of every provider that can be used now, for a picker; `offline/assistant` is the last."""
     offered = [offer for card in usable(settings) for offer in _offers(card)]
     configured = settings.model
     if configured and "/" in configured and all(offer.value != configured for offer in offered):
         offered.insert(0, OfferedModel(configured, configured.partition("/")[2], "Configured model"))
-    return offered
+    routes = [OfferedModel(hint, hint, about) for hint, about in offered_routes(settings).items()]
+    return [*routes, *offered]
 
 
 def _offers(card: Card) -> Iterator[OfferedModel]:
@@ -36,12 +38,21 @@ def _offers(card: Card) -> Iterator[OfferedModel]:
 def usable(settings: Settings) -> Iterator[Card]:
     """Providers that are configured completely and have a key, or need none; one that is broken is passed over."""
     named = (settings.model or "").partition("/")[0]
-    for card in provider_cards(settings).values():
+    cards = provider_cards(settings)
+    likely = services_with_key(settings.environ).union(
+        settings.providers,
+        settings.logins,
+        settings.finds.servers,
+        settings.overrides.by_provider,
+        {named, OFFLINE.name},
+    )
+    for card in (cards[name] for name in cards if name in likely):
         try:
             card.check()
             key = find_key(card, settings=settings, named=card.name == named)
         except ClawError:
             continue  # `doctor` and `providers list` show why
         configured = (card.name in settings.providers or card.overridden) and not card.needs_key
+        configured = configured or (card.found is not None and not card.found.locked)
         if key is not None or configured or card.name == OFFLINE.name:
             yield card
