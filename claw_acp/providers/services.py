@@ -170,9 +170,16 @@ ADDRESS_VARIABLES: Mapping[str, str] = {
 }
 """The vendors' usual variables for another address, where they mean the same address as we do."""
 
+_ZHIPU: Mapping[str, str | bool] = {
+    "reasoning": "reasoning_content",
+    "effort": "thinking",
+    "tool_stream": True,
+    "user_first": True,
+}
+
 DIFFERENCES: Mapping[str, Mapping[str, str | bool]] = {
-    "openrouter": {"reasoning": "reasoning"},
-    "deepseek": {"reasoning": "reasoning_content"},
+    "openrouter": {"reasoning": "reasoning", "effort": "reasoning"},
+    "deepseek": {"reasoning": "reasoning_content", "effort": "thinking_effort"},
     "mistral": {"stream_usage": False},
     "groq": {"reasoning": "none"},
     "perplexity": {"models_path": "", "tools": False, "stream_usage": False, "user_first": True},
@@ -180,13 +187,16 @@ DIFFERENCES: Mapping[str, Mapping[str, str | bool]] = {
     "github-models": {"models_path": ""},
     "ai21": {"models_path": ""},
     "upstage": {"models_path": ""},
-    "moonshot": {"reasoning": "reasoning_content"},
-    "moonshot-cn": {"reasoning": "reasoning_content"},
-    "kimi-code": {"reasoning": "reasoning_content"},
-    "zai": {"reasoning": "reasoning_content", "tool_stream": True, "user_first": True},
-    "zai-coding": {"reasoning": "reasoning_content", "tool_stream": True, "user_first": True},
-    "glm": {"auth": "zhipu-jwt", "reasoning": "reasoning_content", "tool_stream": True, "user_first": True},
-    "glm-coding": {"auth": "zhipu-jwt", "reasoning": "reasoning_content", "tool_stream": True, "user_first": True},
+    "moonshot": {"reasoning": "reasoning_content", "effort": "thinking"},
+    "moonshot-cn": {"reasoning": "reasoning_content", "effort": "thinking"},
+    "kimi-code": {"reasoning": "reasoning_content", "effort": "thinking"},
+    "zai": _ZHIPU,
+    "zai-coding": _ZHIPU,
+    "glm": {"auth": "zhipu-jwt", **_ZHIPU},
+    "glm-coding": {"auth": "zhipu-jwt", **_ZHIPU},
+    "qwen": {"effort": "enable_thinking"},
+    "qwen-cn": {"effort": "enable_thinking"},
+    "qwen-us": {"effort": "enable_thinking"},
     "minimax": {"models_path": "", "max_tokens": "max_completion_tokens"},
     "minimax-cn": {"models_path": "", "max_tokens": "max_completion_tokens"},
     "baichuan": {"models_path": ""},
