@@ -1,4 +1,4 @@
-"""The variables of our own: `CLAW_ACP_MODEL`, `CLAW_ACP_MODE`, `CLAW_ACP_LOG`, `CLAW_ACP_TRACE`.
+"""The variables of our own: `CLAW_ACP_MODEL`, `_MODE`, `_LOG`, `_TRACE`, `_LOCAL_SERVERS`.
 
 The vendors' variables (keys, addresses) are looked up where a provider is resolved.
 """
@@ -10,6 +10,8 @@ from typing import TypeVar
 from claw_acp.config.anchor import anchored
 from claw_acp.config.finding import Finding, did_you_mean
 from claw_acp.config.model import MODES, Mode
+from claw_acp.config.server_places import VARIABLE as LOCAL_SERVERS
+from claw_acp.config.server_places import server_places
 from claw_acp.config.settings import LOG_LEVELS, LogLevel, Origin
 from claw_acp.core.value import Value
 
@@ -25,6 +27,8 @@ class EnvironmentValues(Value):
     mode: Mode | None
     log_level: LogLevel | None
     trace: Path | None
+    local_servers: bool | None
+    server_places: Mapping[str, str]
     findings: tuple[Finding, ...]
 
     @property
@@ -36,7 +40,10 @@ class EnvironmentValues(Value):
             "log_level": (self.log_level, LOG),
             "trace": (self.trace, TRACE),
         }
-        return {key: Origin(kind="environment", place=variable) for key, (value, variable) in values.items() if value}
+        found = {key: Origin(kind="environment", place=variable) for key, (value, variable) in values.items() if value}
+        if self.local_servers is not None:
+            found["local_servers"] = Origin(kind="environment", place=LOCAL_SERVERS)
+        return found
 
 
 def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
@@ -45,13 +52,29 @@ def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
     mode: Mode | None = _one_of(MODES, variable=MODE, environ=environ, findings=findings)
     level: LogLevel | None = _one_of(LOG_LEVELS, variable=LOG, environ=environ, findings=findings)
     trace = environ.get(TRACE, "").strip()
+    local_servers, places = _local_servers(environ.get(LOCAL_SERVERS, ""), findings=findings)
     return EnvironmentValues(
         model=environ.get(MODEL, "").strip() or None,
         mode=mode,
         log_level=level,
         trace=anchored(trace, directory=Path.cwd(), home=environ.get("HOME", "")) if trace else None,
+        local_servers=local_servers,
+        server_places=places,
         findings=tuple(findings),
     )
+
+
+def _local_servers(text: str, *, findings: list[Finding]) -> tuple[bool | None, Mapping[str, str]]:
+    """Whether model servers on this machine are looked for (None: as configured), and where."""
+    if not text.strip():
+        return None, {}
+    try:
+        said = server_places(text)
+    except ValueError as error:
+        message = f"{error}; it is ignored"
+        findings.append(Finding(severity="error", file=LOCAL_SERVERS, line=None, key="", message=message))
+        return None, {}
+    return (said, {}) if isinstance(said, bool) else (True, said)
 
 
 def _one_of(

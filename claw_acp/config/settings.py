@@ -64,6 +64,7 @@ class Settings(Value):
         overrides: What a client has set about providers, for this process.
         vision_model: The model for prompts with pictures when the chosen one cannot see.
         local_servers: Whether model servers on this machine are looked for.
+        server_places: Where, by their names; empty: at the ports that they use by themselves.
         routes: Names for models.
         rules: Which message goes to which route.
         budget: What may be spent.
@@ -88,6 +89,7 @@ class Settings(Value):
     overrides: ProviderOverrides = NOTHING_SET
     vision_model: str | None = None
     local_servers: bool = True
+    server_places: Mapping[str, str] = {}
     routes: Mapping[str, str] = {}
     rules: tuple[RuleSection, ...] = ()
     budget: BudgetSection = made_by(default_factory=BudgetSection.unset)

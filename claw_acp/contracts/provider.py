@@ -128,7 +128,10 @@ class Capabilities(Value):
 
 
 class ModelInfo(Value):
-    """A model a provider offers. `context_window` is in tokens; 0 and None mean that the provider does not say."""
+    """A model a provider offers. `context_window` is in tokens; 0 and None mean that the provider does not say.
+
+    `created` is when it came out, in seconds since the Unix epoch.
+    """
 
     id: str
     name: str | None = None
@@ -137,6 +140,7 @@ class ModelInfo(Value):
     tools: bool | None = None
     images: bool | None = None
     thinking: bool | None = None
+    created: int = 0
 
 
 class Provider(ABC):

@@ -1,20 +1,23 @@
 """Every provider that can be named: the table of known services, overlaid with what the user configured."""
 
+import logging
 from collections.abc import Iterator, Mapping
 
 from claw_acp.config.finds import FoundServer
 from claw_acp.config.overlay import Headers
 from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.server_places import VARIABLE, local_address
 from claw_acp.config.settings import DEFAULT, Origin, Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.providers.families import KnownService
 from claw_acp.providers.known import OFFLINE, SERVICES, service_called
-from claw_acp.providers.local_address import local_address
 
 OFFERED = 40
 """Models of one provider that are offered; a picker with thousands helps nobody, and any name can still be typed."""
+
+log = logging.getLogger(__name__)
 
 _NO_SECTION = ProviderSection.unset()
 
@@ -158,7 +161,22 @@ def _address(
         return section.base_url, settings.origin(f"providers.{name}.base_url")
     if service is None:
         return "", DEFAULT
+    if service.local:
+        return server_address(service, settings=settings)
     if address := settings.environ.get(service.url_variable, "").strip():
-        place = Origin(kind="environment", place=service.url_variable)
-        return local_address(address, service.base_url) if service.local else address.rstrip("/"), place
+        return address.rstrip("/"), Origin(kind="environment", place=service.url_variable)
+    return service.base_url, DEFAULT
+
+
+def server_address(service: KnownService, *, settings: Settings) -> tuple[str, Origin]:
+    """Where a model server on this machine should be, and who said so; what is no address is not listened to."""
+    said = {VARIABLE: settings.server_places.get(service.name, "")}
+    if service.url_variable:
+        said[service.url_variable] = settings.environ.get(service.url_variable, "").strip()
+    for variable, text in said.items():
+        if text:
+            try:
+                return local_address(text, service.base_url), Origin(kind="environment", place=variable)
+            except ValueError as error:
+                log.info("address ignored", extra={"variable": variable, "reason": str(error)})
     return service.base_url, DEFAULT

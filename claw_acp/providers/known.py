@@ -148,10 +148,10 @@ def _aliases() -> Mapping[str, str]:
 
 
 def services_with_key(environ: Mapping[str, str]) -> frozenset[str]:
-    """The services that have a variable for a key in the environment; quicker than asking each."""
+    """The services that have a variable for a key in the environment; quicker than asking each.
+
+    `openai-responses` is not among them: it is another door to a service that is there already.
+    """
     rows = [(row[0].partition(" ")[0], row[2].split()) for row in (*VENDORS, *ASIA, *GATEWAYS, *LOCAL)]
-    rows += [
-        (service.name, list(service.key_variables))
-        for service in (ANTHROPIC, OPENAI, GEMINI, RESPONSES, BEDROCK, AZURE)
-    ]
+    rows += [(family.name, [*family.key_variables]) for family in (ANTHROPIC, OPENAI, GEMINI, BEDROCK, AZURE)]
     return frozenset(name for name, variables in rows if any(environ.get(variable) for variable in variables))

@@ -75,6 +75,7 @@ def _model(row: JsonObject) -> ModelInfo:
         tools="tools" in able if able else None,
         images="image" in seen if seen else None,
         thinking="reasoning" in able if able else None,
+        created=number_at(row, "created"),
     )
 
 

@@ -1,0 +1,119 @@
+"""Model servers on this machine: found by asking, at the ports that they use by themselves, which models they have.
+
+What listens there may be anything: only an answer in the words of a list of models makes it a model server.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import cast
+
+import anyio
+
+from claw_acp.config.finds import FoundServer
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ModelInfo
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import Value
+from claw_acp.net.loopback_get import get
+from claw_acp.providers.cards import server_address
+from claw_acp.providers.families import KnownService
+from claw_acp.providers.known import SERVICES
+from claw_acp.providers.model_list import for_chat
+from claw_acp.providers.services import LOCAL
+from claw_acp.providers.wire import items_at, number_at, object_at, text_at
+
+UNAUTHORIZED = (401, 403)
+WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length")
+"""What servers call a model's window: vLLM and SGLang, others, LM Studio."""
+
+log = logging.getLogger(__name__)
+
+
+class Place(Value):
+    """Where a server may be."""
+
+    service: KnownService
+    base_url: str
+
+
+def places(settings: Settings) -> list[Place]:
+    """Where to look; at each address for one server only. A server that the user configured needs no finding."""
+    if not settings.local_servers:
+        return []
+    found: dict[str, Place] = {}
+    for row in LOCAL:
+        service = SERVICES[row[0].partition(" ")[0]]
+        section = settings.providers.get(service.name)
+        placed = not settings.server_places or service.name in settings.server_places
+        if placed and not (section and (section.base_url or section.kind)):
+            base_url, _ = server_address(service, settings=settings)
+            found.setdefault(base_url.removesuffix("/v1"), Place(service=service, base_url=base_url))
+    return list(found.values())
+
+
+async def find_servers(settings: Settings) -> Mapping[str, FoundServer]:
+    """The servers that answer now, by provider, in the order of the table; a refused port costs nothing."""
+    looked_at = places(settings)
+    found: dict[str, FoundServer] = {}
+
+    async def ask(place: Place) -> None:
+        server = await _ask(place, settings=settings)
+        if server is not None:
+            found[server.name] = server
+
+    async with anyio.create_task_group() as tasks:
+        for place in looked_at:
+            tasks.start_soon(ask, place)
+    return {place.service.name: found[place.service.name] for place in looked_at if place.service.name in found}
+
+
+async def _ask(place: Place, *, settings: Settings) -> FoundServer | None:
+    service, base_url = place.service, place.base_url
+    key = next((key for variable in service.key_variables if (key := settings.environ.get(variable, "").strip())), "")
+    native = service.kind == "ollama"
+    answer = await get(
+        base_url + ("/api/tags" if native else "/models"),
+        headers=(("Authorization", f"Bearer {key}"),) if key.isascii() and key.isprintable() and key else (),
+    )
+    if answer is None:
+        return None
+    body = _object(answer.body)
+    if answer.status in UNAUTHORIZED and "error" in body:
+        return FoundServer(name=service.name, base_url=base_url, locked=True)
+    models = None if answer.status != 200 else _tagged(body) if native else _listed(body)
+    if models is None:
+        log.info("no model server", extra={"provider": service.name, "address": base_url, "status": answer.status})
+        return None
+    return FoundServer(name=service.name, base_url=base_url, models=for_chat(models))
+
+
+def _object(body: bytes) -> JsonObject:
+    try:
+        value: JsonValue = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
+
+
+def _tagged(body: JsonObject) -> list[ModelInfo] | None:
+    """Ollama's list (https://github.com/ollama/ollama/blob/main/docs/api.md#list-local-models), or None."""
+    rows = body.get("models")
+    if not isinstance(rows, list):
+        return None
+    names = [text_at(row, "model") or text_at(row, "name") for row in rows if isinstance(row, Mapping)]
+    return [ModelInfo(id=name) for name in names if name]
+
+
+def _listed(body: JsonObject) -> list[ModelInfo] | None:
+    """OpenAI's list (https://platform.openai.com/docs/api-reference/models/list), or None."""
+    rows = items_at(body, "data")
+    known = [row for row in rows if isinstance(row, Mapping) and text_at(row, "id")]
+    if body.get("object") != "list" or len(known) != len(rows):
+        return None
+    return [ModelInfo(id=text_at(row, "id"), context_window=_window(row)) for row in known]
+
+
+def _window(row: JsonObject) -> int:
+    stated = (number_at(row, name) for name in WINDOWS)
+    return next((size for size in stated if size > 0), 0) or max(0, number_at(object_at(row, "meta"), "n_ctx_train"))
