@@ -3,7 +3,7 @@
 import os
 import random
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Protocol
 
 
@@ -54,3 +54,8 @@ def iso_time(seconds: float) -> str:
     """ISO 8601 in UTC with milliseconds, as ACP's `updatedAt` wants it: `2026-11-21T08:00:00.000Z`."""
     moment = datetime.fromtimestamp(seconds, tz=UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def local_day(seconds: float, *, zone: tzinfo | None = None) -> str:
+    """The date at a moment, as in `2026-11-22`, in a time zone; without one, in that of the machine."""
+    return datetime.fromtimestamp(seconds, tz=UTC).astimezone(zone).date().isoformat()

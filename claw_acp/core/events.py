@@ -152,7 +152,7 @@ class UsageChanged(_Event):
     """Context in use: `used` of `size` tokens (`size` 0 = unknown), and what the last model request took.
 
     `model` (`provider/model`) is who took it, empty in old journals; `cost` what that comes to in US dollars, None when
-    the price is not known.
+    the price is not known. `total` is what the session has cost so far, as far as prices are known; None: nothing.
     """
 
     used: int
@@ -160,6 +160,7 @@ class UsageChanged(_Event):
     request: Usage
     model: str = ""
     cost: float | None = None
+    total: float | None = None
 
 
 class Notice(_Event):

@@ -203,7 +203,13 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
     "terminal": _Shape(TerminalChanged, command=_object(_COMMAND)),
     "plan": _Shape(PlanChanged, entries=_many(_object(_PLAN_ENTRY))),
     "usage": _Shape(
-        UsageChanged, used=_COUNT, size=_COUNT, request=_object(_USAGE, empty=Usage()), model=_TEXT, cost=_AMOUNT
+        UsageChanged,
+        used=_COUNT,
+        size=_COUNT,
+        request=_object(_USAGE, empty=Usage()),
+        model=_TEXT,
+        cost=_AMOUNT,
+        total=_AMOUNT,
     ),
     "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),
     "compaction": _Shape(CompactionChanged, status=_choice(CompactionStatus), summary=_TEXT, delta=_TEXT, error=_TEXT),

@@ -125,6 +125,8 @@ class History:
         self._messages: list[Message] = []  # those of the entries before `_fresh`
         self._starts: list[int] = []  # where each of these entries' messages begin
         self._fresh = 0
+        self.usage: UsageChanged | None = None
+        """What was said last of tokens and money."""
 
     @property
     def unfinished_calls(self) -> tuple[str, ...]:
@@ -150,6 +152,7 @@ class History:
             case ToolCallChanged():
                 self._change_call(event)
             case UsageChanged():
+                self.usage = event
                 self._finish_last()
             case StateChanged(stop=stop):
                 if stop not in {None, "cancelled"}:

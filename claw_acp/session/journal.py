@@ -8,6 +8,7 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from claw_acp.session.codec import decode
 from claw_acp.session.pages import Archived, Listing, Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
+from claw_acp.session.spending import Ledger
 from claw_acp.session.writer import Writer, as_row
 from claw_acp.store.database import Database, Row, SqlValue, Statement, storable
 
@@ -40,9 +42,10 @@ _FORK: Final = (
     f"INSERT INTO session ({COLUMNS}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "  # noqa: S608 - constants
     "WHERE EXISTS (SELECT 1 FROM session WHERE id = ?)"
 )
-_COPY: Final = (  # an item named like the session is its plan
+_COPY: Final = (  # an item named like the session is its plan; what the session cost, the copy did not
     "INSERT INTO event (session_id, seq, kind, item, body) "
-    "SELECT ?, row_number() OVER (ORDER BY seq), kind, CASE item WHEN session_id THEN ? ELSE item END, body "
+    "SELECT ?, row_number() OVER (ORDER BY seq), kind, CASE item WHEN session_id THEN ? ELSE item END, "
+    "CASE kind WHEN 'usage' THEN json_remove(body, '$.total') ELSE body END "
     "FROM event WHERE session_id = ?"
 )
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
@@ -52,21 +55,26 @@ _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND
 class Journal:
     """Sessions on disk. Make one with `opened`; every method may raise StoreError."""
 
-    def __init__(self, database: Database, writer: Writer, *, clock: Clock) -> None:
+    def __init__(self, database: Database, writer: Writer, *, clock: Clock, zone: tzinfo | None = None) -> None:
         self.database = database
         self._writer = writer
         self._clock = clock
+        self.ledger = Ledger(database, writer, flush=self.flush, clock=clock, zone=zone)
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, path: Path, *, clock: Clock = SYSTEM_CLOCK) -> "AsyncGenerator[Journal]":
+    async def opened(
+        cls, path: Path, *, clock: Clock = SYSTEM_CLOCK, zone: tzinfo | None = None
+    ) -> "AsyncGenerator[Journal]":
         """The journal in the file `path`, made if missing, for as long as the block runs; the end commits what is left.
+
+        Days, for its ledger, are those of the time `zone`; None: of this machine.
 
         Raises:
             StoreError: The file cannot be used; the text says why and what to do.
         """
         async with Database.opened(path) as database, _working(Writer(database)) as writer:
-            yield cls(database, writer, clock=clock)
+            yield cls(database, writer, clock=clock, zone=zone)
 
     # ------------------------------------------------------------------ sessions
 

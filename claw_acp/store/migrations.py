@@ -45,7 +45,28 @@ _WHAT_A_CLIENT_DECIDES: Final = (
     "ALTER TABLE session ADD COLUMN parent TEXT",  # the session it was copied from, which may be gone
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_SESSIONS_AND_EVENTS, _WHAT_A_CLIENT_DECIDES)
+_WHAT_REQUESTS_COST: Final = (
+    # Sums, so that it stays small. Sessions may be gone: what they cost is not.
+    """
+    CREATE TABLE spending (
+        day          TEXT NOT NULL,            -- of whoever spent, by local time: 2026-11-22
+        session_id   TEXT NOT NULL,
+        model        TEXT NOT NULL,            -- provider/model
+        requests     INTEGER NOT NULL,
+        input        INTEGER NOT NULL,         -- tokens; cached ones are part of it
+        output       INTEGER NOT NULL,
+        cached_read  INTEGER NOT NULL,
+        cached_write INTEGER NOT NULL,
+        thought      INTEGER NOT NULL,         -- part of the output
+        cost         INTEGER NOT NULL,         -- picodollars, of requests whose price is known
+        unpriced     INTEGER NOT NULL,         -- requests whose price is not
+        PRIMARY KEY (day, session_id, model)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX spending_by_session ON spending (session_id)",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_SESSIONS_AND_EVENTS, _WHAT_A_CLIENT_DECIDES, _WHAT_REQUESTS_COST)
 """The statements of each step; a step is one transaction."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -34,6 +34,7 @@ from claw_acp.session.codec import decode, encode
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(["\ud800", "a\udfffb", "\0"])
 optional_texts = st.none() | texts
 counts = st.integers(min_value=-(2**53), max_value=2**53)
+amounts = st.floats(min_value=0, max_value=1_000_000)
 json_values = st.recursive(
     st.none() | st.booleans() | counts | texts | st.floats(allow_nan=False),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
@@ -97,7 +98,13 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         ).map(tuple),
     ),
     st.builds(
-        UsageChanged, used=counts, size=counts, request=st.builds(Usage, input_tokens=counts, thought_tokens=counts)
+        UsageChanged,
+        used=counts,
+        size=counts,
+        request=st.builds(Usage, input_tokens=counts, thought_tokens=counts),
+        model=st.just("p/m"),
+        cost=st.none() | amounts,
+        total=st.none() | amounts,
     ),
     st.builds(Notice, severity=st.sampled_from(["info", "error"]), title=texts, description=optional_texts),
     st.builds(

@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 
 from claw_acp.contracts.session_setup import Instructions
-from claw_acp.core.events import MessageStarted, TextDelta
+from claw_acp.contracts.spending import Spending
+from claw_acp.core.errors import StoreError
+from claw_acp.core.events import MessageStarted, TextDelta, UsageChanged
+from claw_acp.core.messages import Usage
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.store.database import Database, Statement
 from claw_acp.store.migrations import VERSION
+from claw_acp.store.opening import open_file
 
 FIRST = "ses_01k5first"
 OLD_INSERT = (
@@ -72,3 +76,46 @@ async def test_a_process_of_version_1_that_still_runs_can_go_on_writing(old_stor
     async with Journal.opened(old_store) as journal:
         record = await journal.get("late")
     assert (record.archived, record.options, record.parent) == (False, {}, None)
+
+
+# ------------------------------------------------------------------ version 2
+
+TALKED = "ses_01k6first"
+
+
+@pytest.fixture
+def store_of_version_2(tmp_path: Path) -> Path:
+    path = tmp_path / "claw.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((Path(__file__).parent / "version_2.sql").read_text())
+    connection.close()
+    return path
+
+
+async def test_sessions_of_version_2_are_as_they_were_and_have_cost_nothing_yet(store_of_version_2: Path) -> None:
+    async with Journal.opened(store_of_version_2) as journal:
+        record = await journal.get(TALKED)
+        usage = [event for event in await journal.read(TALKED) if isinstance(event, UsageChanged)]
+        spent = await journal.ledger.spent()
+        health = await journal.database.check_health()
+    assert (record.title, record.title_given, record.options) == ("Count the wheels", True, {"thought": "high"})
+    assert [(event.used, event.model, event.cost, event.total) for event in usage] == [(120, "", None, None)]
+    assert spent == Spending()
+    assert (health.version, health.problems) == (VERSION, ())
+
+
+async def test_what_came_with_version_3_can_be_kept_for_an_old_session(store_of_version_2: Path) -> None:
+    async with Journal.opened(store_of_version_2) as journal:
+        journal.ledger.add(TALKED, model="anthropic/m", usage=Usage(input_tokens=5), cost=7)
+    async with Journal.opened(store_of_version_2) as journal:
+        assert (await journal.ledger.spent(session_id=TALKED)).cost == 7
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(store_of_version_2: Path) -> None:
+    with sqlite3.connect(store_of_version_2) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.close()
+    before = store_of_version_2.read_bytes()
+    with pytest.raises(StoreError, match="newer claw-acp"):
+        open_file(store_of_version_2)
+    assert store_of_version_2.read_bytes() == before

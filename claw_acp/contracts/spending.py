@@ -1,0 +1,57 @@
+"""What model requests cost, as values that the ledger fills in and people are shown."""
+
+from typing import Final, Literal
+
+from claw_acp.core.messages import Usage
+from claw_acp.core.value import Value
+
+BudgetName = Literal["daily", "monthly", "session"]
+PERIODS: Final[dict[BudgetName, str]] = {"daily": "today", "monthly": "this month", "session": "in this session"}
+"""The time that a budget is for, in words."""
+
+
+class Spending(Value):
+    """What some model requests took together.
+
+    `cost` is in picodollars (see `core.money`). It leaves out `unpriced` requests, whose price nobody knows: with any
+    of them the true cost is higher.
+    """
+
+    requests: int = 0
+    usage: Usage = Usage()
+    cost: int = 0
+    unpriced: int = 0
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(
+            requests=self.requests + other.requests,
+            usage=self.usage + other.usage,
+            cost=self.cost + other.cost,
+            unpriced=self.unpriced + other.unpriced,
+        )
+
+
+class Share(Value):
+    """What was spent under one `key`: a day (`2026-11-22`), a model (`provider/model`) or the id of a session."""
+
+    key: str
+    spending: Spending
+
+
+class Budget(Value):
+    """How a budget stands; both amounts are in picodollars."""
+
+    name: BudgetName
+    limit: int
+    spent: int
+
+
+class Bill(Value):
+    """What a session is told of money. `turn` is what the last prompt took, as far as the journal has it."""
+
+    turn: Spending
+    models: tuple[Share, ...]
+    today: Spending
+    month: Spending
+    budgets: tuple[Budget, ...]
+    warn: float = 0.8

@@ -1,0 +1,130 @@
+"""The ledger: what model requests took and cost, by day, session and model, added up by all processes of one store.
+
+Requests are kept like streamed text: taken at once, committed with whatever comes next, after half a second at most.
+The end of a turn and every tool call are such a commit, so nothing waits for the ledger. What a deleted session cost
+stays.
+"""
+
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import tzinfo
+from typing import Final, Literal
+
+from claw_acp.contracts.spending import Share, Spending
+from claw_acp.core.clock import Clock, local_day
+from claw_acp.core.errors import StoreError
+from claw_acp.core.messages import Usage
+from claw_acp.session.writer import Writer
+from claw_acp.store.database import Database, Row, Statement, storable
+
+Grouping = Literal["day", "model", "session"]
+
+_ADD: Final = (
+    "INSERT INTO spending (day, session_id, model, requests, input, output, cached_read, cached_write, thought, cost, "
+    "unpriced) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (day, session_id, model) DO UPDATE SET "
+    "requests = requests + 1, input = input + excluded.input, output = output + excluded.output, "
+    "cached_read = cached_read + excluded.cached_read, cached_write = cached_write + excluded.cached_write, "
+    "thought = thought + excluded.thought, cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced"
+)
+_SUMS: Final = (
+    "total(requests), total(input), total(output), total(cached_read), total(cached_write), total(thought), "
+    "coalesce(sum(cost), 0), total(unpriced)"
+)
+_COLUMNS: Final[Mapping[Grouping, str]] = {"day": "day", "model": "model", "session": "session_id"}
+_NOBODY: Final = ""  # the writer's batches are told apart by session: a deleted one's must not take ours with it
+
+
+class Ledger:
+    """Made by the journal. Reading may raise StoreError.
+
+    Args:
+        database: Where it is kept.
+        writer: Who writes there.
+        flush: Commits what was added so far.
+        clock: The time, for the day.
+        zone: Where days begin and end; None: as on this machine.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        writer: Writer,
+        *,
+        flush: Callable[[], Awaitable[None]],
+        clock: Clock,
+        zone: tzinfo | None = None,
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._flush = flush
+        self._clock = clock
+        self._zone = zone
+
+    @property
+    def day(self) -> str:
+        """The day that it is now, as in `2026-11-22`; its first seven characters are the month."""
+        return local_day(self._clock.now(), zone=self._zone)
+
+    def add(self, session_id: str, *, model: str, usage: Usage, cost: int | None) -> None:
+        """Note one request, now.
+
+        Args:
+            session_id: Whose it was.
+            model: `provider/model`.
+            usage: What it took.
+            cost: Picodollars; None when the price is not known.
+
+        Raises:
+            StoreError: The journal is closed.
+        """
+        tokens = (
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_read_tokens,
+            usage.cached_write_tokens,
+            usage.thought_tokens,
+        )
+        name = model if storable(model) else model.encode(errors="replace").decode()
+        row = (self.day, session_id, name, *tokens, cost or 0, cost is None)
+        self._writer.put(_NOBODY, Statement(_ADD, [row]), wait=False)
+
+    async def spent(self, *, period: str = "", session_id: str | None = None) -> Spending:
+        """What was spent in a period (`2026-11-22`, `2026-11`, empty: ever), by one session or by all."""
+        where, params = _where(period, session_id)
+        rows = await self._read(f"SELECT {_SUMS} FROM spending WHERE {where}", params)  # noqa: S608 - constants
+        return _spending(rows[0])
+
+    async def shares(self, by: Grouping, *, period: str = "", session_id: str | None = None) -> tuple[Share, ...]:
+        """The same, told apart: days in their order, models and sessions with the dearest first."""
+        column = _COLUMNS[by]
+        where, params = _where(period, session_id)
+        order = column if by == "day" else f"sum(cost) DESC, sum(input) DESC, {column}"
+        sql = f"SELECT {column}, {_SUMS} FROM spending WHERE {where} GROUP BY {column} ORDER BY {order}"  # noqa: S608 - constants
+        rows = await self._read(sql, params)
+        return tuple(Share(key=row[0], spending=_spending(row[1:])) for row in rows)
+
+    async def _read(self, sql: str, params: tuple[str, ...]) -> list[Row]:
+        with contextlib.suppress(StoreError):  # reading goes on when writing fails: the writer logs that
+            await self._flush()
+        return await self._database.read(sql, params)
+
+
+def _where(period: str, session_id: str | None) -> tuple[str, tuple[str, ...]]:
+    conditions = ["day BETWEEN ? AND ?"] if period else []
+    params = (period, f"{period}~") if period else ()  # "~" stands behind everything that a date is made of
+    if session_id is not None:
+        conditions.append("session_id = ?")
+        params = (*params, session_id)
+    return " AND ".join(conditions) or "1", params
+
+
+def _spending(row: Row) -> Spending:
+    requests, sent, output, read, written, thought, cost, unpriced = (int(value) for value in row)
+    usage = Usage(
+        input_tokens=sent,
+        output_tokens=output,
+        cached_read_tokens=read,
+        cached_write_tokens=written,
+        thought_tokens=thought,
+    )
+    return Spending(requests=requests, usage=usage, cost=cost, unpriced=unpriced)
