@@ -30,13 +30,16 @@ COMMANDS: Mapping[str, Command] = {
     "login": Command(Ref("claw_acp.cli.login:main"), "give the key of a model provider; it is tried and kept"),
     "logout": Command(Ref("claw_acp.cli.logout:main"), "forget keys that login kept"),
     "doctor": Command(Ref("claw_acp.cli.doctor:main"), "check this machine: what works, what is missing, what to do"),
-    "verify": Command(Ref("claw_acp.cli.verify:main"), "check an ACP agent against the protocol"),
+    "verify": Command(
+        Ref("claw_acp.cli.verify:main"), "check an ACP agent, or a provider program, against its protocol"
+    ),
     "sessions": Command(
         Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename and copy conversations"
     ),
     "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
     "trace": Command(Ref("claw_acp.cli.trace:main"), "print what --trace recorded, a line for each message"),
+    "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
     "providers": Command(Ref("claw_acp.cli.providers_list:main"), "list model providers, their keys and models"),
 }
 

@@ -1,23 +1,24 @@
-"""`claw-acp verify agent CMD`: check any ACP agent against the protocol, from outside."""
+"""`claw-acp verify`: check programs against their protocols, from outside; here ACP agents."""
 
 import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import anyio
 
-from claw_acp.cli.paint import Paint
-from claw_acp.cli.verify_report import as_json, failures, plain, rule_lines
+from claw_acp.cli import verify_provider
+from claw_acp.cli.verify_options import Progress, add_report_options, seconds, tell, variable
+from claw_acp.cli.verify_report import rule_lines
 from claw_acp.core.value import Value
 from claw_acp.verify import own_agent
 from claw_acp.verify.bench import PROMPT, Options
-from claw_acp.verify.rule import CannotStart, Verdict
-from claw_acp.verify.run import Report, examine, rules
+from claw_acp.verify.rule import CannotStart
+from claw_acp.verify.run import examine, rules
 
 TIMEOUT = 30.0  # seconds for any one answer
 NOT_STARTED = 2
@@ -45,15 +46,20 @@ class _Place(Value):
 
 
 def main(argv: Sequence[str]) -> int:
-    """Check an agent and print what came of it."""
+    """Check a program and print what came of it."""
     options = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = options.run
+    return run(options)
+
+
+def _verify_agent(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(rule_lines(rules(options.protocol))))
         return 0
     command = [word for index, word in enumerate(options.agent_command) if index or word != "--"]
     with _place(options.cwd) as place:
         asked = _options(options, command, place)
-        progress = _Progress(len(rules(options.protocol)))
+        progress = Progress(len(rules(options.protocol)))
         try:
             report = anyio.run(partial(examine, asked, scratch=place.scratch, only=options.only, told=progress.told))
         except CannotStart as error:
@@ -61,20 +67,7 @@ def main(argv: Sequence[str]) -> int:
             return NOT_STARTED
         finally:
             progress.clear()
-    return _tell(report, options, asked.command)
-
-
-def _tell(report: Report, options: argparse.Namespace, command: Sequence[str]) -> int:
-    broken = failures(report, strict=options.strict)
-    if options.json is not None:
-        text = as_json(report, command=command, ok=not broken)
-        if str(options.json) == "-":
-            print(text, end="")
-            return 1 if broken else 0
-        options.json.write_text(text, encoding="utf-8")
-    for line in plain(report, verbose=options.verbose, paint=Paint()):
-        print(line)
-    return 1 if broken else 0
+    return tell(report, options, command=asked.command, what="agent")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,42 +83,24 @@ def _parser() -> argparse.ArgumentParser:
     agent.add_argument(
         "agent_command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="the agent; ours if left out"
     )
+    agent.set_defaults(run=_verify_agent)
     _add_run_options(agent)
-    agent.add_argument(
-        "--only", action="append", default=[], metavar="GLOB", help="only rules whose id fits; repeatable"
-    )
-    agent.add_argument("--list", action="store_true", help="list the rules and check nothing")
-    agent.add_argument("--json", type=Path, metavar="FILE", help="write the report as JSON; - prints it instead")
-    agent.add_argument("--strict", action="store_true", help="a broken SHOULD counts too")
-    agent.add_argument("-v", "--verbose", action="store_true", help="show all that was said before a failure")
+    add_report_options(agent)
+    verify_provider.set_up(kinds.add_parser("provider", help="a provider program"))
     return parser
 
 
 def _add_run_options(agent: argparse.ArgumentParser) -> None:
     agent.add_argument("--cwd", type=Path, metavar="DIR", help="directory of the sessions (default: a temporary one)")
-    agent.add_argument("--timeout", type=_seconds, default=TIMEOUT, metavar="S", help="seconds for any one answer (30)")
+    agent.add_argument("--timeout", type=seconds, default=TIMEOUT, metavar="S", help="seconds for any one answer (30)")
     agent.add_argument("--protocol", type=int, choices=(1, 2), default=1, help="version of the protocol (1)")
     agent.add_argument("--prompt", metavar="TEXT", help="a prompt that is answered quickly")
     agent.add_argument("--slow-prompt", metavar="TEXT", help="a prompt that keeps the agent busy for a minute")
     agent.add_argument("--tool-prompt", metavar="TEXT", help="a prompt that makes the agent ask for permission")
     agent.add_argument("--auth-method", metavar="ID", help="authenticate with this one of the agent's authMethods")
     agent.add_argument("--allow-logout", action="store_true", help="logout may be called")
-    agent.add_argument("--env", action="append", type=_variable, default=[], metavar="K=V", help="more environment")
+    agent.add_argument("--env", action="append", type=variable, default=[], metavar="K=V", help="more environment")
     agent.add_argument("--keep-home", action="store_true", help="use your own home directory, with its credentials")
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if seconds <= 0:
-        raise argparse.ArgumentTypeError("must be more than 0")
-    return seconds
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError("must be NAME=VALUE")
-    return name, value
 
 
 @contextmanager
@@ -168,23 +143,3 @@ def _environment(environ: Mapping[str, str], home: Path | None) -> dict[str, str
     if home is None:
         return dict(environ)
     return {name: value for name, value in environ.items() if name not in _HOMES} | {"HOME": str(home)}
-
-
-class _Progress:
-    """A line that counts, for a person who waits."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._done = 0
-        self._on = getattr(sys.stderr, "isatty", bool)()
-
-    def told(self, verdict: Verdict) -> None:
-        """One more rule is judged."""
-        self._done += 1
-        if self._on:
-            print(f"\r{self._done}/{self._total} {verdict.rule.id:<50}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Leave the line empty."""
-        if self._on:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -36,7 +36,7 @@ def plain(report: Report, *, verbose: bool, paint: Paint) -> Iterator[str]:
             yield ""
             yield from _failure(verdict, verbose=verbose, paint=paint)
     yield ""
-    yield f"{report.agent or 'an agent without a name'}, protocol {report.protocol}: {_counts(report)}"
+    yield f"{report.agent or 'a program without a name'}, protocol {report.protocol}: {_counts(report)}"
 
 
 def _row(verdict: Verdict) -> tuple[str, str, str, str]:
@@ -73,11 +73,11 @@ def _counts(report: Report) -> str:
     )
 
 
-def as_json(report: Report, *, command: Sequence[str], ok: bool) -> str:
-    """The report for programs."""
+def as_json(report: Report, *, what: str, command: Sequence[str], ok: bool) -> str:
+    """The report for programs. `what` was checked: `agent`, `provider`."""
     content = {
         "ok": ok,
-        "agent": report.agent,
+        what: report.agent,
         "command": list(command),
         "protocol": report.protocol,
         "counts": Counter(verdict.outcome for verdict in report.verdicts),

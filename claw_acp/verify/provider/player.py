@@ -117,6 +117,8 @@ class Player:
             raise Failed(f"it wrote nothing{self._words()}")
         if not isinstance(last.message, dict):
             raise Failed("its last line is no JSON object", [last])
+        if ("result" in last.message) == ("error" in last.message):
+            raise Failed("its last line has neither a result nor an error, or both", [last])
         if trouble := mismatch(pattern, last.message):
             raise Failed(trouble, [last])
 

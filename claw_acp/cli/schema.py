@@ -1,0 +1,23 @@
+"""`claw-acp schema export`: the documents of our own protocols, as this version speaks them."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from claw_acp.verify.provider.documents import documents
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the documents into a directory."""
+    parser = argparse.ArgumentParser(prog="claw-acp schema", description="The documents of claw-acp's own protocols.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    export = commands.add_parser("export", help="write JSON Schemas, OpenRPC documents and test vectors")
+    export.add_argument("directory", type=Path, help="where to; `provider/` is made in it")
+    options = parser.parse_args(argv)
+    directory: Path = options.directory
+    for name, text in documents().items():
+        path = directory / "provider" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(path)
+    return 0
