@@ -118,7 +118,8 @@ def _items(message: Message, *, provider: str) -> Iterator[JsonObject]:
         case "system":
             return
         case "user":
-            yield {"type": "message", "role": "user", "content": [_content(item) for item in items]}
+            if items:
+                yield {"type": "message", "role": "user", "content": [_content(item) for item in items]}
         case "assistant":
             yield from _answer(message, text="".join(item for item in items if isinstance(item, str)))
         case "tool":
