@@ -6,6 +6,8 @@ import socket
 import pytest
 from hypothesis import settings
 
+from tests.support.quiet import QUIET
+
 # The same examples on every run and on slow machines; HYPOTHESIS_PROFILE=explore looks for new ones.
 settings.register_profile("suite", deadline=None, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, database=None, max_examples=5000)
@@ -27,7 +29,8 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CLAW_ACP_HOME", str(home / "claw"))
-    monkeypatch.setenv("CLAW_ACP_LOCAL_SERVERS", "off")  # what listens on this machine is nothing to a test
+    for name, value in QUIET.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The variables of our own: `CLAW_ACP_MODEL`, `_MODE`, `_LOG`, `_TRACE`, `_LOCAL_SERVERS`.
+"""The variables of our own: `CLAW_ACP_MODEL`, `_MODE`, `_LOG`, `_TRACE`, `_LOCAL_SERVERS`, `_MODEL_LISTS`.
 
 The vendors' variables (keys, addresses) are looked up where a provider is resolved.
 """
@@ -17,6 +17,9 @@ from claw_acp.core.value import Value
 
 MODEL, MODE, LOG, TRACE = "CLAW_ACP_MODEL", "CLAW_ACP_MODE", "CLAW_ACP_LOG", "CLAW_ACP_TRACE"
 
+MODEL_LISTS = "CLAW_ACP_MODEL_LISTS"
+_SWITCH: Mapping[str, bool] = {"on": True, "off": False}
+
 _Word = TypeVar("_Word", bound=str)
 
 
@@ -29,6 +32,7 @@ class EnvironmentValues(Value):
     trace: Path | None
     local_servers: bool | None
     server_places: Mapping[str, str]
+    model_lists: bool | None
     findings: tuple[Finding, ...]
 
     @property
@@ -43,6 +47,8 @@ class EnvironmentValues(Value):
         found = {key: Origin(kind="environment", place=variable) for key, (value, variable) in values.items() if value}
         if self.local_servers is not None:
             found["local_servers"] = Origin(kind="environment", place=LOCAL_SERVERS)
+        if self.model_lists is not None:
+            found["model_lists"] = Origin(kind="environment", place=MODEL_LISTS)
         return found
 
 
@@ -52,6 +58,7 @@ def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
     mode: Mode | None = _one_of(MODES, variable=MODE, environ=environ, findings=findings)
     level: LogLevel | None = _one_of(LOG_LEVELS, variable=LOG, environ=environ, findings=findings)
     trace = environ.get(TRACE, "").strip()
+    lists = _one_of(tuple(_SWITCH), variable=MODEL_LISTS, environ=environ, findings=findings)
     local_servers, places = _local_servers(environ.get(LOCAL_SERVERS, ""), findings=findings)
     return EnvironmentValues(
         model=environ.get(MODEL, "").strip() or None,
@@ -60,6 +67,7 @@ def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
         trace=anchored(trace, directory=Path.cwd(), home=environ.get("HOME", "")) if trace else None,
         local_servers=local_servers,
         server_places=places,
+        model_lists=None if lists is None else _SWITCH[lists],
         findings=tuple(findings),
     )
 

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from claw_acp.config.fields import ExactAddress, FilePath, Money, Name, SecretTexts, Section, Texts
+from claw_acp.config.message_pattern import check_pattern
 from claw_acp.config.provider_section import ProviderSection
 
 Mode = Literal["plan", "ask", "edit", "auto"]
@@ -39,14 +40,14 @@ class RuleSection(Section):
     Attributes:
         route: A name of `[routes]`.
         keywords: Words of which the message has one, in any case.
-        pattern: A regular expression that is found in the message.
+        pattern: A regular expression that is found in the first 1,000 characters of the message.
         min_length: The least length of the message, in characters.
         max_length: The greatest.
     """
 
     route: Name
     keywords: Texts = ()
-    pattern: Name | None = None
+    pattern: Annotated[str, Field(min_length=1), AfterValidator(check_pattern)] | None = None
     min_length: int = Field(default=0, ge=0)
     max_length: int | None = Field(default=None, ge=0)
 
@@ -123,6 +124,7 @@ class ConfigFile(Section):
         vision_model: The model that gets prompts with pictures when the chosen one cannot see.
         protocol_2: Whether editors that ask for protocol 2, a draft, get it.
         local_servers: Whether model servers on this machine are looked for.
+        model_lists: Whether providers that can be used are asked, once a day, which models they have.
         routes: Names for models: `hint:NAME` stands for one.
         rules: Which message goes to which route, when the model is `hint:auto`; the first that fits decides.
     """
@@ -132,6 +134,7 @@ class ConfigFile(Section):
     mode: Mode = "ask"
     protocol_2: bool = True
     local_servers: bool = True
+    model_lists: bool = True
     providers: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], ProviderSection] = Field(
         default_factory=dict[str, ProviderSection]
     )

@@ -64,6 +64,7 @@ class Settings(Value):
         overrides: What a client has set about providers, for this process.
         vision_model: The model for prompts with pictures when the chosen one cannot see.
         local_servers: Whether model servers on this machine are looked for.
+        model_lists: Whether providers are asked which models they have.
         server_places: Where, by their names; empty: at the ports that they use by themselves.
         routes: Names for models.
         rules: Which message goes to which route.
@@ -89,6 +90,7 @@ class Settings(Value):
     overrides: ProviderOverrides = NOTHING_SET
     vision_model: str | None = None
     local_servers: bool = True
+    model_lists: bool = True
     server_places: Mapping[str, str] = {}
     routes: Mapping[str, str] = {}
     rules: tuple[RuleSection, ...] = ()

@@ -1,6 +1,6 @@
 """One small GET to a program on this machine, at once or not at all; loading an HTTP library would take longer.
 
-HTTP/1.0, so that whoever answers neither sends chunks nor keeps the connection.
+HTTP/1.0, so that whoever answers does not keep the connection.
 """
 
 from collections.abc import Awaitable, Callable
@@ -65,15 +65,31 @@ async def _all(receive: Callable[[], Awaitable[bytes]]) -> bytes:
 
 def _length(head: bytes) -> int | None:
     for line in head.split(b"\r\n")[1:]:
-        name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length":
+        if value := _named(line, b"content-length"):
             return int(value)
     return None
+
+
+def _named(line: bytes, name: bytes) -> bytes:
+    own, _, value = line.partition(b":")
+    return value.strip().lower() if own.strip().lower() == name else b""
+
+
+def _joined(chunks: bytes) -> bytes:
+    """What servers send that speak only HTTP/1.1: pieces, each after its length."""
+    body = b""
+    while chunks:
+        line, _, rest = chunks.partition(b"\r\n")
+        size = int(line.partition(b";")[0], 16)
+        body, chunks = body + rest[:size], rest[size + 2 :] if size else b""
+    return body
 
 
 def _answer(data: bytes) -> Answer:
     """Raises ValueError for what is not an answer in HTTP."""
     head, blank, body = data.partition(b"\r\n\r\n")
+    if any(_named(line, b"transfer-encoding") == b"chunked" for line in head.split(b"\r\n")[1:]):
+        body = _joined(body)
     version, _, rest = head.split(b"\r\n", 1)[0].partition(b" ")
     if not blank or not version.startswith(b"HTTP/1."):
         raise ValueError("this is not HTTP")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.exchange import Json
+from tests.support.quiet import QUIET
 
 PATIENCE = 30  # seconds any process may take; only a hang takes that long
 INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
@@ -17,7 +18,7 @@ LIST = b'{"jsonrpc":"2.0","id":2,"method":"session/list","params":{}}\n'
 
 
 def _environment(home: Path, **more: str) -> dict[str, str]:
-    return {"HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": os.environ["PATH"], **more}
+    return {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": os.environ["PATH"], **more}
 
 
 def _run(

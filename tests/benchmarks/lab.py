@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tests.benchmarks.client import Agent, spawned
 from tests.benchmarks.model import Model, running_model
+from tests.support.quiet import QUIET
 
 HISTORY = 200  # turns in a long session
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR")  # of our environment; the rest could change what is measured
@@ -56,7 +57,7 @@ class Lab:
         """A freshly spawned agent, in a home of its own unless one is given."""
         home = home or self.new_home()
         env = {name: os.environ[name] for name in KEPT if name in os.environ}
-        env |= {
+        env |= QUIET | {
             "HOME": str(home),
             "CLAW_ACP_HOME": str(home),
             "OPENAI_API_KEY": "sk-test-of-the-benchmarks",

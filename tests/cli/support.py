@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support.quiet import QUIET
+
 _KEPT = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LANG", "SYSTEMROOT")
 
 
@@ -16,7 +18,7 @@ def claw(
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return subprocess.run(
         [sys.executable, "-m", "claw_acp", *arguments],
-        env={**kept, "HOME": str(home), **(environ or {})},
+        env={**kept, **QUIET, "HOME": str(home), **(environ or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -13,6 +13,7 @@ import pytest
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
 from tests.support.model_replies import Raw, failure
 from tests.support.model_server import WRONG_KEY, ModelServer, refusing_address, running_model_server
+from tests.support.quiet import QUIET
 from tests.support.terminal import at_terminal
 
 KEY = "sk-right-0123456789abcdef"
@@ -38,7 +39,7 @@ def environ(tmp_path: Path, server: ModelServer) -> dict[str, str]:
     """A machine without a keyring, where both vendors are the test's own service."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     addresses = {"ANTHROPIC_BASE_URL": server.anthropic_url, "OPENAI_BASE_URL": server.openai_url}
-    return {**kept, **addresses, **NO_KEYRING, "HOME": str(tmp_path), "CLAW_ACP_HOME": str(tmp_path / "claw")}
+    return {**kept, **QUIET, **addresses, **NO_KEYRING, "HOME": str(tmp_path), "CLAW_ACP_HOME": str(tmp_path / "claw")}
 
 
 def run(*arguments: str, environ: Mapping[str, str], stdin: str = "") -> "subprocess.CompletedProcess[str]":

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.core.json_value import JsonValue
+from tests.support.quiet import QUIET
 
 RUN = [sys.executable, "-m", "claw_acp", "run"]
 WRITE: JsonValue = {"call": {"name": "write_file", "arguments": {"path": "made.txt", "content": "made\n"}}}
@@ -33,7 +34,7 @@ class Bench:
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("CLAW_ACP_")}
-        return kept | {"CLAW_ACP_HOME": str(self.home)}
+        return kept | QUIET | {"CLAW_ACP_HOME": str(self.home)}
 
     def run(self, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(

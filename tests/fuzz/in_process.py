@@ -18,6 +18,7 @@ from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.lifetimes import EngineHouse
 from tests.fuzz.client import PATIENCE, Client, Found
 from tests.fuzz.corpus import script
+from tests.support.quiet import QUIET
 from tests.support.script_files import configure
 
 FRAME_LIMIT = 256 * 1024  # bytes; small, so that frames beyond it are part of the game
@@ -52,7 +53,7 @@ class Lab:
         (project / "a.txt").write_text("hello\n")
         configure(home / "claw", script(project))
         keyring = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
-        environ = {"HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin", **keyring}
+        environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin", **keyring}
         os.environ.update(keyring)
         house = EngineHouse(partial(open_engine, environ=environ))
         with _watched_log() as crashes:

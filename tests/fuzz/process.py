@@ -12,6 +12,7 @@ from tests.fuzz.client import Client, Found
 from tests.fuzz.corpus import script
 from tests.support.agent_process import AgentProcess
 from tests.support.editor import KEPT
+from tests.support.quiet import QUIET
 from tests.support.script_files import configure
 
 LIMIT = 1024 * 1024  # bytes of the longest frame that is sent
@@ -51,7 +52,7 @@ async def program(folder: Path, *, random: Random, version: int) -> AsyncGenerat
     configure(home / "claw", script(project))
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     keyring = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
-    environ = {**kept, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), **keyring}
+    environ = {**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), **keyring}
     process = AgentProcess.start(cwd=project, env=environ, stderr=folder / "stderr.txt")
     client = Client(PipeWire(process, random), random=random, cwd=str(project), version=version, limit=LIMIT)
     try:

@@ -18,12 +18,13 @@ from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine, OpenSession
 from tests.mcp.support import RAW_SERVER
 from tests.support.agent_process import eventually
+from tests.support.quiet import QUIET
 from tests.support.seen import Seen
 
 
 @asynccontextmanager
 async def _engine(home: Path) -> AsyncGenerator[Engine]:
-    environ = {"HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin"}
+    environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin"}
     async with open_engine(environ=environ) as engine:
         yield engine
 

@@ -9,13 +9,14 @@ from claw_acp.core.errors import StoreError
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.lifetimes import EngineHouse
+from tests.support.quiet import QUIET
 
 
 class Openings:
     """Opens a real engine, but first fails as often as there are troubles."""
 
     def __init__(self, home: Path, *troubles: Exception) -> None:
-        self._environ = {"CLAW_ACP_HOME": str(home)}
+        self._environ = {**QUIET, "CLAW_ACP_HOME": str(home)}
         self._troubles = list(troubles)
 
     @asynccontextmanager

@@ -21,6 +21,7 @@ from tests.support.agent_process import AgentProcess
 from tests.support.editor_desk import SILENCE, Files, Handler, Question, Terminals
 from tests.support.exchange import Call, Json, Outcome, RpcFailure, spoken, tool_calls
 from tests.support.official_schema import Judge, OfficialSchema
+from tests.support.quiet import QUIET
 from tests.support.raw_client import RawClient
 from tests.support.script_files import Script, configure
 
@@ -90,7 +91,7 @@ class Editor(RawClient):
         claw = home / "claw"
         configure(claw, script, more=config)
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        environment = {**kept, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})}
+        environment = {**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})}
         process = AgentProcess.start(
             cwd=project,
             env={name: value for name, value in environment.items() if value is not None},

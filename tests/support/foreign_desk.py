@@ -12,6 +12,7 @@ from acp.schema import ClientCapabilities, ClientSessionCapabilities, FileSystem
 from tests.support.foreign_editor import Decide, FillIn, ForeignEditor
 from tests.support.foreign_tap import no_complaints, tapped_agent
 from tests.support.official_schema import Judge, OfficialSchema
+from tests.support.quiet import QUIET
 from tests.support.script_files import Script
 
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR")
@@ -96,7 +97,7 @@ class Desk:
 
     def _environment(self) -> Mapping[str, str]:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        return {**kept, "HOME": str(self.home), "CLAW_ACP_HOME": str(self.claw), **self.env}
+        return {**kept, **QUIET, "HOME": str(self.home), "CLAW_ACP_HOME": str(self.claw), **self.env}
 
     def _log(self) -> str:
         return "".join(path.read_text(encoding="utf-8") for path in self.claw.glob("log/*.log"))

@@ -13,6 +13,7 @@ import httpx
 
 from tests.support.agent_process import EXIT_BOUND, PATIENCE, AgentProcess, eventually
 from tests.support.http2_transport import http2_client
+from tests.support.quiet import QUIET
 from tests.support.script_files import Script, configure
 
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
@@ -56,7 +57,7 @@ class RemoteServer:
         before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
         process = AgentProcess.start(
             cwd=project,
-            env={**kept, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})},
+            env={**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})},
             stderr=home / f"stderr-{os.urandom(4).hex()}.txt",
             command=(sys.executable, "-m", "claw_acp", "serve", "--listen", "127.0.0.1:0", *arguments),
         )
@@ -116,7 +117,7 @@ def refused_start(*arguments: str, home: Path, code: int = 1) -> str:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-m", "claw_acp", "serve", *arguments],
-        env={**kept, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw")},
+        env={**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

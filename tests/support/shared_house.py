@@ -26,6 +26,7 @@ from tests.support.editor import Editor
 from tests.support.editor_v2 import EditorV2
 from tests.support.exchange import Json
 from tests.support.official_schema import Judge, OfficialSchema
+from tests.support.quiet import QUIET
 from tests.support.script_files import Script, configure
 
 
@@ -155,7 +156,7 @@ class SharedHouse:
     ) -> "AsyncGenerator[SharedHouse]":
         claw = home / "claw"
         configure(claw, script, more=config)
-        environ = {"HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin"}
+        environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin"}
         house = EngineHouse(partial(open_engine, environ=environ))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(house.keep)
