@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import assert_never
 
 from claw_acp.contracts.provider import (
     TOOL_CHOICE,
+    Capabilities,
     ChatOptions,
     ChatRequest,
     ChatResponse,
@@ -30,16 +32,37 @@ from claw_acp.session.session import Session
 
 
 class ModelRequester:
-    """Asks one model in one session. `options` are taken anew for each request: a person may change them meanwhile."""
+    """Asks one model in one session, for one turn.
+
+    Args:
+        session: Where the answers go.
+        provider: Who is asked.
+        model: For `ChatRequest.model`.
+        options: Taken anew for each request: a person may change them meanwhile.
+        capabilities: What the model can do now; None: what the provider says.
+        notice: What a person should know about who answers; told with the first request.
+        clock: Time for ids.
+    """
 
     def __init__(
-        self, session: Session, *, provider: Provider, model: str, options: Callable[[], ChatOptions], clock: Clock
+        self,
+        session: Session,
+        *,
+        provider: Provider,
+        model: str,
+        options: Callable[[], ChatOptions],
+        clock: Clock,
+        capabilities: Callable[[], Capabilities] | None = None,
+        notice: str | None = None,
     ) -> None:
         self._session = session
         self._provider = provider
         self._model = model
         self._options = options
         self._clock = clock
+        self._capabilities = capabilities or partial(provider.capabilities, model)
+        self._notice = notice
+        self._told: set[tuple[str, str]] = set()
 
     async def ask(
         self, messages: Sequence[Message], *, tools: Sequence[ToolSpec], tool_choice: ToolChoice = "auto"
@@ -52,10 +75,11 @@ class ModelRequester:
         Raises:
             ProviderError: The request failed; what was already visible stays in the session.
         """
+        await self._introduce()
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))
         options = replace(self._options(), tool_choice=TOOL_CHOICE.get() or tool_choice)
-        seen = readable(messages, capabilities=self._provider.capabilities(self._model))
+        seen = readable(messages, capabilities=self._capabilities())
         request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options)
         response = await self._stream(message_id, request)
         await self._report_usage(message_id, response.usage)
@@ -78,9 +102,9 @@ class ModelRequester:
                             )
                         )
                     case Retrying(reason=reason, delay=delay):
-                        await self._warn(f"Trying again in {delay:.1f} s", reason)
+                        await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
                     case Switched(reason=reason, to=to):
-                        await self._warn(f"{to} answers instead", reason)
+                        await self._warn_once(f"{to} answers instead", reason)
                     case Spent():
                         pass  # TODO(cost)
                     case Finished(response=response):
@@ -92,6 +116,18 @@ class ModelRequester:
             provider=self._provider.name,
         )
 
+    async def _introduce(self) -> None:
+        notice, self._notice = self._notice, None
+        if notice is not None:
+            notice_id = new_id("ntc", clock=self._clock)
+            await self._session.publish(Notice(item=notice_id, severity="info", title=notice))
+
+    async def _warn_once(self, title: str, reason: str) -> None:
+        """Say what would be the same at each request of the turn only once."""
+        if (title, reason) not in self._told:
+            self._told.add((title, reason))
+            await self._warn(title, reason)
+
     async def _warn(self, title: str, reason: str) -> None:
         notice_id = new_id("ntc", clock=self._clock)
         await self._session.publish(Notice(item=notice_id, severity="warning", title=title, description=reason))
@@ -99,7 +135,7 @@ class ModelRequester:
     async def _report_usage(self, message_id: str, usage: Usage | None) -> None:
         if usage is None:
             return
-        window = self._provider.capabilities(self._model).context_window
+        window = self._capabilities().context_window
         used = usage.input_tokens + usage.output_tokens
         await self._session.publish(UsageChanged(item=message_id, used=used, size=window, request=usage))
 

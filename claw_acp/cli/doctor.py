@@ -82,8 +82,8 @@ def model_check(settings: Settings) -> Check:
     """Whether a new session has someone to answer."""
     try:
         choice = resolve(settings, model=None)
-        if choice.unread is not None:
-            settings.keys.fetch(choice.unread, settings.environ)
+        for reference in choice.unread:
+            settings.keys.fetch(reference, settings.environ)
     except ClawError as error:
         advice = "run claw-acp login, or mend config.toml or the environment"
         return Check(level="fail", subject="model", detail=error.message, advice=advice)

@@ -26,6 +26,13 @@ def obstacle(part: ContentPart, *, capabilities: Capabilities) -> str | None:
             return None
 
 
+def is_picture(part: ContentPart) -> bool:
+    """Whether a part is for models that see."""
+    if isinstance(part, ResourcePart):
+        return part.text is None and part.mime_type in IMAGE_TYPES
+    return isinstance(part, ImagePart)
+
+
 def readable(messages: Sequence[Message], *, capabilities: Capabilities) -> list[Message]:
     """The conversation with a sentence in the place of each part that the model cannot take in."""
     return [_readable(message, capabilities=capabilities) for message in messages]

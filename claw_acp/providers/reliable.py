@@ -24,7 +24,7 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
-from claw_acp.contracts.readable import readable
+from claw_acp.contracts.readable import is_picture, readable
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
     ContextTooLong,
@@ -37,7 +37,6 @@ from claw_acp.core.errors import (
     RateLimited,
     RequestRejected,
 )
-from claw_acp.core.messages import ImagePart
 from claw_acp.core.value import Value, replace
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
@@ -176,7 +175,7 @@ class _Run:
     def events(self) -> AsyncGenerator[StreamEvent]:
         """Ask the target."""
         target, request = self.target, self._request
-        if self.move.leg == 0 and not target.model and target.options is None:
+        if not target.model and target.options is None:
             return target.provider.stream(request)
         model = target.model or request.model
         can = target.provider.capabilities(model)
@@ -184,7 +183,7 @@ class _Run:
         if target.options is not None:
             effort = options.effort if can.thinking else target.options.effort
             options = replace(target.options, tool_choice=options.tool_choice, effort=effort)
-        messages = request.messages if self.move.leg == 0 else readable(request.messages, capabilities=can)
+        messages = request.messages if self._same_model(0) else readable(request.messages, capabilities=can)
         return target.provider.stream(replace(request, model=model, options=options, messages=messages))
 
     def finished(self, event: Finished, *, shown: bool) -> Finished:
@@ -282,12 +281,18 @@ def _legs(targets: Sequence[Target], model: str) -> Sequence[Leg]:
 
 
 def _who_can_take(request: ChatRequest, targets: Sequence[Target]) -> Sequence[Target]:
-    """The first target, and of the others those who see the pictures that the newest message of a person holds.
+    """The targets without those that cannot see the pictures in the newest message of a person.
 
-    Those of earlier messages are described to who cannot see.
+    The first model stays: whether it sees was judged before. Who cannot see has pictures of earlier messages described.
     """
     asked = next((message for message in reversed(request.messages) if message.role == "user"), None)
-    if asked is None or not any(isinstance(part, ImagePart) for part in asked.parts):
+    if asked is None or not any(is_picture(part) for part in asked.parts):
         return targets
-    first, *others = targets
-    return [first, *(other for other in others if other.provider.capabilities(other.model or request.model).images)]
+    first = targets[0]
+    chosen = (first.provider.name, first.model or request.model)
+
+    def takes(target: Target) -> bool:
+        model = target.model or request.model
+        return (target.provider.name, model) == chosen or target.provider.capabilities(model).images
+
+    return [target for target in targets if takes(target)]

@@ -1,27 +1,22 @@
-"""Which model answers: from a name, or from what can be used on this machine."""
+"""Which model answers: from a name, a route, or from what can be used on this machine."""
 
+import logging
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import cast
 
 from anyio import to_thread
 
-from claw_acp.config.finding import did_you_mean
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.provider_section import Options
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.provider import ChatOptions, Provider
-from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
-from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.core.errors import AuthRequired, ConfigError
-from claw_acp.core.value import Value, replace
+from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
+from claw_acp.core.value import replace
 from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.keys import FoundKey, find_key, require_key
-from claw_acp.providers.known import OFFLINE, SERVICES
+from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.offers import usable
-from claw_acp.providers.retry import RetryingProvider
-from claw_acp.providers.setups import setup_of
-from claw_acp.registry.entry_points import discover, load_extension
-from claw_acp.registry.reference import Ref
+from claw_acp.providers.route_rules import AUTO, DEFAULT, HINT, Rule, no_such_route, rules_of
+from claw_acp.providers.ways import named_model, ways_of
 
 OFFLINE_NOTICE = (
     "No model is set up, so the built-in offline assistant answers: it does simple file work and needs no network. "
@@ -29,141 +24,158 @@ OFFLINE_NOTICE = (
     "and start a new session. `claw-acp doctor` shows what was found."
 )
 
-
-class ModelChoice(Value):
-    """A model that can be asked.
-
-    Attributes:
-        provider_name: As configured: what stands before the `/`.
-        model: The model's own name, for `ChatRequest.model`.
-        setup: What the provider is made from; equal setups can share one provider.
-        options: The configured sampling, for `ChatRequest.options`.
-        notice: Something the user should be told about this choice, or None.
-        key_source: Where the key is, for people; None without one.
-        unread: Where the key is as long as it has not been read (see `resolve_ready`).
-    """
-
-    provider_name: str
-    model: str
-    setup: ProviderSetup
-    options: ChatOptions
-    notice: str | None = None
-    key_source: str | None = None
-    unread: KeyReference | None = None
-
-    @property
-    def name(self) -> str:
-        """`provider/model`."""
-        return f"{self.provider_name}/{self.model}"
-
-    def make_provider(self, *, clock: Clock = SYSTEM_CLOCK) -> Provider:
-        """A new provider; its wire family is imported now. Close it with `aclose`.
-
-        Raises:
-            ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
-        """
-        assert self.unread is None, "the key is still to be read: see resolve_ready"
-        provider = factory_of(self.setup)(replace(self.setup, clock=clock))
-        return provider if self.setup.kind in {"offline", "scripted"} else RetryingProvider(provider, clock=clock)
+log = logging.getLogger(__name__)
 
 
 def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
     """The choice for `model` (None: the configured one, else the first provider that can be used, else offline).
 
+    Nothing is waited for: what is kept in a keyring, or comes from a command, may be `unread`.
+
     Raises:
         AuthRequired: The named provider has no usable key; the text says which variable to set.
-        ConfigError: There is no such provider, or it is not configured completely.
+        ConfigError: There is no such provider or route, or it is not configured completely.
     """
-    cards = provider_cards(settings)
     wanted = model or settings.model
     if wanted is None:
-        return _firstusable(settings)
-    provider_name, slash, model_name = wanted.partition("/")
-    card = cards.get(provider_name)
-    if card is None or (slash and not model_name):
-        raise ConfigError(_no_such_model(wanted, providers=list(cards)))
-    card.check()
-    if not model_name:
-        if not card.models:
-            raise ConfigError(f'"{wanted}" names no model; write {provider_name}/NAME, or list models in config.toml')
-        model_name = card.models[0]
-    return _choice(card, model=model_name, key=require_key(card, settings=settings), settings=settings)
+        return _first_usable(settings)
+    if wanted == HINT + AUTO:
+        return _by_rules(settings)
+    if wanted.startswith(HINT):
+        return _route(wanted.removeprefix(HINT), settings=settings)
+    return _named(wanted, settings=settings)
 
 
 async def resolve_ready(settings: Settings, *, model: str | None) -> ModelChoice:
-    """The same with its key: one in a keyring or from a command is read now, in a thread.
+    """The same with its keys and headers: those in a keyring or from a command are read now, in a thread.
 
     Raises:
-        AuthRequired: As for `resolve`, or the key could not be read.
+        AuthRequired: As for `resolve`, or the key could not be read. Of the ways to take when that model fails, those
+            without a key are left out.
         ConfigError: As for `resolve`.
     """
     choice = resolve(settings, model=model)
-    if choice.unread is None:
+    wanted = unread_of(choice)
+    if not wanted:
         return choice
-    fetch = partial(settings.keys.fetch, choice.unread, settings.environ)
+    failures = await to_thread.run_sync(partial(_fetch, wanted, settings), abandon_on_cancel=True)
+    return _ready(resolve(settings, model=model), failures)
+
+
+def unread_of(choice: ModelChoice) -> Sequence[KeyReference]:
+    """Everything that is still to be read, each once."""
+    routes = [route for route in choice.routes.values() if isinstance(route, ModelChoice)]
+    others = (reference for way in choice.others for reference in way.unread)
+    below = (reference for route in routes for reference in unread_of(route))
+    return tuple(dict.fromkeys([*choice.unread, *others, *below]))
+
+
+def _fetch(wanted: Sequence[KeyReference], settings: Settings) -> Mapping[KeyReference, ConfigError]:
+    """Have everything read; what could not be, and why."""
+    failures: dict[KeyReference, ConfigError] = {}
+    for reference in wanted:
+        try:
+            settings.keys.fetch(reference, settings.environ)
+        except ConfigError as error:
+            failures[reference] = error
+    return failures
+
+
+def _ready(choice: ModelChoice, failures: Mapping[KeyReference, ConfigError]) -> ModelChoice:
+    """The choice with nothing in it that is unread."""
+    if choice.unread:
+        error = failures.get(choice.unread[0])
+        reason = error.message if error else "it changed while it was read; try again"
+        raise AuthRequired(f'there is no key for "{choice.provider_name}": {reason}') from error
+    for way in choice.others:
+        if way.unread:
+            log.info("fallback left out", extra={"fallback": way.answering, "reason": "its key cannot be read"})
+    routes: dict[str, ModelChoice | ClawError] = {}
+    for name, route in choice.routes.items():
+        try:
+            routes[name] = _ready(route, failures) if isinstance(route, ModelChoice) else route
+        except AuthRequired as error:
+            routes[name] = error
+    return replace(choice, others=tuple(way for way in choice.others if not way.unread), routes=routes)
+
+
+def _named(wanted: str, *, settings: Settings) -> ModelChoice:
+    cards = provider_cards(settings)
+    card, model = named_model(wanted, cards=cards)
+    return _choice(card, model=model, key=require_key(card, settings=settings), settings=settings)
+
+
+def _route(name: str, *, settings: Settings) -> ModelChoice:
+    wanted = settings.routes.get(name)
+    if wanted is None:
+        raise ConfigError(no_such_route(name, settings.routes))
+    if wanted.startswith(HINT):
+        raise ConfigError(f'the route "{name}" leads to {wanted}; a route leads to provider/model')
     try:
-        await to_thread.run_sync(fetch, abandon_on_cancel=True)
+        return replace(_named(wanted, settings=settings), hint=HINT + name)
+    except AuthRequired as error:
+        raise AuthRequired(f'the route "{name}" leads to {wanted}, but {error.message}') from error
     except ConfigError as error:
-        raise AuthRequired(f'there is no key for "{choice.provider_name}": {error.message}') from error
-    return resolve(settings, model=model)
+        raise ConfigError(f'the route "{name}" leads to {wanted}, but {error.message}') from error
 
 
-def factory_of(setup: ProviderSetup) -> ProviderFactory:
-    """What makes providers of the setup's wire family.
+def _by_rules(settings: Settings) -> ModelChoice:
+    """What `hint:auto` stands for: the choice when no rule fits, and the routes of the rules."""
+    rules = rules_of(settings)
+    wanted = dict.fromkeys([*_routes_of(rules, settings=settings), *({DEFAULT} & settings.routes.keys())])
+    routes: dict[str, ModelChoice | ClawError] = {}
+    for name in wanted:
+        try:
+            routes[name] = _route(name, settings=settings)
+        except ClawError as error:
+            routes[name] = error
+    usual = routes.get(DEFAULT) or _usual(settings)
+    if isinstance(usual, ClawError):
+        raise usual
+    return replace(usual, hint=HINT + AUTO, rules=rules, routes=routes)
 
-    Raises:
-        ConfigError: There is no such family, or it cannot be loaded.
-    """
-    families = discover("providers")
-    reference = families.get(setup.kind)
-    if reference is None:
-        hint = did_you_mean(setup.kind, families) or f"there are {', '.join(families) or 'none'}"
-        raise ConfigError(f'[providers.{setup.name}] has the unknown kind "{setup.kind}"; {hint}')
-    factory = load_extension(cast("Ref[ProviderFactory]", reference), kind="providers", name=setup.kind)
-    if factory is None:
-        raise ConfigError(f'the provider kind "{setup.kind}" ({reference.text}) cannot be loaded; the log says why')
-    return factory
+
+def _routes_of(rules: Sequence[Rule], *, settings: Settings) -> Sequence[str]:
+    for number, rule in enumerate(rules, 1):
+        if rule.route not in settings.routes:
+            raise ConfigError(f"number {number} of [[rules]]: {no_such_route(rule.route, settings.routes)}")
+    return [rule.route for rule in rules]
 
 
-def _firstusable(settings: Settings) -> ModelChoice:
+def _usual(settings: Settings) -> ModelChoice:
+    configured = settings.model
+    if configured is None or configured.startswith(HINT):
+        return _first_usable(settings)
+    return _named(configured, settings=settings)
+
+
+def _first_usable(settings: Settings) -> ModelChoice:
     # What a client has set up for this process comes before what was there anyway.
     for card in sorted(usable(settings), key=lambda card: not card.overridden):
         if card.models and card.name != OFFLINE.name:
             key = find_key(card, settings=settings, named=False)
-            return _choice(card, model=card.models[0], key=key, settings=settings)
+            choice = _choice(card, model=card.models[0], key=key, settings=settings)
+            return replace(choice, notice=_local_notice(choice.name, card.base_url)) if card.found else choice
     offline = provider_cards(settings)[OFFLINE.name]
     return replace(_choice(offline, model=offline.models[0], key=None, settings=settings), notice=OFFLINE_NOTICE)
 
 
+def _local_notice(model: str, address: str) -> str:
+    return (
+        f"No model is set up, so {model} answers, of the model server found at {address}. "
+        "To use another model, choose one, run `claw-acp login`, or set `model` in config.toml."
+    )
+
+
 def _choice(card: Card, *, model: str, key: FoundKey | None, settings: Settings) -> ModelChoice:
+    chosen, *others = ways_of(card, model, key=key, settings=settings)
     return ModelChoice(
-        provider_name=card.name,
-        model=model,
-        setup=setup_of(card, key=key.secret if key else None, settings=settings),
-        options=_chat_options(card.section.options),
+        provider_name=chosen.provider_name,
+        model=chosen.model,
+        setup=chosen.setup,
+        options=chosen.options,
+        retries=chosen.retries,
+        unread=chosen.unread,
         key_source=key.source if key else None,
-        unread=key.slow if key and key.secret is None else None,
+        others=tuple(others),
     )
-
-
-def _chat_options(options: Options) -> ChatOptions:
-    return ChatOptions(
-        max_tokens=options.max_tokens,
-        temperature=options.temperature,
-        top_p=options.top_p,
-        stop=options.stop,
-        effort=options.effort,
-    )
-
-
-def _no_such_model(wanted: str, *, providers: list[str]) -> str:
-    provider, slash, _ = wanted.partition("/")
-    if not slash:
-        for service in SERVICES.values():
-            if any(model.id == wanted for model in service.models):
-                return f'the model "{wanted}" lacks its provider; write {service.name}/{wanted}'
-        return f'the model "{wanted}" lacks its provider; write PROVIDER/{wanted} (there are {", ".join(providers)})'
-    if provider in providers:
-        return f'"{wanted}" names no model; write {provider}/NAME'
-    hint = did_you_mean(provider, providers) or f"there are {', '.join(providers)}"
-    return f'there is no provider "{provider}"; {hint} A new one needs [providers.{provider}] in config.toml'

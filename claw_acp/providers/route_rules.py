@@ -70,6 +70,20 @@ def offered_routes(settings: Settings) -> Mapping[str, str]:
     return {f"{HINT}{AUTO}": "Chosen by your rules for each message", **offered} if settings.rules else offered
 
 
+def model_behind(name: str, *, settings: Settings) -> str:
+    """The `provider/model` that a name stands for; of `hint:auto`, the one that answers when no rule fits.
+
+    Empty when it stands for nothing.
+    """
+    if not name.startswith(HINT):
+        return name
+    route = name.removeprefix(HINT)
+    if route != AUTO:
+        return settings.routes.get(route, "")
+    configured = settings.model or ""
+    return settings.routes.get(DEFAULT) or ("" if configured.startswith(HINT) else configured)
+
+
 def _rule(rule: RuleSection) -> Rule:
     return Rule(
         route=rule.route,

@@ -1,8 +1,11 @@
 """From what is configured to what a provider is made from."""
 
 import json
+from collections.abc import Iterator, Mapping
 
+from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.provider_section import ProviderSection, QuirksSection
+from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Cassette, Program, ProviderSetup, Quirks, Route
 from claw_acp.core.secret import Secret
@@ -13,7 +16,7 @@ _FAMILY_VARIABLES = {"bedrock": "AWS_"}
 
 
 def setup_of(card: Card, *, key: Secret | None, settings: Settings) -> ProviderSetup:
-    """What the provider of a card is made from, with one of its keys. Blocks where a header is kept in a keyring.
+    """What the provider of a card is made from, with one of its keys; headers and variables not read yet are missing.
 
     Raises:
         ConfigError: A header or variable that is kept elsewhere cannot be had.
@@ -38,10 +41,23 @@ def setup_of(card: Card, *, key: Secret | None, settings: Settings) -> ProviderS
     )
 
 
-def _headers(card: Card, *, settings: Settings) -> list[tuple[str, Secret]]:
-    return [
-        (name.lower(), Secret(text.get(settings.environ, settings.keys))) for name, text in card.section.headers.items()
-    ]
+def unread_texts(card: Card, *, settings: Settings) -> tuple[KeyReference, ...]:
+    """What of its headers and variables takes time to get and has not been read yet."""
+    texts = (*card.section.headers.values(), *card.section.env.values())
+    references = (text.reference for text in texts if text.reference.slow)
+    return tuple(reference for reference in references if settings.keys.known(reference) is None)
+
+
+def _headers(card: Card, *, settings: Settings) -> Iterator[tuple[str, Secret]]:
+    return ((name.lower(), value) for name, value in _texts(card.section.headers, settings=settings))
+
+
+def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[tuple[str, Secret]]:
+    for name, text in texts.items():
+        reference = text.reference
+        found = settings.keys.known(reference) if reference.slow else reference.resolve(settings.environ)
+        if found is not None:
+            yield name, Secret(text.before + found.reveal())
 
 
 def _quirks(quirks: QuirksSection) -> Quirks:
@@ -63,7 +79,7 @@ def _program(section: ProviderSection, *, settings: Settings) -> Program | None:
     return Program(
         command=section.command,
         args=section.args,
-        env=tuple((name, Secret(text.get(settings.environ, settings.keys))) for name, text in section.env.items()),
+        env=tuple(_texts(section.env, settings=settings)),
         cwd=section.cwd,
         protocol=section.protocol,
     )

@@ -19,9 +19,9 @@ from claw_acp.core.errors import (
 from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
+from claw_acp.providers.assembly import factory_of
 from claw_acp.providers.cards import Card
 from claw_acp.providers.keys import foreign_vendor
-from claw_acp.providers.resolve import factory_of
 
 TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
 LAST_WORDS = 1.0  # seconds to let go of the connections

@@ -15,9 +15,10 @@ from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.keys import FoundKey, find_key
 from claw_acp.providers.known import API_TYPES, OFFLINE
-from claw_acp.providers.resolve import ModelChoice, resolve
+from claw_acp.providers.resolve import resolve
 from claw_acp.providers.trial import Trial, try_key
 from claw_acp.runtime.engine import Engine
 
@@ -206,7 +207,7 @@ class Accounts:
     # ------------------------------------------------------------------ inside
 
     def _state(self, choice: ModelChoice) -> State:
-        if choice.setup in self._engine.refused:
+        if all(setup in self._engine.refused for setup in choice.keys):
             return "unauthenticated"
         return "authenticated" if choice.key_source or choice.setup.secrets else "not_required"
 

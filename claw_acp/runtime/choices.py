@@ -9,6 +9,7 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.value import replace
 from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.offers import available_models
+from claw_acp.providers.route_rules import model_behind
 from claw_acp.runtime.engine import OpenSession
 
 MODES: Sequence[Option] = (
@@ -46,7 +47,7 @@ def settings_in(opened: OpenSession, *, switches: bool) -> Sequence[Setting]:
         Setting(id="mode", name="Mode", category="mode", current=record.mode, options=MODES),
         Setting(id="model", name="Model", category="model", current=record.model, options=models(opened)),
     ]
-    if can_think(record.model):
+    if can_think(model_behind(record.model, settings=opened.settings)):
         settings.append(
             Setting(
                 id=THOUGHT_LEVEL,

@@ -1,7 +1,7 @@
 """The providers in use: one for each distinct setup, so that connections stay open from turn to turn."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -9,55 +9,77 @@ import anyio
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.clock import Clock
-from claw_acp.providers.resolve import ModelChoice
+from claw_acp.providers.assembly import plain, routed
+from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.reliable_course import Health
+from claw_acp.providers.tool_modes import ToolModes
 
 LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
 KEPT = 8  # providers whose connections are kept; a client may set a new token every few minutes
 
 
 class ProviderPool:
-    """Makes providers on first use and closes them at the end, or when many others were used since."""
+    """Makes providers on first use and closes them at the end, or when many others were used since.
 
-    def __init__(self, *, clock: Clock) -> None:
+    Attributes:
+        health: Which keys and models are left alone for a while, for all sessions.
+    """
+
+    def __init__(self, *, clock: Clock, tool_modes: ToolModes | None = None) -> None:
+        self.health = Health()
+        self._tool_modes = tool_modes
         self._clock = clock
         self._providers: dict[ProviderSetup, Provider] = {}  # the one used longest ago stands first
         self._users: Counter[ProviderSetup] = Counter()
 
     def get(self, choice: ModelChoice) -> Provider:
-        """The provider of a choice.
+        """The provider of a choice, with all that answer when it cannot.
 
         Raises:
             ConfigError: It cannot be made.
         """
-        provider = self._providers.pop(choice.setup, None) or choice.make_provider(clock=self._clock)
-        self._providers[choice.setup] = provider
-        return provider
+        return routed(choice, make=self._plain, health=self.health, clock=self._clock)
 
     @asynccontextmanager
     async def lent(self, choice: ModelChoice) -> AsyncGenerator[Provider]:
-        """The provider of a choice, sure to stay open inside the block.
+        """The provider of a choice; all that it may ask is sure to stay open inside the block.
 
         Raises:
             ConfigError: It cannot be made.
         """
         provider = self.get(choice)
-        self._users[choice.setup] += 1
+        setups = choice.setups
+        self._users.update(setups)
         try:
             yield provider
         finally:
-            self._users[choice.setup] -= 1
+            self._users.subtract(setups)
             await self._close_spare()
+
+    def _plain(self, setup: ProviderSetup) -> Provider:
+        provider = self._providers.pop(setup, None) or plain(setup, tool_modes=self._tool_modes, clock=self._clock)
+        self._providers[setup] = provider
+        return provider
 
     async def _close_spare(self) -> None:
         idle = [setup for setup in self._providers if not self._users[setup]]
-        for setup in idle[: max(0, len(self._providers) - KEPT)]:
+        spare = idle[: max(0, len(self._providers) - KEPT)]
+        for setup in spare:
             del self._users[setup]
-            provider = self._providers.pop(setup)
-            with anyio.move_on_after(LAST_WORDS, shield=True):
-                await provider.aclose()
+        await _close([self._providers.pop(setup) for setup in spare])
 
     async def aclose(self) -> None:
         """Close all of them."""
-        for provider in self._providers.values():
-            await provider.aclose()
+        providers = list(self._providers.values())
         self._providers.clear()
+        await _close(providers)
+
+
+async def _close(providers: Sequence[Provider]) -> None:
+    """Close providers beside one another, each within `LAST_WORDS`."""
+    if not providers:
+        return
+    with anyio.move_on_after(LAST_WORDS, shield=True):
+        async with anyio.create_task_group() as tasks:
+            for provider in providers:
+                tasks.start_soon(provider.aclose)

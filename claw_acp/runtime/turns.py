@@ -14,12 +14,15 @@ from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.command import Asks
 from claw_acp.contracts.provider import ChatOptions, Provider
-from claw_acp.contracts.readable import obstacle
-from claw_acp.core.errors import ClawError, InvalidRequest, ProviderAuthFailed
-from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
+from claw_acp.core.errors import ClawError
+from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
-from claw_acp.providers.resolve import ModelChoice, factory_of, resolve, resolve_ready
+from claw_acp.providers.assembly import factory_of
+from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.resolve import resolve
+from claw_acp.providers.tool_modes import ToolModes
+from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
 from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
@@ -38,7 +41,10 @@ class Turns:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._toolbox = make_toolbox()
-        self._providers = ProviderPool(clock=engine.clock)
+        self._providers = ProviderPool(
+            clock=engine.clock,
+            tool_modes=ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock),
+        )
         self._permissions = PermissionStore(engine.locations.permissions_file)
 
     async def run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
@@ -69,9 +75,9 @@ class Turns:
         told = await self._run_command(opened, prompt, desk=desk)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
-        choice = await resolve_ready(opened.settings, model=session.record.model)
+        choice = await choose_answerer(opened.settings, model=session.record.model, prompt=told, pool=self._providers)
         async with self._providers.lent(choice) as provider:
-            _check_attachments(provider, choice, told)
+            check_attachments(provider, choice, told)
             turn = self._turn(opened, choice=choice, provider=provider, desk=desk)
             return await self._run_turn(opened, turn, prompt, told=told, choice=choice, desk=desk)
 
@@ -92,12 +98,10 @@ class Turns:
         else:
             await session.change(title=title)
         try:
-            outcome = await turn.run(prompt, told=None if told is prompt else told, inserted=desk.inserted)
-        except ProviderAuthFailed:
-            self._engine.note_key(choice.setup, refused=True)
-            raise
-        self._engine.note_key(choice.setup, refused=False)
-        return outcome
+            return await turn.run(prompt, told=None if told is prompt else told, inserted=desk.inserted)
+        finally:
+            for setup in choice.setups:
+                self._engine.note_key(setup, refused=self._providers.health.is_refused(setup))
 
     def load_provider(self, opened: OpenSession) -> None:
         """Import what the session's model is reached by. Blocks: for a worker thread.
@@ -105,7 +109,8 @@ class Turns:
         A choice that cannot be made is left for the prompt to explain.
         """
         with contextlib.suppress(ClawError):
-            factory_of(resolve(opened.settings, model=opened.session.record.model).setup)
+            for setup in resolve(opened.settings, model=opened.session.record.model).setups:
+                factory_of(setup)
 
     async def aclose(self) -> None:
         """Close the providers."""
@@ -147,10 +152,16 @@ class Turns:
             gate=self._gate(opened, desk),
             desk=desk,
             clock=clock,
-            redactor=Redactor(choice.setup.secrets),
+            redactor=Redactor(choice.secrets),
         )
         requester = ModelRequester(
-            session, provider=provider, model=choice.model, options=partial(_options, opened, choice), clock=clock
+            session,
+            provider=provider,
+            model=choice.asked,
+            options=partial(_options, opened, choice),
+            capabilities=partial(capabilities_of, provider, choice),
+            notice=f"{choice.answering} answers, because it sees pictures" if choice.sees else None,
+            clock=clock,
         )
         return Turn(
             session,
@@ -176,14 +187,5 @@ class Turns:
 
 def _options(opened: OpenSession, choice: ModelChoice) -> ChatOptions:
     """The configured sampling, with what was chosen in the session."""
-    effort = effort_of(opened, model=choice.name, configured=choice.options.effort)
+    effort = effort_of(opened, model=choice.answering, configured=choice.options.effort)
     return replace(choice.options, effort=effort)
-
-
-def _check_attachments(provider: Provider, choice: ModelChoice, prompt: Sequence[ContentPart]) -> None:
-    """Pictures and sound depend on the model; of an attached document that cannot be read the model itself is told."""
-    capabilities = provider.capabilities(choice.model)
-    for part in prompt:
-        reason = obstacle(part, capabilities=capabilities)
-        if reason and isinstance(part, ImagePart | AudioPart):
-            raise InvalidRequest(f"{choice.name} {reason}; leave it out or choose another model")

@@ -16,8 +16,10 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import AuthRequired, ConfigError, ProviderAuthFailed
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import replace
+from claw_acp.providers.assembly import resilient
 from claw_acp.providers.offers import available_models
 from claw_acp.providers.overview import provider_states
+from claw_acp.providers.reliable import Reliable
 from claw_acp.providers.resolve import resolve, resolve_ready
 from claw_acp.runtime.models import KEPT, ProviderPool
 from tests.support.file_keyring import FileKeyring
@@ -95,9 +97,9 @@ async def test_a_key_in_the_keyring_is_read_when_it_is_needed_and_not_before(saf
     early = resolve(settings, model=None)
     assert (early.name, early.setup.api_key, early.key_source) == (ANTHROPIC, None, "login (the system keyring)")
     with pytest.raises(AssertionError):
-        early.make_provider()
+        resilient(early)
     ready = await resolve_ready(settings, model=None)
-    assert (ready.setup.api_key, ready.unread) == (Secret("sk-ant-safe"), None)
+    assert (ready.setup.api_key, ready.unread) == (Secret("sk-ant-safe"), ())
     assert key_of(settings) == "sk-ant-safe"
 
 
@@ -115,7 +117,7 @@ async def test_a_keyring_that_fails_is_a_missing_key_with_its_reason(
 async def test_a_key_from_a_command_belongs_to_its_vendor_as_well(tmp_path: Path) -> None:
     config = '[providers.anthropic]\napi_key = "command:echo sk-proj-1"\n'
     settings = configured(tmp_path, config, environ=os.environ)
-    assert resolve(settings, model=ANTHROPIC).unread is not None
+    assert resolve(settings, model=ANTHROPIC).unread
     with pytest.raises(AuthRequired, match=r"command:echo sk-proj-1.* looks like a key of OpenAI"):
         await resolve_ready(settings, model=ANTHROPIC)
 
@@ -167,7 +169,7 @@ async def test_headers_are_sent_and_never_shown(family: str, tmp_path: Path) -> 
             headers=(("authorization", Secret("Bearer hush-12345")), ("x-team", Secret("blue"))),
         )
         choice = replace(resolve(configured(tmp_path), model=None), setup=setup)
-        provider = choice.make_provider()
+        provider = resilient(choice)
         server.will_fail(401, {"error": {"message": "bad token hush-12345 of blue"}})
         with pytest.raises(ProviderAuthFailed) as refused:
             await provider.simple_chat("m", "hi")
@@ -178,6 +180,11 @@ async def test_headers_are_sent_and_never_shown(family: str, tmp_path: Path) -> 
     assert "bad token *** of blue" in refused.value.message
 
 
+def plain_in(provider: Provider) -> Provider:
+    assert isinstance(provider, Reliable)
+    return provider.targets[0].provider
+
+
 async def test_of_many_set_ups_the_oldest_are_closed_but_none_in_use(tmp_path: Path) -> None:
     base = resolve(configured(tmp_path, environ=VENDOR), model=None)
 
@@ -185,12 +192,16 @@ async def test_of_many_set_ups_the_oldest_are_closed_but_none_in_use(tmp_path: P
         return replace(base.setup, headers=(("x-token", Secret(str(number))),))
 
     pool = ProviderPool(clock=FixedClock())
+
+    def kept(number: int) -> Provider:
+        return plain_in(pool.get(replace(base, setup=choice(number))))
+
     async with pool.lent(replace(base, setup=choice(0))) as first:
         seen: list[Provider] = []
         for number in range(1, KEPT + 3):
             async with pool.lent(replace(base, setup=choice(number))) as provider:
-                seen.append(provider)
-        assert pool.get(replace(base, setup=choice(0))) is first
-    assert pool.get(replace(base, setup=choice(KEPT + 2))) is seen[-1]
-    assert pool.get(replace(base, setup=choice(1))) is not seen[0]
+                seen.append(plain_in(provider))
+        assert kept(0) is plain_in(first)
+    assert kept(KEPT + 2) is seen[-1]
+    assert kept(1) is not seen[0]
     await pool.aclose()

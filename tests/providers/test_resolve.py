@@ -12,8 +12,10 @@ from claw_acp.contracts.provider import ChatRequest
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
+from claw_acp.providers.assembly import resilient
+from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.offers import available_models
-from claw_acp.providers.resolve import OFFLINE_NOTICE, ModelChoice, resolve
+from claw_acp.providers.resolve import OFFLINE_NOTICE, resolve
 
 
 def configured(home: Path, text: str = "", environ: Mapping[str, str] | None = None) -> Settings:
@@ -152,7 +154,7 @@ def test_a_model_that_cannot_be_asked_says_what_to_write(text: str, model: str, 
 def test_an_unknown_kind_names_the_nearest(tmp_path: Path) -> None:
     choice = resolve(configured(tmp_path, '[providers.a]\nkind = "opena"\n'), model="a/x")
     with pytest.raises(ConfigError, match='unknown kind "opena"; did you mean "openai"'):
-        choice.make_provider()
+        resilient(choice)
 
 
 def test_configured_sampling_travels_with_the_choice(tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ async def test_a_scripted_provider_plays_its_script(tmp_path: Path) -> None:
     (tmp_path / "play.json").write_text('{"turns": [{"steps": [{"text": "Good morning."}]}]}')
     settings = configured(tmp_path, '[providers.play]\nkind = "scripted"\nscript = "play.json"\nmodels = ["a"]\n')
     choice = resolve(settings, model=None)
-    provider = choice.make_provider()
+    provider = resilient(choice)
     answer = await provider.chat(ChatRequest(model=choice.model, messages=[Message.user("hello")]))
     await provider.aclose()
     assert (choice.name, answer.text) == ("play/a", "Good morning.")
@@ -198,6 +200,6 @@ async def test_a_scripted_provider_plays_its_script(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "offline"])
 async def test_every_built_in_kind_makes_a_provider_of_its_configured_name(kind: str, tmp_path: Path) -> None:
     settings = configured(tmp_path, f'[providers.mine]\nkind = "{kind}"\nbase_url = "http://127.0.0.1:1/v1"\n')
-    provider = resolve(settings, model="mine/x").make_provider()
+    provider = resilient(resolve(settings, model="mine/x"))
     assert provider.name == "mine"
     await provider.aclose()

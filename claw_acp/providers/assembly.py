@@ -1,0 +1,107 @@
+"""How a provider is put together: plain from its set-up, resilient from a choice, routed when that was a hint."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, cast
+
+import anyio
+
+from claw_acp.config.finding import did_you_mean
+from claw_acp.contracts.provider import Provider
+from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import replace
+from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.reliable import Reliable, Target
+from claw_acp.providers.reliable_course import Health
+from claw_acp.providers.route_rules import HINT
+from claw_acp.providers.router import Lane, Router
+from claw_acp.providers.tool_modes import ToolGuide, ToolModes
+from claw_acp.registry.entry_points import discover, load_extension
+from claw_acp.registry.reference import Ref
+
+WITHIN = frozenset({"offline", "scripted"})
+"""Kinds that answer by themselves: what fails there would fail again, and a test wants to see how."""
+
+MakePlain: TypeAlias = Callable[[ProviderSetup], Provider]
+
+log = logging.getLogger(__name__)
+
+
+def factory_of(setup: ProviderSetup) -> ProviderFactory:
+    """What makes providers of the setup's wire family.
+
+    Raises:
+        ConfigError: There is no such family, or it cannot be loaded.
+    """
+    families = discover("providers")
+    reference = families.get(setup.kind)
+    if reference is None:
+        hint = did_you_mean(setup.kind, families) or f"there are {', '.join(families) or 'none'}"
+        raise ConfigError(f'[providers.{setup.name}] has the unknown kind "{setup.kind}"; {hint}')
+    factory = load_extension(cast("Ref[ProviderFactory]", reference), kind="providers", name=setup.kind)
+    if factory is None:
+        raise ConfigError(f'the provider kind "{setup.kind}" ({reference.text}) cannot be loaded; the log says why')
+    return factory
+
+
+def plain(setup: ProviderSetup, *, tool_modes: ToolModes | None = None, clock: Clock = SYSTEM_CLOCK) -> Provider:
+    """A new provider with one key, that asks once. Its wire family is imported now. Close it with `aclose`.
+
+    Args:
+        setup: What it is made from.
+        tool_modes: Which models need tools in words; None: all are given them in their vendor's own way.
+        clock: Its time.
+
+    Raises:
+        ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
+    """
+    provider = factory_of(setup)(replace(setup, clock=clock))
+    return provider if tool_modes is None or setup.kind in WITHIN else ToolGuide(provider, memory=tool_modes)
+
+
+def resilient(
+    choice: ModelChoice,
+    *,
+    make: MakePlain = plain,
+    health: Health | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+) -> Provider:
+    """The provider of a choice, with all that answer when it cannot. `make` gives the plain providers.
+
+    Raises:
+        ConfigError: The chosen provider cannot be made; others that cannot are left out, with a line in the log.
+    """
+    assert not choice.unread, "the key is still to be read: see resolve_ready"
+    chosen = make(choice.setup)
+    if choice.setup.kind in WITHIN and not choice.others:
+        return chosen
+    targets = [Target(provider=chosen, retries=choice.retries, account=choice.setup)]
+    for way in choice.others:
+        try:
+            provider = make(way.setup)
+        except ConfigError as error:
+            log.warning("fallback left out", extra={"fallback": way.answering, "reason": error.message})
+            continue
+        options = None if way.answering == choice.answering else way.options
+        targets.append(
+            Target(provider=provider, model=way.model, options=options, retries=way.retries, account=way.setup)
+        )
+    return Reliable(targets, health=health, secrets=choice.secrets, clock=clock, sleep=sleep)
+
+
+def routed(
+    choice: ModelChoice, *, make: MakePlain = plain, health: Health | None = None, clock: Clock = SYSTEM_CLOCK
+) -> Provider:
+    """The provider of a choice that answers to `choice.asked`: a route's name where one was chosen.
+
+    Raises:
+        ConfigError: As for `resilient`.
+    """
+    provider = resilient(choice, make=make, health=health, clock=clock)
+    if not choice.hint:
+        return provider
+    lane = Lane(provider=provider, model=choice.model)
+    return Router(lane, routes={choice.hint.removeprefix(HINT): lane})

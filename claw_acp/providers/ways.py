@@ -1,0 +1,118 @@
+"""The ways to a model, in the order in which they are tried: its keys, other models, then other providers."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from claw_acp.config.finding import did_you_mean
+from claw_acp.config.provider_section import Options
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ChatOptions
+from claw_acp.core.errors import ClawError, ConfigError
+from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.choice import Way
+from claw_acp.providers.keys import FoundKey, further_keys, require_key
+from claw_acp.providers.known import SERVICES
+from claw_acp.providers.setups import setup_of, unread_texts
+
+DEPTH = 3  # steps from the chosen provider to one that answers in its place
+
+log = logging.getLogger(__name__)
+
+
+def named_model(wanted: str, *, cards: Mapping[str, Card]) -> tuple[Card, str]:
+    """The provider of `provider/model`, or of `provider` alone, and the model's own name.
+
+    Raises:
+        ConfigError: There is no such provider, or it is not configured completely.
+    """
+    provider_name, slash, model_name = wanted.partition("/")
+    card = cards.get(provider_name)
+    if card is None or (slash and not model_name):
+        raise ConfigError(_no_such_model(wanted, providers=list(cards)))
+    card.check()
+    if not model_name:
+        if not card.models:
+            raise ConfigError(f'"{wanted}" names no model; write {provider_name}/NAME, or list models in config.toml')
+        model_name = card.models[0]
+    return card, model_name
+
+
+def ways_of(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Way]:
+    """Every way, the chosen one first. Others that cannot be used are left out, with a line in the log.
+
+    Raises:
+        ConfigError: The chosen one cannot be used.
+    """
+    return list(_Walk(settings).through(card, model, key=key, depth=0))
+
+
+class _Walk:
+    """Goes from provider to provider, depth first; each model of each is met once, so circles end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._met: set[tuple[str, str]] = set()
+
+    @cached_property
+    def _cards(self) -> Mapping[str, Card]:
+        return provider_cards(self._settings)
+
+    def through(self, card: Card, model: str, *, key: FoundKey | None, depth: int) -> Iterator[Way]:
+        settings = self._settings
+        keys = [key, *further_keys(card, settings=settings)]
+        for name in (model, *card.section.fallback_models):
+            if (card.name, name) not in self._met:
+                self._met.add((card.name, name))
+                for each in keys:
+                    yield _way(card, name, key=each, settings=settings)
+        if depth < DEPTH:
+            for wanted in card.section.fallback:
+                yield from self._fallback(wanted, depth=depth + 1)
+
+    def _fallback(self, wanted: str, *, depth: int) -> Iterator[Way]:
+        try:
+            card, model = named_model(wanted, cards=self._cards)
+            if (card.name, model) in self._met:
+                return
+            key = require_key(card, settings=self._settings)
+            ways = list(self.through(card, model, key=key, depth=depth))
+        except ClawError as error:
+            log.info("fallback left out", extra={"fallback": wanted, "reason": error.message})
+            return
+        yield from ways
+
+
+def _way(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Way:
+    unread = (key.slow,) if key and key.slow and key.secret is None else ()
+    return Way(
+        provider_name=card.name,
+        model=model,
+        setup=setup_of(card, key=key.secret if key else None, settings=settings),
+        options=_chat_options(card.section.options),
+        retries=card.section.retries,
+        unread=(*unread, *unread_texts(card, settings=settings)),
+    )
+
+
+def _chat_options(options: Options) -> ChatOptions:
+    return ChatOptions(
+        max_tokens=options.max_tokens,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        stop=options.stop,
+        effort=options.effort,
+    )
+
+
+def _no_such_model(wanted: str, *, providers: list[str]) -> str:
+    provider, slash, _ = wanted.partition("/")
+    if not slash:
+        for service in SERVICES.values():
+            if any(model.id == wanted for model in service.models):
+                return f'the model "{wanted}" lacks its provider; write {service.name}/{wanted}'
+        return f'the model "{wanted}" lacks its provider; write PROVIDER/{wanted} (there are {", ".join(providers)})'
+    if provider in providers:
+        return f'"{wanted}" names no model; write {provider}/NAME'
+    hint = did_you_mean(provider, providers) or f"there are {', '.join(providers)}"
+    return f'there is no provider "{provider}"; {hint} A new one needs [providers.{provider}] in config.toml'

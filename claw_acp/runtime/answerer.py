@@ -1,0 +1,60 @@
+"""Who answers a prompt: the session's model, the one its route leads to, or the one that sees."""
+
+from collections.abc import Sequence
+
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import Capabilities, Provider
+from claw_acp.contracts.readable import is_picture, obstacle
+from claw_acp.core.errors import AuthRequired, ConfigError, InvalidRequest
+from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
+from claw_acp.core.value import replace
+from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.resolve import resolve_ready
+from claw_acp.runtime.models import ProviderPool
+
+
+async def choose_answerer(
+    settings: Settings, *, model: str, prompt: Sequence[ContentPart], pool: ProviderPool
+) -> ModelChoice:
+    """The choice for a prompt. Pictures go to the session's model if it sees, else to the configured `vision_model`.
+
+    Raises:
+        AuthRequired: Who should answer has no usable key.
+        ConfigError: There is no such model, or it is not configured completely.
+    """
+    said = "".join(part.text for part in prompt if isinstance(part, TextPart))
+    choice = (await resolve_ready(settings, model=model)).for_message(said)
+    seeing = settings.vision_model
+    if seeing is None or not any(is_picture(part) for part in prompt):
+        return choice
+    if pool.get(choice).capabilities(choice.asked).images:
+        return choice
+    try:
+        return replace(await resolve_ready(settings, model=seeing), sees=True)
+    except AuthRequired as error:
+        raise AuthRequired(_blind(choice, seeing, error.message)) from error
+    except ConfigError as error:
+        raise ConfigError(_blind(choice, seeing, error.message)) from error
+
+
+def capabilities_of(provider: Provider, choice: ModelChoice) -> Capabilities:
+    """What the model that will be asked can do. One that is configured for pictures sees, whatever is known of it."""
+    known = provider.capabilities(choice.asked)
+    return replace(known, images=True) if choice.sees else known
+
+
+def check_attachments(provider: Provider, choice: ModelChoice, prompt: Sequence[ContentPart]) -> None:
+    """Pictures and sound depend on the model; of an attached document that cannot be read the model itself is told.
+
+    Raises:
+        InvalidRequest: There is one that the model cannot take in.
+    """
+    capabilities = capabilities_of(provider, choice)
+    for part in prompt:
+        reason = obstacle(part, capabilities=capabilities)
+        if reason and isinstance(part, ImagePart | AudioPart):
+            raise InvalidRequest(f"{choice.name} {reason}; leave it out or choose another model")
+
+
+def _blind(choice: ModelChoice, seeing: str, reason: str) -> str:
+    return f'{choice.name} does not read images, and vision_model = "{seeing}" cannot be used: {reason}'
