@@ -13,7 +13,7 @@ import anyio
 import httpx
 from anyio import to_thread
 
-from claw_acp.contracts.provider_setup import Route
+from claw_acp.contracts.provider_setup import Cassette, Route
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
     MalformedReply,
@@ -30,6 +30,7 @@ from claw_acp.core.value import Value
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
 from claw_acp.net.refusals import read_refusal, refusal_error, refusal_in_reply
+from claw_acp.net.tape import Tape
 from claw_acp.net.trust import trusted, trusted_besides
 
 CONNECT_TIMEOUT = 10.0  # seconds until TCP and TLS stand
@@ -73,7 +74,7 @@ class HttpService:
     """One service at one base URL, with the headers every request carries.
 
     The client is made at the first request and keeps connections between requests; proxies come from the environment,
-    or from `route`. `secrets` are never shown in an error.
+    or from `route`. `secrets` are never shown in an error. With a `cassette` all exchanges are recorded, or replayed.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class HttpService:
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         route: Route = USUAL_ROUTE,
         signer: Signer | None = None,
+        cassette: Cassette | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._provider = provider
@@ -95,6 +97,7 @@ class HttpService:
         self._timeouts = timeouts
         self._route = route
         self._signer = signer
+        self._tape = Tape(cassette, provider=provider, secrets=self._secrets) if cassette else None
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
 
@@ -106,8 +109,7 @@ class HttpService:
         Raises:
             ProviderError: The service could not be reached, refused, fell silent or broke off.
         """
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        response = await self._open("POST", path, content=content, model=model)
+        response = await self._open("POST", path, content=_encoded(body), model=model)
         try:
             await self._refuse_unstreamed(response, model=model)
             # aiter_raw hands over what was read; aiter_bytes costs a decoder, needed only where we were not obeyed
@@ -127,9 +129,20 @@ class HttpService:
         Raises:
             ProviderError: As for `stream`; MalformedReply when it is no JSON.
         """
+        return await self._json("GET", path, content=None)
+
+    async def post_json(self, path: str, *, body: JsonObject) -> JsonValue:
+        """POST a JSON body; the reply is a JSON document, as for `get_json`.
+
+        Raises:
+            ProviderError: As for `get_json`.
+        """
+        return await self._json("POST", path, content=_encoded(body))
+
+    async def _json(self, method: str, path: str, *, content: bytes | None) -> JsonValue:
         try:
             with anyio.fail_after(LIST_TIMEOUT):
-                body = await self._get(path)
+                body = await self._whole(method, path, content=content)
         except TimeoutError as error:
             text = f"{self._provider}: {self._where()} did not answer {path} within {LIST_TIMEOUT:g} s."
             raise ProviderTimeout(f"{text} Try again in a moment.", provider=self._provider) from error
@@ -147,6 +160,10 @@ class HttpService:
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
+
+    def trouble(self) -> str:
+        """What went wrong beside the requests and is to be said once, now; else empty."""
+        return self._tape.trouble() if self._tape else ""
 
     # ------------------------------------------------------------------ requests
 
@@ -169,7 +186,8 @@ class HttpService:
                 request.headers.update(
                     await self._signer.sign(method, str(request.url), headers=sent, body=content or b"")
                 )
-            response = await client.send(request, stream=True)
+            tape = self._tape
+            response = await (tape.send(client, request, path=path) if tape else client.send(request, stream=True))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._unanswered(error) from error
         # httpcore looks this up again when the body is first read: from now on the bound is the one between reads
@@ -182,8 +200,8 @@ class HttpService:
             with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
                 await response.aclose()
 
-    async def _get(self, path: str) -> bytes:
-        response = await self._open("GET", path, content=None)
+    async def _whole(self, method: str, path: str, *, content: bytes | None) -> bytes:
+        response = await self._open(method, path, content=content)
         try:
             return await self._read(response, limit=JSON_BODY_LIMIT)
         finally:
@@ -328,6 +346,10 @@ class HttpService:
         """The most exact words in a chain of causes: `Connection refused`, not `All connection attempts failed`."""
         words = [text for cause in _causes(error) if (text := _words(cause))]
         return masked(words[-1] if words else type(error).__name__, secrets=self._secrets)
+
+
+def _encoded(body: JsonObject) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
