@@ -41,6 +41,7 @@ class HttpProvider(Provider):
         self._clock = setup.clock
         self._secrets = tuple(secret.strip() for secret in setup.secrets if secret.strip())
         key, key_signer = authorized(setup, family=authorization)
+        replays = setup.cassette is not None and setup.cassette.mode == "replay"
         self._service = HttpService(
             provider=setup.name,
             base_url=setup.base_url or base_url,
@@ -48,7 +49,8 @@ class HttpProvider(Provider):
             secrets=self._secrets,
             timeouts=timeouts or _timeouts(setup),
             route=setup.route,
-            signer=signer or key_signer,
+            signer=None if replays else signer or key_signer,
+            cassette=setup.cassette,
             clock=setup.clock,
         )
 
