@@ -14,7 +14,7 @@ _SMALLEST_SHOWN: Final = DOLLAR // 10_000
 
 
 def from_dollars(dollars: float) -> int:
-    """An amount in dollars; exact up to nine thousand dollars, and to a billionth beyond."""
+    """An amount in dollars; exact up to two thousand dollars, and to a billionth beyond."""
     return round(dollars * DOLLAR)
 
 

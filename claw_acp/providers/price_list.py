@@ -1,0 +1,79 @@
+"""Which price applies to a model: the user's own, that of the vendor, nothing at all, or nobody knows."""
+
+import re
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from claw_acp.config.model import PriceSection
+from claw_acp.config.settings import Settings
+from claw_acp.core.messages import Usage
+from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.cost import FREE, Price, cost_of, rate_of
+from claw_acp.providers.prices import VENDORS, Row
+
+_BUILT_IN: Final = frozenset({"offline", "scripted"})
+_GATEWAYS: Final = frozenset({"litellm"})  # run on this machine, and pass requests on to services that charge
+_CLOUD: Final = re.compile(r"[:-]cloud$")  # models that Ollama does not run itself
+_DATED: Final = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$")
+
+
+class PriceList:
+    """Prices under some settings. Looked up when they are first asked for, and remembered."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._known: dict[str, Price | None] = {}
+
+    def price(self, name: str) -> Price | None:
+        """The price of `provider/model`; None when it is not known."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def cost(self, name: str, usage: Usage) -> int | None:
+        """What a request to `provider/model` cost, in picodollars; None when its price is not known."""
+        price = self.price(name)
+        return None if price is None else cost_of(usage, price)
+
+    def _find(self, name: str) -> Price | None:
+        provider, _, model = name.partition("/")
+        own = self._settings.prices.get(name) or self._settings.prices.get(f"{provider}/*")
+        if own is not None:
+            return _price_of(own)
+        card = provider_cards(self._settings).get(provider)
+        if card is None:
+            return None
+        if card.kind in _BUILT_IN or _costs_nothing(card, model):
+            return FREE
+        return _vendor_price(_ROWS.get(provider, {}), model) if card.at_home and not card.overridden else None
+
+
+def _price_of(section: PriceSection) -> Price:
+    return Price(rate=rate_of(section.input, section.output, section.cached_read, section.cached_write))
+
+
+def _costs_nothing(card: Card, model: str) -> bool:
+    """Whether the model runs on a machine of the user's own."""
+    local = card.service is not None and card.service.local and card.name not in _GATEWAYS
+    return local and not _CLOUD.search(model) and _is_near(urlsplit(card.base_url).hostname or "")
+
+
+def _is_near(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False
+
+
+def _vendor_price(rows: Mapping[str, Row], model: str) -> Price | None:
+    row = rows.get(model) or rows.get(_DATED.sub("", model))
+    if row is None:
+        return None
+    return Price(rate=rate_of(*row.price), above=row.above, long=rate_of(*row.long) if row.long else None)
+
+
+_ROWS: Final = {vendor: {row.model: row for row in rows} for vendor, rows in VENDORS.items()}
