@@ -14,6 +14,7 @@ _KEY_SHAPES = re.compile(
     r"|\b(?:gsk|gh[opsu]|github_pat)_[\w*]{8,}"
     r"|\bxox[abp]-[\w*-]{8,}"
     r"|\bAIza[\w*-]{8,}"
+    r"|(?<=x-amz-security-token:)[^\s\"']{8,}"  # AWS shows the request that it would have signed
     r"|(?<=\bBearer )[^\s\"']{8,}"
 )
 

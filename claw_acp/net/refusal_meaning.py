@@ -46,6 +46,16 @@ UNKNOWN_MODEL: Final = Meaning(
 LIMITED: Final = Meaning(RateLimited, "is limiting requests", "Wait a moment and send the prompt again.")
 
 _AUTH = Meaning(ProviderAuthFailed, "refused the API key", "Check the key configured for this provider.")
+_AWS = Meaning(
+    ProviderAuthFailed,
+    "refused the AWS credentials",
+    "Renew them, or see what `aws sts get-caller-identity` says of them.",
+)
+_NO_ACCESS = Meaning(
+    ProviderAuthFailed,
+    "does not let this account use the model",
+    "Ask for access to the model in the vendor's console, or choose another model.",
+)
 _SPENT = Meaning(
     QuotaExceeded,
     "has no credit left for this account",
@@ -136,8 +146,14 @@ _MODEL = _words(
     r"\bmodel\W+(?:\S{1,80}\s+)?(?:is |was )?(?:not supported|unsupported|unknown|invalid|not available)",
     r"no endpoints found for",  # OpenRouter
     r"DeploymentNotFound",  # Azure
+    r"model identifier is invalid",  # Bedrock
+    r"could not resolve the foundation model",
 )
 _KEY = _words(r"api key not valid", r"api key expired", r"API_KEY_INVALID")  # Google says 400
+_SIGNED = _words(
+    r"security token", r"UnrecognizedClient", r"InvalidSignature", r"ExpiredToken", r"InvalidClientTokenId"
+)
+_ACCESS = _words(r"access to the model", r"model access")
 _FILTER = _words(r"\bcontent_filter\b", r"ResponsibleAIPolicyViolation")
 
 _BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
@@ -146,6 +162,8 @@ _BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
     (frozenset({400}), _FILTER, _FILTERED),
     (frozenset({400}), _KEY, _AUTH),
     (frozenset({400, 413, 422}), _CONTEXT, _TOO_LONG),
+    (frozenset({400, 401, 403}), _SIGNED, _AWS),
+    (frozenset({403}), _ACCESS, _NO_ACCESS),
     (frozenset({400, 403, 429}), _QUOTA, _SPENT),
     (frozenset({400, 403, 404, 422}), _MODEL, UNKNOWN_MODEL),
     (frozenset({404}), _words(r"no endpoints found"), _REJECTED),
@@ -159,5 +177,6 @@ _BY_STATUS: Final = {
     408: _FAILED,
     409: _FAILED,
     413: _TOO_LONG,
+    424: _FAILED,  # Bedrock: the model failed
     429: LIMITED,
 }

@@ -22,6 +22,8 @@ RETRY_AFTER_CAP = 60.0  # seconds; nobody sits longer before an editor
 WORDS_LIMIT = 500  # characters of the vendor's text that people see
 TOO_MANY = 429  # HTTP status: too many requests
 
+_WORDS_AT = ("message", "Message", "detail", "msg")
+
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 
 
@@ -50,6 +52,7 @@ def read_refusal(
         value = None
     else:
         words, kind = _said(value)
+    kind = f"{kind} {headers.get('x-amzn-errortype', '').partition(':')[0]}".strip()  # where AWS says it
     delay = _asked_delay(value)
     told = retry_after(headers, clock=clock)
     return Refusal(
@@ -156,7 +159,9 @@ def _said(value: JsonValue) -> tuple[str, str]:
         value = error
     elif isinstance(error, str):
         return error, ""
-    words = next((text for key in ("message", "detail", "msg") if isinstance(text := value.get(key), str)), "")
+    words = next(
+        (text for key in ("message", "Message", "detail", "msg") if isinstance(text := value.get(key), str)), ""
+    )
     filtered = _filtered(value)
     if filtered:
         words = f"{words} (filtered: {', '.join(filtered)})"
