@@ -48,7 +48,7 @@ def messages_request(request: ChatRequest, *, provider: str) -> JsonObject:
     if system:
         body["system"] = [{"type": "text", "text": "\n\n".join(system), "cache_control": _CACHED}]
     body |= _tools(request.tools, options=request.options, cached=not system)
-    thinking = _thinking(request, turns=turns)
+    thinking = asked_thinking(request, begun_without=_round_began_without_thinking(turns))
     body |= thinking
     body |= _sampling(request, thinks=bool(thinking))
     return body
@@ -70,16 +70,19 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions, cached: bool) -> 
     return {"tools": rows} if choice is None else {"tools": rows, "tool_choice": choice}
 
 
-def _thinking(request: ChatRequest, *, turns: Sequence[tuple[str, list[Block]]]) -> JsonObject:
-    """Thinking as asked for, where the API allows it: not with a forced tool, nor in a round begun without it."""
+def asked_thinking(request: ChatRequest, *, begun_without: bool) -> JsonObject:
+    """Thinking as asked for, where the API allows it: not with a forced tool, nor in a round `begun_without` it.
+
+    These are members of the body, wherever these models are served.
+    """
     effort = request.options.effort
     style = thinking_style(request.model)
     if effort is None or effort == "off" or style == "none":
         return {}
-    if request.options.tool_choice not in {"auto", "none"} or _round_began_without_thinking(turns):
+    if request.options.tool_choice not in {"auto", "none"} or begun_without:
         return {}
     if style == "adaptive":
-        return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+        return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": effort}}
     most = (request.options.max_tokens or DEFAULT_MAX_TOKENS) - ROOM_TO_ANSWER
     budget = min(_BUDGETS[effort], most)
     return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= LEAST_BUDGET else {}

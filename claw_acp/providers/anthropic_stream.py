@@ -137,9 +137,15 @@ class AnthropicStream:
             block.text.append(text)
             events.append(TextChunk(text=text) if block.kind == "text" else ThoughtChunk(text=text))
 
-    def _message_delta(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
-        self._stop = text_at(object_at(message, "delta"), "stop_reason") or self._stop
+    def _message_delta(self, message: JsonObject, events: list[StreamEvent]) -> None:
+        delta = object_at(message, "delta")
+        self._stop = text_at(delta, "stop_reason") or self._stop
         self._count(object_at(message, "usage"))
+        why = text_at(object_at(delta, "stop_details"), "explanation")
+        if why and not any(block.text for block in self._blocks.values() if block.kind == "text"):
+            said = _Block(kind="text")  # a refusal without a word would leave people guessing
+            self._blocks[max(self._blocks, default=-1) + 1] = said
+            self._say(said, why, events)
 
     def _message_stopped(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
         self.done = True

@@ -36,7 +36,7 @@ _ROWS = (
     _row(r"\bo[134]\b", 200_000, images=True, thinking=True),
     _row(r"claude-(?:2|instant)", 100_000),
     _row(r"claude-3-(?:opus|sonnet|haiku|5)", 200_000, images=True),
-    _row(r"claude-(?:opus-4-[678]|sonnet-4-6|sonnet-5)", 1_000_000, images=True, thinking=True),
+    _row(r"claude-(?:opus-4-[678]|sonnet-4-6|(?:opus|sonnet|fable)-5)", 1_000_000, images=True, thinking=True),
     _row(r"claude", 200_000, images=True, thinking=True),
     _row(r"gemini-(?:1\.5|2\.0)", 1_000_000, images=True),
     _row(r"gemini", 1_000_000, images=True, thinking=True),
@@ -66,7 +66,7 @@ _LEAST_EFFORT = (
     (r"gpt-5", "minimal"),
     (r"gpt-oss|\bo[134]\b", "low"),
 )
-_FIXED_SAMPLING = r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku)-[5-9])"
+_FIXED_SAMPLING = r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku|fable|mythos)-[5-9])"
 
 
 def known_capabilities(model: str) -> Capabilities:

@@ -4,13 +4,14 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from claw_acp.contracts.provider import ChatRequest
+from claw_acp.contracts.provider import ChatRequest, OneTool
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import AudioPart, Message, Reasoning, ToolCall
 from claw_acp.providers.anthropic_request import messages_request
 from tests.providers.conversation import FIRST, MESSAGES, asking
 
 BUDGET_MODEL = "claude-sonnet-4-5"
+SUMMED_UP = {"type": "adaptive", "display": "summarized"}
 
 
 def body(request: ChatRequest) -> Any:
@@ -145,8 +146,9 @@ def test_options_are_sent_only_when_given() -> None:
         (BUDGET_MODEL, "low", {"thinking": {"type": "enabled", "budget_tokens": 2048}}),
         (BUDGET_MODEL, "high", {"thinking": {"type": "enabled", "budget_tokens": 12000}}),
         ("claude-sonnet-4-20250514", "medium", {"thinking": {"type": "enabled", "budget_tokens": 6000}}),
-        ("claude-opus-4-8", "high", {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}}),
-        ("claude-sonnet-5", "low", {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}),
+        ("claude-opus-4-8", "high", {"thinking": SUMMED_UP, "output_config": {"effort": "high"}}),
+        ("claude-sonnet-5", "low", {"thinking": SUMMED_UP, "output_config": {"effort": "low"}}),
+        ("claude-fable-5-1", "low", {"thinking": SUMMED_UP, "output_config": {"effort": "low"}}),
         ("claude-3-5-haiku-latest", "high", {}),
         (BUDGET_MODEL, "off", {}),
         (BUDGET_MODEL, None, {}),
@@ -165,8 +167,16 @@ def test_a_thinking_budget_leaves_room_to_answer() -> None:
 def test_thinking_and_sampling_are_left_out_where_the_api_refuses_them() -> None:
     thinks = body(asking(model=BUDGET_MODEL, effort="low", temperature=0.5, top_p=0.5))
     assert not {"temperature", "top_p"} & thinks.keys()
-    assert "temperature" not in body(asking(model="claude-opus-4-8", temperature=0.5))
+    for model in ("claude-opus-4-8", "claude-opus-5-5", "claude-fable-5", "claude-mythos-5"):
+        assert not {"temperature", "top_p"} & body(asking(model=model, temperature=0.5, top_p=0.5)).keys()
     assert "thinking" not in body(asking(model=BUDGET_MODEL, effort="low", tools=True, tool_choice="required"))
+
+
+def test_one_tool_can_be_demanded_and_then_there_is_no_thinking() -> None:
+    """https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools#forcing-tool-use."""
+    sent = body(asking(model=BUDGET_MODEL, effort="low", tools=True, tool_choice=OneTool(name="read_file")))
+    assert sent["tool_choice"] == {"type": "tool", "name": "read_file"}
+    assert "thinking" not in sent
 
 
 def test_a_round_of_tools_begun_without_thinking_ends_without_it() -> None:

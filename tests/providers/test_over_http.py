@@ -146,6 +146,22 @@ async def test_requests_carry_key_version_and_path(server: ModelServer, provider
         assert (request.headers["x-api-key"], request.headers["anthropic-version"]) == (KEY, "2023-06-01")
 
 
+async def test_betas_are_asked_for_only_by_configured_headers(server: ModelServer) -> None:
+    beta = (("anthropic-beta", Secret("some-beta-2026-01-01")),)
+    for headers, sent in (((), None), (beta, "some-beta-2026-01-01")):
+        setup = ProviderSetup(name="acme", kind="anthropic", base_url=server.anthropic_url, headers=headers)
+        async with aclosing(AnthropicProvider(setup)) as provider:
+            server.will_say("x")
+            await provider.chat(asking(model="claude-opus-5", effort="high", tools=True))
+        assert server.requests[-1].headers.get("anthropic-beta") == sent
+
+
+def test_anthropic_caches_up_to_marks_and_the_others_by_themselves() -> None:
+    anthropic = AnthropicProvider(ProviderSetup(name="a", kind="anthropic"))
+    openai = OpenAIChatProvider(ProviderSetup(name="o", kind="openai"))
+    assert (anthropic.capabilities("claude-opus-5").cache, openai.capabilities("gpt-5").cache) == ("explicit", "none")
+
+
 async def test_without_a_key_none_is_sent(server: ModelServer, family: Family) -> None:
     async with aclosing(provider_for(family, server, key=None)) as provider:
         server.will_say("x")

@@ -345,3 +345,26 @@ def test_blocks_that_make_no_sense_are_malformed(event: Json, words: str) -> Non
 def test_an_error_event_is_the_error_it_means(kind: str, error: type[ProviderError]) -> None:
     with pytest.raises(error, match="Sorry"):
         parse("anthropic", anthropic({"type": "error", "error": {"type": kind, "message": "Sorry"}}))
+
+
+def test_a_refusal_without_a_word_gives_the_reason_that_came_with_it() -> None:
+    """https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals."""
+    why: Json = {"type": "refusal", "category": "cyber", "explanation": "It could do harm."}
+    stopped: Json = {"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": why}}
+    end: Json = {"type": "message_stop"}
+    begun = start(0, type="text", text="")
+    for events, text in (
+        ([], "It could do harm."),
+        ([begun], "It could do harm."),
+        ([start(0, type="text", text="Hel")], "Hel"),
+    ):
+        reads = [f"data: {json.dumps(event)}\n\n".encode() for event in [*events, stopped, end]]
+        said, _, response = parse("anthropic", reads)
+        assert (said, response.stop) == (text, "refusal")
+
+
+def test_an_error_in_the_middle_of_an_answer_names_the_model() -> None:
+    begun = anthropic_events(Say(text=("Hel", "lo")))[:-3]
+    error: Json = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    with pytest.raises(ProviderUnavailable, match=r"acme failed on its side \(m, HTTP 529\): Overloaded"):
+        parse("anthropic", [*begun, f"event: error\ndata: {json.dumps(error)}\n\n".encode()])
