@@ -39,18 +39,13 @@ def test_sums_are_what_decimals_say_to_the_last_digit(
         )
         total += cost_of(usage, price)
         rates = (sent, sent if read is None else read, sent if write is None else write, out)
-        expected += sum(
-            (
-                Decimal(count) * Decimal(str(rate))
-                for count, rate in zip((plain, cached, kept, answer), rates, strict=True)
-            ),
-            start=Decimal(0),
-        )
+        for count, rate in zip((plain, cached, kept, answer), rates, strict=True):
+            expected += Decimal(count) * Decimal(str(rate))
     assert Decimal(total) / DOLLAR == expected / MILLION
 
 
 @settings(max_examples=60)
-@given(st.integers(min_value=0, max_value=9_000 * DOLLAR))
+@given(st.integers(min_value=0, max_value=2_000 * DOLLAR))
 def test_an_amount_survives_its_way_through_dollars(amount: int) -> None:
     assert from_dollars(to_dollars(amount)) == amount
 
