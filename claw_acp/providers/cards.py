@@ -11,6 +11,7 @@ from claw_acp.config.settings import DEFAULT, Origin, Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.families import KnownService
 from claw_acp.providers.known import OFFLINE, SERVICES, service_called
 
@@ -77,7 +78,7 @@ class Card(Value):
             return self.section.models
         known = tuple(model.id for model in self.service.models) if self.service else ()
         if not self.listed:
-            return known
+            return (PLUGIN_DEFAULT,) if self.kind == "binary" and not known else known
         listed = dict.fromkeys(model.id for model in self.listed)
         return tuple(dict.fromkeys([*(name for name in known if name in listed), *listed]))[:OFFERED]
 

@@ -1,1 +1,6 @@
 """Providers that are programs of their own, in any language (`kind = "binary"`)."""
+
+from typing import Final
+
+PLUGIN_DEFAULT: Final = "plugin-default"
+"""The model of a plugin for which none was configured: the plugin chooses."""

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.wire import texts_and_images
-
-PLUGIN_DEFAULT = "plugin-default"
-"""The model of a plugin for which none was configured: the plugin chooses."""
 
 ONLY_ID = 1
 """The id of every one-shot request."""

@@ -22,9 +22,9 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall
 from claw_acp.core.value import replace
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.binary.failures import PluginNotStarted
 from claw_acp.providers.binary.provider import BinaryProvider
-from claw_acp.providers.binary.request import PLUGIN_DEFAULT
 from tests.providers.binary.support import ONESHOT, gone, heard, oneshot, program, provider_of, runs, saying
 from tests.providers.conversation import READ, asking
 
