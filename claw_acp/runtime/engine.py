@@ -21,7 +21,6 @@ from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
-from claw_acp.providers.resolve import resolve
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.session.forking import forked
@@ -38,10 +37,12 @@ from claw_acp.workspace.process_host import ProcessHost
 if TYPE_CHECKING:
     from claw_acp.mcp.attachment import ServerAttachment
     from claw_acp.runtime.accounts import Accounts
+    from claw_acp.runtime.discovery import Discovery
     from claw_acp.runtime.turns import Turns
 
 ATTACH: "Ref[Callable[..., ServerAttachment]]" = Ref("claw_acp.mcp.attachment:ServerAttachment")
 ACCOUNTS: "Ref[Callable[[Engine], Accounts]]" = Ref("claw_acp.runtime.accounts:Accounts")
+DISCOVERY: "Ref[Callable[[Engine], Discovery]]" = Ref("claw_acp.runtime.discovery:Discovery")
 TURNS: "Ref[Callable[[Engine], Turns]]" = Ref("claw_acp.runtime.turns:Turns")
 MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.registries:make_commands")
 
@@ -116,6 +117,11 @@ class Engine:
         return ACCOUNTS.load()(self)
 
     @cached_property
+    def discovery(self) -> "Discovery":
+        """What looks for models to choose from."""
+        return DISCOVERY.load()(self)
+
+    @cached_property
     def commands(self) -> Sequence[Command]:
         """Our own slash commands; looked up on first use, after the first session was answered."""
         return MAKE_COMMANDS.load()()
@@ -130,8 +136,7 @@ class Engine:
             AuthRequired: The configured model cannot be used without a key.
         """
         roots = _roots(setup)
-        settings = self.settings(roots[0])
-        choice = resolve(settings, model=None)
+        settings, choice = await self.discovery.first_choice(roots[0])
         notices = [choice.notice] if choice.notice else []
         now = self.clock.now()
         record = SessionRecord(
@@ -149,6 +154,10 @@ class Engine:
         opened = self._assemble(record, setup, roots=roots, settings=settings, notices=notices)
         self._attach(opened, setup.servers)
         return opened
+
+    def in_use(self) -> Sequence[OpenSession]:
+        """The sessions that are open here."""
+        return tuple(opened for opened in self._open.values() if opened.closed is None)
 
     async def open(self, session_id: str, setup: SessionSetup) -> OpenSession:
         """A session made earlier, by this process or another; the one in use when there is one.

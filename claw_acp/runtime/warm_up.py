@@ -11,20 +11,24 @@ from anyio import to_thread
 from claw_acp.runtime.engine import Engine, OpenSession
 
 SESSIONS = "claw_acp.acp.v1.sessions"
+DISCOVERY = "claw_acp.runtime.discovery"
 PROMPTS = "claw_acp.acp.v1.prompt"
 
 
 async def for_sessions() -> None:
     """While the editor digests the answer to `initialize`: what opens a session."""
     await to_thread.run_sync(import_module, SESSIONS, abandon_on_cancel=True)
+    await to_thread.run_sync(import_module, DISCOVERY, abandon_on_cancel=True)
 
 
 async def for_prompts(engine: Engine, opened: OpenSession) -> None:
-    """While the user still thinks about the first prompt: what runs it, and the provider that will be asked."""
+    """While the user still thinks about the first prompt: what runs it, the provider that will be asked, and others."""
     if not engine.warm:
         engine.warm = True
         await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
         await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
+    engine.discovery.look()
+    engine.tasks.start_soon(engine.discovery.fetch, opened.settings)
 
 
 def _load_turns(engine: Engine, opened: OpenSession) -> None:

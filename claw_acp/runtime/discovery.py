@@ -1,0 +1,210 @@
+"""What there is to choose from: model servers on this machine, and the models that providers list.
+
+Nothing here runs by the clock. Servers are looked for when a session is opened, a setting is chosen or a prompt sent;
+lists are fetched when a session is opened and the one that is kept is a day old. What is new is told to open sessions.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from claw_acp.config.finds import FoundServer
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ModelInfo, Provider
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import ClawError
+from claw_acp.core.events import SessionChanged
+from claw_acp.core.value import replace
+from claw_acp.providers.cards import Card
+from claw_acp.providers.catalog import Catalog, Listing
+from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.keys import find_key
+from claw_acp.providers.known import OFFLINE
+from claw_acp.providers.model_list import for_chat
+from claw_acp.providers.offers import usable
+from claw_acp.providers.resolve import resolve
+from claw_acp.providers.setups import setup_of
+from claw_acp.registry.reference import Ref
+from claw_acp.runtime.choices import models
+from claw_acp.runtime.engine import Engine
+
+# Loaded when they are first used, and not while an editor waits for its session.
+FIND_SERVERS: "Ref[Callable[[Settings], Awaitable[Mapping[str, FoundServer]]]]" = Ref(
+    "claw_acp.providers.local_servers:find_servers"
+)
+MAKE_PROVIDER: "Ref[Callable[[ProviderSetup], Provider]]" = Ref("claw_acp.providers.assembly:plain")
+
+FIRST_LOOK = 0.15  # seconds a new session waits for model servers, when there is nobody else to answer
+LOOK_AGAIN = 3.0  # seconds after which servers are looked for again, when there is a reason to
+FETCH_AGAIN = 600.0  # seconds after which a provider that could not list its models is asked again
+FETCH_WITHIN = 20.0  # seconds for one list, with the connection
+AT_ONCE = 4  # lists that are fetched at the same time
+LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
+
+_SILENT = frozenset({"offline", "scripted"})
+
+log = logging.getLogger(__name__)
+
+
+class Discovery:
+    """Looks around for an engine. Made by `Engine.discovery`, on first use."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._catalog = Catalog(engine.locations.cache_dir / "models")
+        self._recalled: dict[tuple[str, str], Listing | None] = {}
+        self._asked: dict[tuple[str, str], float] = {}
+        self._looking: anyio.Event | None = None
+        self._looked: float | None = None
+        self._fetching = anyio.Lock()
+
+    async def first_choice(self, root: Path) -> tuple[Settings, ModelChoice]:
+        """The settings and the model of a new session in a folder.
+
+        Only where nobody else would answer are model servers on this machine waited for, a moment.
+
+        Raises:
+            AuthRequired: The configured model cannot be used without a key.
+            ConfigError: It is not configured completely.
+        """
+        self.recall(self._engine.settings(root))
+        settings = self._engine.settings(root)
+        choice = resolve(settings, model=None)
+        servers = settings.finds.servers
+        if settings.model is None and (choice.provider_name == OFFLINE.name or choice.provider_name in servers):
+            await self._look_first()
+            settings = self._engine.settings(root)
+            choice = resolve(settings, model=None)
+        return settings, choice
+
+    # ------------------------------------------------------------------ model servers on this machine
+
+    def look(self) -> None:
+        """Look for model servers, in the background; not again at once."""
+        now = self._engine.clock.monotonic()
+        recently = self._looked is not None and now - self._looked < LOOK_AGAIN
+        settings = self._engine.settings(None)
+        if self._looking is None and not recently and (settings.local_servers or settings.finds.servers):
+            self._looking = anyio.Event()
+            self._engine.tasks.start_soon(self._look, settings)
+
+    async def _look_first(self) -> None:
+        self.look()
+        if self._looking is not None:
+            with anyio.move_on_after(FIRST_LOOK):
+                await self._looking.wait()
+
+    async def _look(self, settings: Settings) -> None:
+        looking = self._looking
+        try:
+            servers = await FIND_SERVERS.load()(settings)
+        finally:
+            self._looked, self._looking = self._engine.clock.monotonic(), None
+            if looking is not None:
+                looking.set()
+        known = self._engine.configuration.finds.servers
+        if servers.keys() != known.keys():
+            log.info("model servers", extra={"found": ", ".join(servers) or "none"})
+        await self._learn(servers=servers)
+
+    # ------------------------------------------------------------------ lists of models
+
+    def recall(self, settings: Settings) -> None:
+        """Take in the lists that are kept of providers that can be used."""
+        known: dict[tuple[str, str], tuple[ModelInfo, ...]] = {}
+        for card in usable(settings):
+            place = (card.name, card.base_url)
+            if _listable(card) and place not in self._recalled:
+                listing = self._recalled[place] = self._catalog.read(*place)
+                if listing is not None:
+                    known[place] = listing.models
+        if known:
+            configuration = self._engine.configuration
+            configuration.learn(replace(configuration.finds, lists={**configuration.finds.lists, **known}))
+
+    async def fetch(self, settings: Settings) -> None:
+        """Fetch the lists that are missing or old. What cannot be had now is asked for again some time later."""
+        if not settings.model_lists or self._fetching.locked():
+            return
+        async with self._fetching, anyio.create_task_group() as tasks:
+            limit = anyio.CapacityLimiter(AT_ONCE)
+            for card in usable(settings):
+                if _listable(card) and self._is_due(card):
+                    self._asked[card.name, card.base_url] = self._engine.clock.monotonic()
+                    tasks.start_soon(self._fetch, card, settings, limit)
+
+    def _is_due(self, card: Card) -> bool:
+        place = (card.name, card.base_url)
+        listing = self._recalled.get(place)
+        if listing is not None and listing.is_new(self._engine.clock.now()):
+            return False
+        asked = self._asked.get(place)
+        return asked is None or self._engine.clock.monotonic() - asked >= FETCH_AGAIN
+
+    async def _fetch(self, card: Card, settings: Settings, limit: anyio.CapacityLimiter) -> None:
+        async with limit:
+            try:
+                with anyio.fail_after(FETCH_WITHIN):
+                    listed = for_chat(await self._listed(card, settings))
+            except (ClawError, TimeoutError) as error:
+                reason = error.message if isinstance(error, ClawError) else "no answer in time"
+                log.info("no list of models", extra={"provider": card.name, "reason": reason})
+                return
+        place, now = (card.name, card.base_url), self._engine.clock.now()
+        self._recalled[place] = Listing(models=listed, fetched=now)
+        try:
+            await to_thread.run_sync(partial(self._catalog.write, *place, models=listed, now=now))
+        except OSError as error:
+            log.info("list of models not kept", extra={"provider": card.name, "reason": error.strerror or str(error)})
+        if listed:
+            await self._learn(lists={place: listed})
+
+    async def _listed(self, card: Card, settings: Settings) -> tuple[ModelInfo, ...]:
+        provider = await to_thread.run_sync(partial(_made, card, settings), abandon_on_cancel=True)
+        if provider is None:
+            return ()
+        try:
+            return tuple(await provider.models())
+        finally:
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await provider.aclose()
+
+    # ------------------------------------------------------------------ telling
+
+    async def _learn(
+        self,
+        *,
+        servers: Mapping[str, FoundServer] | None = None,
+        lists: Mapping[tuple[str, str], tuple[ModelInfo, ...]] | None = None,
+    ) -> None:
+        """Take in what is new; sessions that are open are told when their choice of models is another now."""
+        configuration = self._engine.configuration
+        before = [(opened, models(opened)) for opened in self._engine.in_use()]
+        finds = configuration.finds
+        configuration.learn(
+            replace(
+                finds,
+                servers=finds.servers if servers is None else servers,
+                lists={**finds.lists, **(lists or {})},
+            )
+        )
+        for opened, offered in before:
+            if opened.closed is None and models(opened) != offered:
+                await opened.session.show(SessionChanged(model=opened.session.record.model))
+
+
+def _listable(card: Card) -> bool:
+    """Whether a list would be of use: what the user lists, or a server on this machine said already, is enough."""
+    return card.kind not in _SILENT and not card.section.models and card.found is None and not card.overridden
+
+
+def _made(card: Card, settings: Settings) -> Provider | None:
+    """A provider to ask; None while its key is still to be read, as that may open a keyring before somebody's eyes."""
+    key = find_key(card, settings=settings, named=False)
+    if key is not None and key.secret is None:
+        return None
+    return MAKE_PROVIDER.load()(setup_of(card, key=key.secret if key else None, settings=settings))
