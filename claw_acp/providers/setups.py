@@ -11,8 +11,8 @@ from claw_acp.contracts.provider_setup import NO_QUIRKS, Cassette, Program, Prov
 from claw_acp.core.secret import Secret
 from claw_acp.providers.cards import Card
 
-_FAMILY_VARIABLES = {"bedrock": "AWS_"}
-"""The variables that a wire family looks at itself, by their beginning."""
+_FAMILY_VARIABLES = {"bedrock": ("AWS_", "BEDROCK_API_KEY")}
+"""The variables that a wire family looks at itself, by their beginnings."""
 
 
 def setup_of(card: Card, *, key: Secret | None, settings: Settings) -> ProviderSetup:
@@ -65,11 +65,11 @@ def _quirks(quirks: QuirksSection) -> Quirks:
 
 
 def _environ(kind: str, *, settings: Settings) -> tuple[tuple[str, Secret], ...]:
-    beginning = _FAMILY_VARIABLES.get(kind)
-    if beginning is None:
+    beginnings = _FAMILY_VARIABLES.get(kind)
+    if beginnings is None:
         return ()
     return tuple(
-        sorted((name, Secret(value)) for name, value in settings.environ.items() if name.startswith(beginning))
+        sorted((name, Secret(value)) for name, value in settings.environ.items() if name.startswith(beginnings))
     )
 
 

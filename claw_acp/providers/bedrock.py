@@ -1,0 +1,148 @@
+"""Amazon Bedrock's Converse API: the models of many makers under one account of AWS."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Final
+
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ProviderAuthFailed
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import replace
+from claw_acp.net.aws_credentials import CredentialChain
+from claw_acp.net.aws_signature import Scope, signed_headers
+from claw_acp.net.http import Signer, Timeouts
+from claw_acp.providers.bedrock_models import cache_places, offered
+from claw_acp.providers.bedrock_request import converse_body, converse_path
+from claw_acp.providers.bedrock_stream import BedrockStream
+from claw_acp.providers.http_provider import HttpProvider
+from claw_acp.providers.model_facts import known_capabilities
+from claw_acp.providers.streaming import collected, stream_answer
+
+RUNTIME, CONTROL = "bedrock-runtime", "bedrock"
+"""Where models answer, and where they are listed: the first part of the host's name."""
+
+_SIGNED_AS: Final = "bedrock"  # the name in the scope of a signature, for both
+_BEARERS: Final = ("BEDROCK_API_KEY", "AWS_BEARER_TOKEN_BEDROCK")
+_ADDRESSES: Final = {RUNTIME: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", CONTROL: "AWS_ENDPOINT_URL_BEDROCK"}
+
+
+class BedrockProvider(Provider):
+    """Models in one region, opened by an API key (as a bearer) or by AWS credentials, which sign each request.
+
+    Nothing is looked up before the first request; then the region and, without a key, the credentials are.
+    """
+
+    def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
+        environ = {name: value.reveal().strip() for name, value in setup.environ}
+        bearer = next((environ[name] for name in _BEARERS if environ.get(name)), "")
+        self.name = setup.name
+        self._setup = replace(setup, api_key=setup.api_key or (Secret(bearer) if bearer else None))
+        self._environ = environ
+        self._timeouts = timeouts
+        self._chain = CredentialChain(environ, provider=setup.name, clock=setup.clock)
+        self._endpoints: dict[str, _Endpoint] = {}
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Answer piece by piece."""
+        endpoint = await self._endpoint(RUNTIME)
+        try:
+            async with aclosing(endpoint.answer(request)) as events:
+                async for event in events:
+                    yield event
+        except ProviderAuthFailed:
+            self._chain.forget()  # credentials in a file may be newer than the ones that were kept
+            raise
+
+    async def chat(self, request: ChatRequest) -> ChatResponse:
+        """Answer in one piece."""
+        return await collected(self.stream(request))
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What `model` can do, by its id."""
+        known = known_capabilities(model)
+        cache = "none" if cache_places(model) == "nowhere" else "explicit"
+        return replace(known, cache=cache, tools=self._setup.quirks.tools is not False)
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """The text models and inference profiles of the region, profiles first.
+
+        Raises:
+            ProviderError: The service cannot be asked, or does not let these credentials ask.
+        """
+        endpoint = await self._endpoint(CONTROL)
+        models = await endpoint.document("/foundation-models?byOutputModality=TEXT")
+        return offered(models, await endpoint.document("/inference-profiles?maxResults=1000"))
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        for endpoint in self._endpoints.values():
+            await endpoint.aclose()
+
+    async def _endpoint(self, host: str) -> "_Endpoint":
+        if host not in self._endpoints:
+            region = self._setup.region or await self._chain.region()
+            self._endpoints.setdefault(host, self._made(host, region=region))
+        return self._endpoints[host]
+
+    def _made(self, host: str, *, region: str) -> "_Endpoint":
+        named = self._environ.get(_ADDRESSES[host]) or self._environ.get("AWS_ENDPOINT_URL", "")
+        address = self._setup.base_url.replace(f"//{RUNTIME}.", f"//{host}.") or named or _address(host, region=region)
+        signer = None
+        if self._setup.api_key is None:
+            signer = AwsSigner(self._chain, scope=Scope(region=region, service=_SIGNED_AS), clock=self._setup.clock)
+        return _Endpoint(replace(self._setup, base_url=address), signer=signer, timeouts=self._timeouts)
+
+
+class AwsSigner:
+    """Signs requests with the credentials there are at that moment; see `Signer`."""
+
+    def __init__(self, chain: CredentialChain, *, scope: Scope, clock: Clock) -> None:
+        self._chain = chain
+        self._scope = scope
+        self._clock = clock
+
+    async def sign(self, method: str, url: str, *, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
+        """The headers of the signature."""
+        credentials = await self._chain.credentials()
+        return signed_headers(
+            method,
+            url,
+            headers=headers,
+            body=body,
+            credentials=credentials,
+            scope=self._scope,
+            now=self._clock.now(),
+        )
+
+
+class _Endpoint(HttpProvider):
+    """One host of the service."""
+
+    def __init__(self, setup: ProviderSetup, *, signer: Signer | None, timeouts: Timeouts | None) -> None:
+        super().__init__(
+            setup,
+            base_url=setup.base_url,
+            authorization=("authorization", "Bearer "),
+            signer=signer,
+            timeouts=timeouts,
+        )
+
+    def answer(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        return stream_answer(
+            self._service,
+            path=converse_path(request.model),
+            body=self._body(converse_body(request, provider=self.name)),
+            parser=BedrockStream(provider=self.name, model=request.model, secrets=self._secrets),
+            model=request.model,
+        )
+
+    async def document(self, path: str) -> JsonValue:
+        return await self._service.get_json(path)
+
+
+def _address(host: str, *, region: str) -> str:
+    """Source: https://docs.aws.amazon.com/general/latest/gr/bedrock.html."""
+    return f"https://{host}.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
