@@ -42,7 +42,7 @@ def masked_pieces(pieces: Sequence[bytes], *, secrets: Sequence[str] = ()) -> Se
 def _merged(spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, stop in spans:
-        if merged and start <= merged[-1][1]:
+        if merged and start < merged[-1][1]:
             merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
         else:
             merged.append((start, stop))
