@@ -26,8 +26,11 @@ def chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
 
 
 def usage_update(event: UsageChanged) -> JsonObject | None:
-    """The context in use; None while the size of the window is unknown."""
-    return {"sessionUpdate": "usage_update", "used": event.used, "size": event.size} if event.size else None
+    """The context in use, and what the session has cost; None while the size of the window is unknown."""
+    if not event.size:
+        return None
+    update: JsonObject = {"sessionUpdate": "usage_update", "used": event.used, "size": event.size}
+    return {**update, "cost": {"amount": event.total, "currency": "USD"}} if event.total is not None else update
 
 
 def token_counts(usage: Usage) -> JsonObject:

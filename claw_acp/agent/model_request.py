@@ -5,6 +5,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import assert_never
 
+from claw_acp.agent.billing import Billing
 from claw_acp.contracts.provider import (
     TOOL_CHOICE,
     Capabilities,
@@ -24,7 +25,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.readable import readable
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import StreamInterrupted
-from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta, UsageChanged
+from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.core.value import replace
@@ -38,6 +39,7 @@ class ModelRequester:
         session: Where the answers go.
         provider: Who is asked.
         model: For `ChatRequest.model`.
+        billing: Who hears of every request before and after it.
         options: Taken anew for each request: a person may change them meanwhile.
         capabilities: What the model can do now; None: what the provider says.
         notice: What a person should know about who answers; told with the first request.
@@ -50,6 +52,7 @@ class ModelRequester:
         *,
         provider: Provider,
         model: str,
+        billing: Billing,
         options: Callable[[], ChatOptions],
         clock: Clock,
         capabilities: Callable[[], Capabilities] | None = None,
@@ -58,11 +61,13 @@ class ModelRequester:
         self._session = session
         self._provider = provider
         self._model = model
+        self._billing = billing
         self._options = options
         self._clock = clock
         self._capabilities = capabilities or partial(provider.capabilities, model)
         self._notice = notice
         self._told: set[tuple[str, str]] = set()
+        self._visible = False  # whether anything of the answer was seen
 
     async def ask(
         self, messages: Sequence[Message], *, tools: Sequence[ToolSpec], tool_choice: ToolChoice = "auto"
@@ -73,19 +78,27 @@ class ModelRequester:
             The id of the assistant message, and the response with the vendor's call ids replaced by our own.
 
         Raises:
+            BudgetReached: The request may pass a budget, and nobody allowed that.
             ProviderError: The request failed; what was already visible stays in the session.
         """
         await self._introduce()
-        message_id = new_id("msg", clock=self._clock)
-        await self._session.publish(MessageStarted(item=message_id, role="assistant"))
         options = replace(self._options(), tool_choice=TOOL_CHOICE.get() or tool_choice)
         seen = readable(messages, capabilities=self._capabilities())
         request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options)
-        response = await self._stream(message_id, request)
-        await self._report_usage(message_id, response.usage)
+        await self._billing.admit(request)
+        message_id = new_id("msg", clock=self._clock)
+        await self._session.publish(MessageStarted(item=message_id, role="assistant"))
+        self._visible = False
+        try:
+            response = await self._stream(message_id, request)
+        except BaseException:
+            if self._visible:
+                self._billing.charge(None)  # it is billed, and nobody says how much
+            raise
+        usage = await self._report_usage(message_id, response)
         calls = tuple(self._own(call) for call in response.tool_calls)
         return message_id, ChatResponse(
-            text=response.text, tool_calls=calls, reasoning=response.reasoning, usage=response.usage, stop=response.stop
+            text=response.text, tool_calls=calls, reasoning=response.reasoning, usage=usage, stop=response.stop
         )
 
     async def _stream(self, message_id: str, request: ChatRequest) -> ChatResponse:
@@ -94,8 +107,10 @@ class ModelRequester:
             async for event in events:
                 match event:
                     case TextChunk(text=text):
+                        self._visible = True
                         await publish(TextDelta(item=message_id, text=text))
                     case ThoughtChunk(text=text, signature=signature, redacted=redacted, origin=origin):
+                        self._visible = True
                         await publish(
                             ThoughtDelta(
                                 item=message_id, text=text, signature=signature, redacted=redacted, origin=origin
@@ -105,8 +120,8 @@ class ModelRequester:
                         await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
                     case Switched(reason=reason, to=to):
                         await self._warn_once(f"{to} answers instead", reason)
-                    case Spent():
-                        pass  # TODO(cost)
+                    case Spent(model=model, usage=usage):
+                        self._billing.charge(usage, model=model)
                     case Finished(response=response):
                         return response
                     case _:
@@ -132,12 +147,14 @@ class ModelRequester:
         notice_id = new_id("ntc", clock=self._clock)
         await self._session.publish(Notice(item=notice_id, severity="warning", title=title, description=reason))
 
-    async def _report_usage(self, message_id: str, usage: Usage | None) -> None:
-        if usage is None:
-            return
-        window = self._capabilities().context_window
-        used = usage.input_tokens + usage.output_tokens
-        await self._session.publish(UsageChanged(item=message_id, used=used, size=window, request=usage))
+    async def _report_usage(self, message_id: str, response: ChatResponse) -> Usage | None:
+        """Tell what the request took, and return it: with the attempts that were given up."""
+        self._billing.charge(response.usage, model=response.answered_by)
+        if response.usage is not None:
+            window = self._capabilities().context_window
+            event = self._billing.told(message_id, response.usage, model=response.answered_by, size=window)
+            await self._session.publish(event)
+        return self._billing.taken
 
     def _own(self, call: ToolCall) -> ToolCall:
         return ToolCall(

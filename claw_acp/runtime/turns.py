@@ -23,6 +23,7 @@ from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.tool_modes import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
+from claw_acp.runtime.billing import Till
 from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
@@ -45,6 +46,7 @@ class Turns:
             clock=engine.clock,
             tool_modes=ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock),
         )
+        self._till = Till(engine)
         self._permissions = PermissionStore(engine.locations.permissions_file)
 
     async def run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
@@ -158,6 +160,7 @@ class Turns:
             session,
             provider=provider,
             model=choice.asked,
+            billing=self._till.billing(opened, model=choice.answering, desk=desk),
             options=partial(_options, opened, choice),
             capabilities=partial(capabilities_of, provider, choice),
             notice=f"{choice.answering} answers, because it sees pictures" if choice.sees else None,

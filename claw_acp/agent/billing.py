@@ -1,0 +1,158 @@
+"""What the model requests of a turn cost: each is held against the budgets, then priced, kept and shown."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from claw_acp.agent.budget import BudgetGuard
+from claw_acp.contracts.provider import ChatRequest, ToolSpec
+from claw_acp.core.errors import StoreError
+from claw_acp.core.events import UsageChanged
+from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, Message, ResourcePart, TextPart, Usage
+from claw_acp.core.money import from_dollars, to_dollars
+from claw_acp.session.session import Session
+from claw_acp.session.spending import Ledger
+
+log = logging.getLogger(__name__)
+
+CHARACTERS: Final = 4  # a token, in most languages and in code; short of the truth rather than beyond it in others
+PICTURE: Final = 1500  # tokens
+ANSWER: Final = 1000  # tokens of an ordinary answer; to expect the longest possible one would be to ask far too early
+_ONE: Final = Usage(input_tokens=1, output_tokens=1)
+
+
+class Billing:
+    """Who asks a model asks here first, and says afterwards what was taken.
+
+    Args:
+        session: Whose requests they are.
+        model: Who is asked: `provider/model`.
+        price: What tokens of a model cost, in picodollars; None when that is not known.
+        ledger: Where it is kept.
+        guard: The budgets.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        model: str,
+        price: Callable[[str, Usage], int | None],
+        ledger: Ledger,
+        guard: BudgetGuard,
+    ) -> None:
+        self._session = session
+        self._model = model
+        self._price = price
+        self._ledger = ledger
+        self._guard = guard
+        self._taken: Usage | None = None
+        self._cost: int | None = 0  # None: the price of a part is not known
+        self._known = 0
+
+    @property
+    def taken(self) -> Usage | None:
+        """What the request took, with the attempts that were given up; None when nobody said."""
+        return self._taken
+
+    async def admit(self, request: ChatRequest) -> None:
+        """Let a request pass.
+
+        Raises:
+            BudgetReached: It may pass a budget, and nobody allowed that.
+        """
+        self._taken, self._cost, self._known = None, 0, 0
+        if not self._guard.needed:
+            return
+        last = self._session.history.usage
+        usage = expected_usage(
+            request.messages,
+            request.tools,
+            max_tokens=request.options.max_tokens,
+            last=None if last is None or last.model != self._model else last.request,
+        )
+        await self._guard.admit(self._price(self._model, usage))
+
+    def charge(self, usage: Usage | None, *, model: str = "") -> None:
+        """Keep what an answer, or an attempt that was given up, took.
+
+        Args:
+            usage: The tokens; None when nobody said, which costs nothing only where nothing costs anything.
+            model: Who took them (`provider/model`); empty: who was asked.
+        """
+        model = model or self._model
+        cost = self._price(model, usage or _ONE)
+        if usage is None and cost:
+            cost = None
+        elif usage is not None:
+            self._taken = usage if self._taken is None else self._taken + usage
+        self._cost = None if cost is None or self._cost is None else self._cost + cost
+        self._known += cost or 0
+        try:
+            self._ledger.add(self._session.id, model=model, usage=usage or Usage(), cost=cost)
+        except StoreError as error:  # the program is ending
+            log.warning("cost not kept", extra={"session": self._session.id, "reason": error.message})
+
+    def told(self, item: str, usage: Usage, *, model: str, size: int) -> UsageChanged:
+        """What to tell of a request once all of it is charged.
+
+        Args:
+            item: The answer's message.
+            usage: What the answer alone took: that is what fills the context now.
+            model: Who answered, if it was another than was asked: `provider/model`.
+            size: The window of the model.
+        """
+        before = self._session.history.usage
+        total = from_dollars(0.0 if before is None or before.total is None else before.total) + self._known
+        return UsageChanged(
+            item=item,
+            used=usage.input_tokens + usage.output_tokens,
+            size=size,
+            request=self._taken or usage,
+            model=model or self._model,
+            cost=None if self._cost is None else to_dollars(self._cost),
+            total=to_dollars(total) if total else None,
+        )
+
+
+def expected_usage(
+    messages: Sequence[Message], tools: Sequence[ToolSpec], *, max_tokens: int | None, last: Usage | None
+) -> Usage:
+    """A guess at what a request will take, before it is made.
+
+    Args:
+        messages: What is sent.
+        tools: What is sent besides.
+        max_tokens: The bound of the answer, if there is one.
+        last: What the session's last request to the same model took: what was cached then is expected from the cache.
+    """
+    sent = sum(map(_tokens, messages)) + sum(_tokens_of_tool(tool) for tool in tools)
+    cached = 0 if last is None else last.cached_read_tokens + last.cached_write_tokens
+    return Usage(
+        input_tokens=sent,
+        output_tokens=ANSWER if max_tokens is None else min(ANSWER, max_tokens),
+        cached_read_tokens=min(sent, cached),
+    )
+
+
+def _tokens(message: Message) -> int:
+    characters, tokens = 0, 0
+    for part in message.parts:
+        match part:
+            case TextPart(text=text):
+                characters += len(text)
+            case ResourcePart(text=text):
+                characters += len(text or "")
+            case ImagePart():
+                tokens += PICTURE
+            case AudioPart(data=data):
+                characters += len(data) // 100
+            case LinkPart(uri=uri):
+                characters += len(uri)
+    characters += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+    characters += sum(len(block.text) for block in message.reasoning)
+    return tokens + characters // CHARACTERS + 1
+
+
+def _tokens_of_tool(tool: ToolSpec) -> int:
+    return (len(tool.name) + len(tool.description) + len(str(tool.parameters))) // CHARACTERS

@@ -1,0 +1,186 @@
+"""What may be spent: before a model request that may pass a budget, a person is asked.
+
+Two sessions that ask a model at the same moment see the same sums: each may pass a budget by the one request that it
+makes then, never by a second. A request may cost more than was expected; the next one knows.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from claw_acp.agent.waiting import Waiting
+from claw_acp.contracts.asking import Asker, Choice, PermissionQuestion
+from claw_acp.contracts.spending import PERIODS, Budget, BudgetName
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import BudgetReached
+from claw_acp.core.events import Notice, ToolCallChanged, ToolStatus
+from claw_acp.core.ids import new_id
+from claw_acp.core.money import shown
+from claw_acp.core.value import Value
+from claw_acp.session.session import Session
+from claw_acp.session.spending import Ledger
+
+TOOL: Final = "budget"
+"""The name under which the question is shown; there is no such tool."""
+
+_ONCE: Final = Choice(id="once", label="Go on, this once", kind="allow_once")
+_STOP: Final = Choice(id="stop", label="Stop here", kind="reject_once")
+_LASTING: Final[dict[BudgetName, str]] = {
+    "daily": "Go on for today",
+    "monthly": "Go on for this month",
+    "session": "Go on in this session",
+}
+_RELIEF: Final[dict[BudgetName, str]] = {
+    "daily": "wait for tomorrow",
+    "monthly": "wait for next month",
+    "session": "start a new session",
+}
+
+
+class Limits(Value):
+    """The budgets in force, in picodollars, and the share of them at which a warning is shown."""
+
+    amounts: tuple[tuple[BudgetName, int], ...] = ()
+    warn: float = 0.8
+
+
+class BudgetMemory:
+    """What people were told and have allowed since the program started; all sessions share it.
+
+    Both hold budgets with their period: (`daily`, `2026-11-22`), (`session`, `ses_...`).
+    """
+
+    def __init__(self) -> None:
+        self.warned: set[tuple[BudgetName, str]] = set()
+        self.allowed: set[tuple[BudgetName, str]] = set()
+
+
+async def standing(ledger: Ledger, limits: Limits, *, session_id: str) -> tuple[Budget, ...]:
+    """How the budgets stand now.
+
+    Raises:
+        StoreError: The ledger cannot be read.
+    """
+    day = ledger.day
+    scopes: dict[BudgetName, tuple[str, str | None]] = {
+        "daily": (day, None),
+        "monthly": (day[: len("2026-11")], None),
+        "session": ("", session_id),
+    }
+    budgets: list[Budget] = []
+    for name, limit in limits.amounts:
+        period, session = scopes[name]
+        spending = await ledger.spent(period=period, session_id=session)
+        budgets.append(Budget(name=name, limit=limit, spent=spending.cost))
+    return tuple(budgets)
+
+
+class BudgetGuard:
+    """Stands before the model requests of one turn."""
+
+    def __init__(
+        self, session: Session, *, limits: Limits, ledger: Ledger, memory: BudgetMemory, asker: Asker, clock: Clock
+    ) -> None:
+        self._session = session
+        self._limits = limits
+        self._ledger = ledger
+        self._memory = memory
+        self._asker = asker
+        self._clock = clock
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is any budget."""
+        return bool(self._limits.amounts)
+
+    async def admit(self, expected: int | None) -> None:
+        """Let a request pass, after asking if it may pass a budget.
+
+        Args:
+            expected: What it may cost, in picodollars; None when nobody knows, and then it is asked only once a budget
+                is used up. 0 always passes.
+
+        Raises:
+            BudgetReached: A person said no, or nobody could be asked.
+            StoreError: The ledger cannot be read.
+        """
+        if expected == 0 or not self.needed:
+            return
+        budgets = await standing(self._ledger, self._limits, session_id=self._session.id)
+        passed = [
+            budget
+            for budget in budgets
+            if self._key(budget) not in self._memory.allowed and _would_pass(budget, expected)
+        ]
+        if passed:
+            await self._ask(passed, expected)
+        else:
+            await self._warn(budgets)
+
+    def _key(self, budget: Budget) -> tuple[BudgetName, str]:
+        day = self._ledger.day
+        return budget.name, {"daily": day, "monthly": day[: len("2026-11")], "session": self._session.id}[budget.name]
+
+    async def _warn(self, budgets: Sequence[Budget]) -> None:
+        """Tell of budgets that are nearly used up, each once for its period."""
+        for budget in budgets:
+            key = self._key(budget)
+            told = key in self._memory.warned or key in self._memory.allowed
+            if told or budget.spent < budget.limit * self._limits.warn:
+                continue
+            self._memory.warned.add(key)
+            share = f"{100 * budget.spent // budget.limit} %"
+            title = f"{share} of the {budget.name} budget is spent"
+            text = f"{_spent(budget)}. Before a request that may pass it, you are asked. `/cost` shows more."
+            notice = Notice(item=new_id("ntc", clock=self._clock), severity="warning", title=title, description=text)
+            await self._session.publish(notice)
+
+    async def _ask(self, passed: Sequence[Budget], expected: int | None) -> None:
+        reason = _reason(passed, expected)
+        call_id = new_id("call", clock=self._clock)
+        label = _LASTING[passed[0].name] if len(passed) == 1 else "Go on, as long as these budgets run"
+        question = PermissionQuestion(
+            session=self._session.id,
+            call_id=call_id,
+            title="Go on past the budget?",
+            reason=f"{reason}.",
+            content=(),
+            choices=(_ONCE, Choice(id="period", label=label, kind="allow_always"), _STOP),
+        )
+        await self._show(ToolCallChanged(item=call_id, name=TOOL, title=question.title, kind="other", status="pending"))
+        status: ToolStatus = "cancelled"
+        try:
+            async with Waiting(self._session).for_person():
+                choice = await self._asker.permission(question)
+            allowed = choice is not None and choice.id != _STOP.id
+            status = "completed" if allowed else "failed"
+        finally:
+            with self._session.last_words():
+                await self._show(ToolCallChanged(item=call_id, status=status))
+        if choice is None or not allowed:
+            raise BudgetReached(f"{reason}; {_advice(passed)}")
+        if choice.id != _ONCE.id:
+            self._memory.allowed.update(self._key(budget) for budget in passed)
+
+    async def _show(self, event: ToolCallChanged) -> None:
+        """Passing, and never kept: the question is no part of the conversation, and no model must see it."""
+        await self._session.show(event)
+
+
+def _would_pass(budget: Budget, expected: int | None) -> bool:
+    return budget.spent >= budget.limit if expected is None else budget.spent + expected > budget.limit
+
+
+def _spent(budget: Budget) -> str:
+    return f"{shown(budget.spent)} of {shown(budget.limit)} was spent {PERIODS[budget.name]}"
+
+
+def _reason(passed: Sequence[Budget], expected: int | None) -> str:
+    budgets = " and ".join(f"the {budget.name} budget ({_spent(budget)})" for budget in passed)
+    cost = "whose price is not known" if expected is None else f"which may cost about {shown(expected)}"
+    return f"The next model request, {cost}, may pass {budgets}"
+
+
+def _advice(passed: Sequence[Budget]) -> str:
+    keys = " and ".join(f"`{budget.name}`" for budget in passed)
+    relief = dict.fromkeys(_RELIEF[budget.name] for budget in passed)
+    return f"raise {keys} below [budget] in config.toml, or {' and '.join(relief)}"

@@ -1,0 +1,85 @@
+"""Money, put together: prices and budgets from the settings, the ledger from the journal."""
+
+from claw_acp.agent.billing import Billing
+from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits, standing
+from claw_acp.agent.desk import Desk
+from claw_acp.config.model import BudgetSection
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.spending import Bill, BudgetName, Spending
+from claw_acp.core.events import MessageStarted, UsageChanged
+from claw_acp.core.money import from_dollars
+from claw_acp.providers.price_list import PriceList
+from claw_acp.runtime.engine import Engine, OpenSession
+
+
+class Till:
+    """One for the whole program: it remembers what people have allowed, and prices as long as settings are the same."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._memory = BudgetMemory()
+        self._prices: tuple[Settings, PriceList] | None = None
+
+    def billing(self, opened: OpenSession, *, model: str, desk: Desk) -> Billing:
+        """What a turn is billed by that asks `model` (`provider/model`)."""
+        ledger = self._engine.journal.ledger
+        guard = BudgetGuard(
+            opened.session,
+            limits=limits_of(opened.settings.budget),
+            ledger=ledger,
+            memory=self._memory,
+            asker=desk.asker,
+            clock=self._engine.clock,
+        )
+        prices = self._price_list(opened.settings)
+        return Billing(opened.session, model=model, price=prices.cost, ledger=ledger, guard=guard)
+
+    def _price_list(self, settings: Settings) -> PriceList:
+        if self._prices is None or self._prices[0] is not settings:
+            self._prices = settings, PriceList(settings)
+        return self._prices[1]
+
+
+def limits_of(budget: BudgetSection) -> Limits:
+    """The budgets that are set."""
+    amounts: tuple[tuple[BudgetName, float | None], ...] = (
+        ("session", budget.session),
+        ("daily", budget.daily),
+        ("monthly", budget.monthly),
+    )
+    known = tuple((name, from_dollars(amount)) for name, amount in amounts if amount is not None)
+    return Limits(amounts=known, warn=budget.warn)
+
+
+async def bill_of(engine: Engine, opened: OpenSession) -> Bill:
+    """All that a session can be told of money.
+
+    Raises:
+        StoreError: The ledger cannot be read.
+    """
+    ledger, session_id = engine.journal.ledger, opened.session.id
+    limits = limits_of(opened.settings.budget)
+    return Bill(
+        turn=await _last_turn(opened),
+        models=await ledger.shares("model", session_id=session_id),
+        today=await ledger.spent(period=ledger.day),
+        month=await ledger.spent(period=ledger.day[: len("2026-11")]),
+        budgets=await standing(ledger, limits, session_id=session_id),
+        warn=limits.warn,
+    )
+
+
+async def _last_turn(opened: OpenSession) -> Spending:
+    turn = Spending()
+    for event in await opened.session.read():
+        if isinstance(event, MessageStarted) and event.role == "user" and not event.aside:
+            turn = Spending()
+        elif isinstance(event, UsageChanged):
+            cost = event.cost
+            turn += Spending(
+                requests=1,
+                usage=event.request,
+                cost=0 if cost is None else from_dollars(cost),
+                unpriced=int(cost is None),
+            )
+    return turn
