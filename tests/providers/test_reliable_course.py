@@ -1,0 +1,296 @@
+"""The order in which targets are asked, driven with a clock that stands still."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from claw_acp.core.errors import (
+    ContextTooLong,
+    EmptyAnswer,
+    MalformedReply,
+    ModelNotFound,
+    ProviderAuthFailed,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnreachable,
+    QuotaExceeded,
+    RateLimited,
+    RequestRejected,
+    StreamInterrupted,
+)
+from claw_acp.providers.reliable_course import COOLDOWN, KEY_REST, LONGEST_WISH, Course, Health, Leg, Move, backoff
+
+NOW = 1000.0
+
+# Two keys of one provider, two of its models, and another provider.
+ONE, TWO = "key one", "key two"
+LEGS = (
+    Leg(account=ONE, provider="a", model="big"),
+    Leg(account=TWO, provider="a", model="big"),
+    Leg(account=ONE, provider="a", model="small"),
+    Leg(account=TWO, provider="a", model="small"),
+    Leg(account="other", provider="b", model="else"),
+)
+LIMITED = RateLimited("slow down")
+DOWN = ProviderUnavailable("down")
+
+
+class Drive:
+    """Follows a course: waits as told, and fails as told."""
+
+    def __init__(self, legs: Sequence[Leg], *, health: Health | None = None, now: float = NOW) -> None:
+        self.health = health or Health()
+        self.course = Course(legs, health=self.health)
+        self.now = now
+        self.path: list[tuple[int, float]] = []
+        self.move: Move | None = None
+        self._take(self.course.first(now=now))
+
+    def fail(self, error: ProviderError) -> Move | None:
+        assert self.move is not None
+        self._take(self.course.after(self.move.leg, error, now=self.now, chance=0.0))
+        return self.move
+
+    def _take(self, move: Move | None) -> None:
+        self.move = move
+        if move is not None:
+            self.now += move.delay
+            self.path.append((move.leg, round(move.delay, 3)))
+
+
+def path_of(
+    *errors: ProviderError, legs: Sequence[Leg] = LEGS, health: Health | None = None
+) -> list[tuple[int, float]]:
+    drive = Drive(legs, health=health)
+    for error in errors:
+        drive.fail(error)
+    return drive.path if drive.move is not None else [*drive.path, (-1, 0.0)]
+
+
+END = (-1, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("errors", "path"),
+    [
+        pytest.param([LIMITED], [(0, 0), (1, 0)], id="a limited key: the next one at once"),
+        pytest.param([LIMITED, LIMITED], [(0, 0), (1, 0), (2, 0)], id="both limited: the next model"),
+        pytest.param([DOWN, DOWN], [(0, 0), (0, 0.5), (0, 1.0)], id="down: the same again, with patience"),
+        pytest.param([DOWN] * 3, [(0, 0), (0, 0.5), (0, 1.0), (1, 0)], id="down for good: the next"),
+        pytest.param([ProviderTimeout("slow")], [(0, 0), (1, 0)], id="slow: the next at once"),
+        pytest.param([ProviderAuthFailed("no")], [(0, 0), (1, 0)], id="a refused key: the next key"),
+        pytest.param(
+            [ProviderAuthFailed("no"), ModelNotFound("?")], [(0, 0), (1, 0), (3, 0)], id="refused key, unknown model"
+        ),
+        pytest.param([ModelNotFound("?")], [(0, 0), (2, 0)], id="an unknown model: no other key is tried for it"),
+        pytest.param([ProviderAuthFailed("no")] * 2, [(0, 0), (1, 0), (4, 0)], id="all keys refused: other provider"),
+        pytest.param([QuotaExceeded("spent")], [(0, 0), (1, 0)], id="no credit: no retry"),
+        pytest.param([MalformedReply("html")], [(0, 0), (1, 0)], id="nonsense: no retry"),
+        pytest.param([ContextTooLong("long")], [(0, 0), END], id="too long: told at once"),
+        pytest.param([RequestRejected("bad")], [(0, 0), END], id="rejected: told at once"),
+        pytest.param(
+            [ProviderUnavailable("busy", retry_after=30.0)], [(0, 0), (1, 0)], id="asked to wait, but others are there"
+        ),
+    ],
+)
+def test_each_failure_has_its_way_on(errors: list[ProviderError], path: list[tuple[int, float]]) -> None:
+    assert path_of(*errors) == path
+
+
+@pytest.mark.parametrize(
+    "error",
+    [DOWN, LIMITED, ProviderUnreachable("x"), ProviderTimeout("x"), StreamInterrupted("x"), EmptyAnswer("x")],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_single_target_is_tried_three_times_for_what_passes(error: ProviderError) -> None:
+    assert path_of(*[error] * 3, legs=LEGS[:1]) == [(0, 0), (0, 0.5), (0, 1.0), END]
+
+
+@pytest.mark.parametrize(
+    "error", [ProviderAuthFailed("x"), QuotaExceeded("x"), ModelNotFound("x"), MalformedReply("x")]
+)
+def test_a_single_target_is_tried_once_for_what_stays(error: ProviderError) -> None:
+    assert path_of(error, legs=LEGS[:1]) == [(0, 0), END]
+
+
+def test_without_others_a_vendors_wish_is_waited_for_up_to_a_minute() -> None:
+    assert path_of(RateLimited("x", retry_after=7.5), legs=LEGS[:1]) == [(0, 0), (0, 7.5)]
+    assert path_of(ProviderUnavailable("x", retry_after=900), legs=LEGS[:1]) == [(0, 0), (0, 60)]
+
+
+def test_when_all_are_limited_the_one_that_is_ready_first_is_waited_for() -> None:
+    errors = [RateLimited("x", retry_after=seconds) for seconds in (40, 30, 8, 20, 50)]
+    assert path_of(*errors) == [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (2, 8)]
+
+
+def test_a_limited_target_rests_for_every_session_and_comes_back() -> None:
+    health = Health()
+    Drive(LEGS[:2], health=health).fail(RateLimited("x", retry_after=5))
+    later = Drive(LEGS[:2], health=health, now=NOW + 4.9)
+    assert (later.path, later.move) == ([(1, 0)], Move(leg=1, rested=True))
+    assert Drive(LEGS[:2], health=health, now=NOW + 5).path == [(0, 0)]
+
+
+def test_a_limit_without_a_time_is_a_rest_of_ten_seconds() -> None:
+    health = Health()
+    Drive(LEGS[:2], health=health).fail(LIMITED)
+    assert Drive(LEGS[:2], health=health, now=NOW + COOLDOWN - 0.1).path == [(1, 0)]
+    assert Drive(LEGS[:2], health=health, now=NOW + COOLDOWN).path == [(0, 0)]
+
+
+def test_a_refused_key_rests_for_all_its_models_and_is_known_as_refused_until_it_is_taken() -> None:
+    health = Health()
+    Drive(LEGS, health=health).fail(ProviderAuthFailed("no"))
+    assert health.is_refused(ONE)
+    assert Drive(LEGS[2:], health=health, now=NOW + KEY_REST - 1).path == [(1, 0)], "key two, for the other model"
+    back = Drive(LEGS, health=health, now=NOW + KEY_REST)
+    assert back.path == [(0, 0)]
+    back.course.answered(0)
+    assert not health.is_refused(ONE)
+
+
+def test_a_refused_key_without_others_is_asked_again_at_the_next_prompt() -> None:
+    health = Health()
+    Drive(LEGS[:1], health=health).fail(ProviderAuthFailed("no"))
+    assert Drive(LEGS[:1], health=health, now=NOW + 1).path == [(0, 0)]
+
+
+def test_who_failed_a_moment_ago_is_asked_after_the_others_and_not_waited_for() -> None:
+    health = Health()
+    first = Drive(LEGS[:2], health=health)
+    for _ in range(3):
+        first.fail(DOWN)
+    assert Drive(LEGS[:2], health=health, now=first.now + 1).path == [(1, 0)]
+    assert Drive(LEGS[:1], health=health, now=first.now + 1).path == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "chance", "retry_after", "seconds"),
+    [
+        (0, 0.0, None, 0.5),
+        (1, 0.0, None, 1.0),
+        (4, 0.0, None, 8.0),
+        (5, 0.0, None, 10.0),
+        (20, 0.0, None, 10.0),
+        (0, 0.8, None, 0.4),
+        (20, 0.8, None, 8.0),
+        (0, 0.0, 0.1, 0.5),
+        (0, 0.0, 5.0, 5.0),
+        (0, 0.0, 500.0, 60.0),
+    ],
+)
+def test_delays_double_to_a_limit_less_a_share_of_chance(
+    attempt: int, chance: float, retry_after: float | None, seconds: float
+) -> None:
+    assert backoff(attempt, chance=chance, retry_after=retry_after) == pytest.approx(seconds)
+
+
+# ------------------------------------------------------------------ any course
+
+WISHES = st.sampled_from([None, 0.0, 3.0, 45.0, 500.0])
+ERRORS = st.one_of(
+    WISHES.map(lambda wish: RateLimited("limited", retry_after=wish)),
+    WISHES.map(lambda wish: ProviderUnavailable("down", retry_after=wish)),
+    st.sampled_from(
+        [
+            StreamInterrupted("cut"),
+            EmptyAnswer("empty"),
+            ProviderTimeout("slow"),
+            ProviderAuthFailed("wrong key"),
+            QuotaExceeded("spent"),
+            ModelNotFound("which?"),
+            MalformedReply("nonsense"),
+            ContextTooLong("long"),
+        ]
+    ),
+)
+ANY_LEGS = st.lists(
+    st.builds(
+        Leg,
+        account=st.sampled_from([ONE, TWO, "other"]),
+        provider=st.sampled_from(["a", "b"]),
+        model=st.sampled_from(["big", "small"]),
+        retries=st.integers(0, 2),
+    ),
+    min_size=1,
+    max_size=6,
+    unique_by=lambda leg: (leg.account, leg.provider, leg.model),
+)
+
+
+class Watch:
+    """What must hold of every course, whatever fails."""
+
+    def __init__(self, legs: Sequence[Leg]) -> None:
+        self.legs = legs
+        self.drive = Drive(legs)
+        self.tries = [0] * len(legs)
+        self.gone: set[int] = set()
+        self.not_before = [0.0] * len(legs)
+
+    def step(self, error: ProviderError) -> bool:
+        """Fail the present target; whether the course goes on."""
+        assert self.drive.move is not None
+        number, before = self.drive.move.leg, self.drive.now
+        leg = self.legs[number]
+        self.tries[number] += 1
+        self._note(number, leg, error, before)
+        move = self.drive.fail(error)
+        if isinstance(error, ContextTooLong):
+            assert move is None
+            return False
+        if move is None:
+            assert self.gone == set(range(len(self.legs))), "given up only when nobody is left"
+            return False
+        assert move.leg not in self.gone
+        assert 0 <= move.delay <= LONGEST_WISH
+        assert self.drive.now >= self.not_before[move.leg] - 1e-6, "nobody is asked before the time it wished"
+        if isinstance(error, ProviderTimeout) and move.leg == number:
+            assert all(self._rests(other, before) for other in range(len(self.legs)) if other != number)
+        return True
+
+    def _note(self, number: int, leg: Leg, error: ProviderError, now: float) -> None:
+        match error:
+            case ProviderAuthFailed():
+                self.gone |= {n for n, other in enumerate(self.legs) if other.account == leg.account}
+            case QuotaExceeded():
+                same = (leg.account, leg.model)
+                self.gone |= {n for n, other in enumerate(self.legs) if (other.account, other.model) == same}
+            case ModelNotFound():
+                same = (leg.provider, leg.model)
+                self.gone |= {n for n, other in enumerate(self.legs) if (other.provider, other.model) == same}
+            case _ if not error.retryable or self.tries[number] > leg.retries:
+                self.gone.add(number)
+            case _:
+                self.not_before[number] = now + min(error.retry_after or 0.0, LONGEST_WISH)
+        if isinstance(error, ProviderTimeout) and any(
+            other not in self.gone and not self._rests(other, now) for other in range(len(self.legs)) if other != number
+        ):
+            self.gone.add(number)  # with somebody else to ask, nobody is waited for twice
+
+    def _rests(self, number: int, now: float) -> bool:
+        return number in self.gone or self.drive.health.rest_of(self.legs[number], now=now) is not None
+
+
+@settings(max_examples=150, deadline=None)
+@given(legs=ANY_LEGS, errors=st.lists(ERRORS, min_size=1, max_size=25))
+def test_any_course_is_short_patient_and_complete(legs: list[Leg], errors: list[ProviderError]) -> None:
+    watch = Watch(legs)
+    assert watch.drive.path == [(0, 0)]
+    for error in errors:
+        if not watch.step(error):
+            break
+    assert all(tried <= leg.retries + 1 for tried, leg in zip(watch.tries, legs, strict=True))
+
+
+@settings(max_examples=50, deadline=None)
+@given(legs=ANY_LEGS, error=ERRORS)
+def test_a_failure_that_stays_ends_every_course(legs: list[Leg], error: ProviderError) -> None:
+    watch = Watch(legs)
+    for _ in range(sum(leg.retries + 1 for leg in legs)):
+        if not watch.step(error):
+            return
+    raise AssertionError("the course did not end")
