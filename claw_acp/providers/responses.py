@@ -17,6 +17,7 @@ from claw_acp.providers.wire import text_at
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 PATH = "/responses"
+MODELS = "/models"
 
 _NO_SUMMARIES = re.compile(r"reasoning[. _]summar", re.IGNORECASE)
 
@@ -35,6 +36,8 @@ class ResponsesProvider(HttpProvider):
             setup, base_url=DEFAULT_BASE_URL, authorization=("authorization", "Bearer "), timeouts=timeouts
         )
         self._summaries = True
+        self._path = _rooted(setup.quirks.path or PATH)
+        self._models = MODELS if setup.quirks.models_path is None else setup.quirks.models_path
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece."""
@@ -58,15 +61,21 @@ class ResponsesProvider(HttpProvider):
     def _answer(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         return stream_answer(
             self._service,
-            path=self._setup.quirks.path or PATH,
+            path=self._path,
             body=self._body(responses_request(request, provider=self.name, summaries=self._summaries)),
             parser=ResponsesStream(provider=self.name, model=request.model, secrets=self._secrets),
         )
 
     async def models(self) -> Sequence[ModelInfo]:
-        """The models the service lists.
+        """The models the service lists; none where it has no list.
 
         Raises:
             ProviderError: It cannot be asked.
         """
-        return [ModelInfo(id=text_at(row, "id")) for row in await self._listed("/models")]
+        if not self._models:
+            return ()
+        return [ModelInfo(id=text_at(row, "id")) for row in await self._listed(_rooted(self._models))]
+
+
+def _rooted(path: str) -> str:
+    return path if path.startswith("/") else f"/{path}"

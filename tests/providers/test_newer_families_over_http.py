@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from claw_acp.contracts.provider import ModelInfo, Provider, TextChunk
-from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
 from claw_acp.core.errors import (
     ContextTooLong,
     EmptyAnswer,
@@ -281,6 +281,18 @@ async def test_googles_list_has_what_can_answer_and_the_windows(server: ModelSer
 async def test_the_list_of_a_responses_service_is_that_of_openai(server: ModelServer) -> None:
     async with aclosing(provider_for("responses", server)) as provider:
         assert [model.id for model in await provider.models()] == ["test-model", "other-model"]
+
+
+async def test_a_service_may_answer_elsewhere_and_have_no_list(server: ModelServer) -> None:
+    quirks = Quirks(path="openai/responses?api-version=preview", models_path="")
+    url = f"http://127.0.0.1:{server.port}"
+    async with aclosing(
+        ResponsesProvider(ProviderSetup(name="acme", kind="responses", base_url=url, quirks=quirks))
+    ) as provider:
+        server.will_reply(responses_replies.answered(Say(text=("x",))))
+        await provider.chat(asking())
+        assert await provider.models() == ()
+    assert [request.path for request in server.requests] == ["/openai/responses?api-version=preview"]
 
 
 async def test_calls_that_come_in_one_read_are_all_there(
