@@ -155,7 +155,7 @@ def _assistant(message: Message, *, text: str) -> JsonObject:
     """With its thinking where it has calls: that is what the templates of the models want back."""
     body: dict[str, JsonValue] = {"role": "assistant", "content": text}
     if message.tool_calls:
-        thinking = "".join(block.text for block in message.reasoning if not block.origin)
+        thinking = "".join(block.text for block in message.reasoning if not (block.origin or block.signature))
         if thinking:
             body["thinking"] = thinking
         body["tool_calls"] = [
