@@ -1,0 +1,110 @@
+"""Tools in words through the real program: a service that refuses tools is worked with all the same."""
+
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor_fixtures import Spawn, home, opened, project, spawn
+from tests.support.model_replies import Json, ReceivedRequest, Reply, Say, failure
+from tests.support.model_server import ModelServer
+
+__all__ = ["home", "opened", "project", "spawn"]
+
+READ = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.txt"}}\n</tool_call>'
+REFUSAL: Json = {"error": {"message": "registry.example/library/small:2b does not support tools", "type": "api_error"}}
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[ModelServer]:
+    async with ModelServer() as server:
+        yield server
+
+
+def config(server: ModelServer, *, more: str = "") -> dict[str, Any]:
+    text = (
+        f'model = "local/small"\n[providers.local]\nkind = "openai"\nbase_url = "{server.openai_url}"\n'
+        f'api_key = "key-0123456789"\nmodels = ["small"]\n{more}'
+    )
+    return {"config": text}
+
+
+def only_words(*answers: Say) -> Any:
+    """A service that refuses tools, and gives these answers to other requests."""
+    left = list(answers)
+
+    def reply(request: ReceivedRequest) -> Reply:
+        return failure(400, REFUSAL) if "tools" in request.json else left.pop(0)
+
+    return reply
+
+
+def messages(request: ReceivedRequest) -> list[dict[str, Any]]:
+    found: Any = request.json["messages"]
+    return found
+
+
+async def test_after_a_refusal_a_tool_really_runs_and_later_prompts_and_processes_go_straight_in_words(
+    opened: Spawn, server: ModelServer
+) -> None:
+    server.always(
+        only_words(Say(text=("I look.\n", READ[:20], READ[20:])), Say(text=("It says hello.",)), Say(text=("Yes.",)))
+    )
+    async with opened(**config(server)) as editor:
+        outcome = await editor.prompt("what does a.txt say?")
+        assert (outcome.stop_reason, outcome.text) == ("end_turn", "I look.\nIt says hello.")
+        [call] = outcome.calls
+        assert (call["status"], call["rawInput"]) == ("completed", {"path": "a.txt"})
+        assert "does not support tools" in json.dumps(outcome.updates)
+        again = await editor.prompt("sure?")
+        assert again.text == "Yes."
+        assert "does not support tools" not in json.dumps(again.updates)
+    assert ["tools" in request.json for request in server.requests] == [True, False, False, False]
+    [system, _, said, result, *_] = messages(server.requests[-1])
+    assert "## read_file" in system["content"]
+    assert said == {"role": "assistant", "content": f"I look.\n{READ}"}
+    assert result["role"] == "user"
+    assert result["content"].startswith('<tool_result name="read_file" status="ok">\n')
+    assert "hello" in result["content"]
+    server.always(only_words(Say(text=("Hi.",))))
+    async with opened(**config(server)) as editor:
+        assert (await editor.prompt("hi")).text == "Hi."
+    assert "tools" not in server.requests[-1].json
+
+
+async def test_a_malformed_call_and_an_unknown_tool_go_back_to_the_model_which_mends_them(
+    opened: Spawn, server: ModelServer
+) -> None:
+    broken = Say(text=(READ.replace('"}}', '"}'),))
+    strange = Say(text=(READ.replace("read_file", "look_at"),))
+    server.will_reply(broken, strange, Say(text=(READ,)), Say(text=("Hello.",)))
+    async with opened(**config(server, more="[providers.local.quirks]\ntools = false\n")) as editor:
+        outcome = await editor.prompt("what does a.txt say?")
+    assert outcome.text == "Hello."
+    assert [call["status"] for call in outcome.calls] == ["failed", "failed", "completed"]
+    told = [messages(request)[-1]["content"] for request in server.requests[1:3]]
+    assert "not valid JSON" in told[0]
+    assert "There is no tool named look_at. There are: " in told[1]
+    assert all('status="error"' in text for text in told)
+
+
+async def test_an_answer_that_explains_calls_runs_nothing(opened: Spawn, server: ModelServer, project: Path) -> None:
+    write = '<tool_call>\n{"name": "write_file", "arguments": {"path": "b.txt", "content": "x"}}\n</tool_call>'
+    explanation = f"I write `{write}`, for example:\n```xml\n{write}\n```\nand wait. Inline: {write}"
+    server.will_reply(Say(text=(explanation,), split="bytes"))
+    async with opened(**config(server, more="[providers.local.quirks]\ntools = false\n")) as editor:
+        outcome = await editor.prompt("how do you call tools?")
+    assert (outcome.text, outcome.calls) == (explanation, [])
+    assert not (project / "b.txt").exists()
+
+
+async def test_a_model_with_tools_reads_no_schema_in_its_instructions(opened: Spawn, server: ModelServer) -> None:
+    server.will_say("Hi.")
+    async with opened(**config(server)) as editor:
+        await editor.prompt("hi")
+    [request] = server.requests
+    assert "tools" in request.json
+    assert "parameters" not in messages(request)[0]["content"]
+    assert "<tool_call>" not in messages(request)[0]["content"]
