@@ -112,6 +112,12 @@ def act_call(asked: Asked) -> None:
     done(asked.id, "", tool_calls=[{"id": "c", "name": "read_file", "arguments": {"path": "a"}}] * 2)
 
 
+@act("read")
+def act_read(asked: Asked) -> None:
+    delta(asked.id, "text", "Reading. ")
+    done(asked.id, "Reading. ", tool_calls=[{"id": "c", "name": "read_file", "arguments": {"path": asked.rest}}])
+
+
 @act("null")
 def act_null(asked: Asked) -> None:
     send(id=asked.id, result={"content": None})
@@ -228,7 +234,12 @@ def take(message: dict[str, Any]) -> None:
         case "models/list":
             send(id=request, result={"models": [*MODELS, {"id": "new"}]})
         case "chat":
-            word, _, rest = params["messages"][-1]["content"].partition(" ")
+            last = params["messages"][-1]
+            if last["role"] == "tool":
+                delta(request, "text", f"It says {last['content']}")
+                done(request, f"It says {last['content']}")
+                return
+            word, _, rest = last["content"].partition(" ")
             ACTS[word](Asked(request, rest, params))
         case "$/cancel_request":
             if held.get(params["requestId"]) == "hold":
