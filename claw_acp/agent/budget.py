@@ -128,8 +128,7 @@ class BudgetGuard:
             if told or budget.spent < budget.limit * self._limits.warn:
                 continue
             self._memory.warned.add(key)
-            share = f"{100 * budget.spent // budget.limit} %"
-            title = f"{share} of the {budget.name} budget is spent"
+            title = f"{budget.percent} % of the {budget.name} budget is spent"
             text = f"{_spent(budget)}. Before a request that may pass it, you are asked. `/cost` shows more."
             notice = Notice(item=new_id("ntc", clock=self._clock), severity="warning", title=title, description=text)
             await self._session.publish(notice)

@@ -36,11 +36,15 @@ COMMANDS: Mapping[str, Command] = {
     "sessions": Command(
         Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename and copy conversations"
     ),
+    "cost": Command(Ref("claw_acp.cli.costs:main"), "show what model requests have cost, by day, model or session"),
     "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
     "trace": Command(Ref("claw_acp.cli.trace:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
-    "providers": Command(Ref("claw_acp.cli.providers_list:main"), "list model providers, their keys and models"),
+    "providers": Command(
+        Ref("claw_acp.cli.providers_list:main"), "list model providers, their keys and models; try one"
+    ),
+    "models": Command(Ref("claw_acp.cli.models:main"), "list the models that there are, or those of one provider"),
 }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from claw_acp.contracts.spending import Bill
 from claw_acp.core.events import Event
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import Value
@@ -72,6 +73,8 @@ class CommandContext(Value):
     """All commands that can be typed now."""
     rules: Sequence[str]
     """Permission rules in force, each with where it came from."""
+    bill: Callable[[], Awaitable[Bill]]
+    """What the session has cost, and how the budgets stand."""
     events: Callable[[], Awaitable[Sequence[Event]]]
     """The session's whole journal."""
     markdown: Callable[[], Awaitable[str]]

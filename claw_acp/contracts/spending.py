@@ -3,6 +3,7 @@
 from typing import Final, Literal
 
 from claw_acp.core.messages import Usage
+from claw_acp.core.money import shown
 from claw_acp.core.value import Value
 
 BudgetName = Literal["daily", "monthly", "session"]
@@ -21,6 +22,13 @@ class Spending(Value):
     usage: Usage = Usage()
     cost: int = 0
     unpriced: int = 0
+
+    @property
+    def text(self) -> str:
+        """The cost for people: `$0.0042`, `at least $0.0042`, `unknown`."""
+        if not self.unpriced:
+            return shown(self.cost)
+        return f"at least {shown(self.cost)}" if self.cost else "unknown"
 
     def __add__(self, other: "Spending") -> "Spending":
         return Spending(
@@ -44,6 +52,11 @@ class Budget(Value):
     name: BudgetName
     limit: int
     spent: int
+
+    @property
+    def percent(self) -> int:
+        """The share that is spent, rounded down; a budget of nothing is all spent."""
+        return 100 * self.spent // self.limit if self.limit else 100
 
 
 class Bill(Value):

@@ -47,8 +47,10 @@ def limits_of(budget: BudgetSection) -> Limits:
         ("daily", budget.daily),
         ("monthly", budget.monthly),
     )
-    known = tuple((name, from_dollars(amount)) for name, amount in amounts if amount is not None)
-    return Limits(amounts=known, warn=budget.warn)
+    known: list[tuple[BudgetName, int]] = [
+        (name, from_dollars(amount)) for name, amount in amounts if amount is not None
+    ]
+    return Limits(amounts=tuple(known), warn=budget.warn)
 
 
 async def bill_of(engine: Engine, opened: OpenSession) -> Bill:

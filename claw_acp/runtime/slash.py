@@ -19,6 +19,7 @@ from claw_acp.core.errors import ToolError
 from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StateChanged, TextDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.runtime.billing import bill_of
 from claw_acp.runtime.choices import choose, settings_in
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.permissions import places_of
@@ -111,6 +112,7 @@ def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str]
         settings=settings_in(opened, switches=False),
         groups=opened.commands.groups(),
         rules=rules,
+        bill=partial(bill_of, engine, opened),
         events=session.read,
         markdown=markdown,
         save=partial(_save, opened, policy, engine.locations),

@@ -1,0 +1,67 @@
+"""`/cost`: what the session's model requests cost, and how the budgets stand."""
+
+from typing import Final
+
+from claw_acp.contracts.command import CommandContext, CommandResult, Said
+from claw_acp.contracts.spending import Bill, Budget, Share, Spending
+from claw_acp.core.money import shown
+
+BAR: Final = 20  # characters
+
+
+class Cost:
+    """Adds up the bill: the last turn, the session by model, the day, the month, the budgets."""
+
+    name = "cost"
+    description = "Show what this session, today and this month have cost"
+    hint = None
+
+    async def run(self, argument: str, context: CommandContext) -> CommandResult:  # noqa: ARG002 - takes none
+        """See `Command`."""
+        return Said(text=as_markdown(await context.bill()))
+
+
+def as_markdown(bill: Bill) -> str:
+    """The bill, to read."""
+    session = sum((share.spending for share in bill.models), start=Spending())
+    lines = [f"This session: **{session.text}** in {_count(session.requests)}."]
+    if bill.models:
+        lines += ["", *_table(bill.models)]
+    lines += ["", f"- Last turn: {bill.turn.text} in {_count(bill.turn.requests)}"]
+    lines += [f"- Today: {bill.today.text}", f"- This month: {bill.month.text}"]
+    if bill.budgets:
+        lines += ["", "Budgets:", "", *(_budget(budget) for budget in bill.budgets)]
+    unknown = [share.key for share in bill.models if share.spending.unpriced]
+    if unknown:
+        names = ", ".join(f"`{name}`" for name in unknown)
+        lines += ["", f"What some requests to {names} cost is not known. {_advice(unknown[0])}"]
+    return "\n".join(lines)
+
+
+def _table(models: tuple[Share, ...]) -> list[str]:
+    head = ["| Model | Requests | Input | of it cached | Output | Cost |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    rows: list[str] = []
+    for share in models:
+        spending, usage = share.spending, share.spending.usage
+        rows.append(
+            f"| `{share.key}` | {spending.requests:,} | {usage.input_tokens:,} | {usage.cached_read_tokens:,} "
+            f"| {usage.output_tokens:,} | {spending.text} |"
+        )
+    return [*head, *rows]
+
+
+def _budget(budget: Budget) -> str:
+    filled = min(BAR, budget.percent * BAR // 100)
+    bar = "█" * filled + "░" * (BAR - filled)
+    return f"- {budget.name}: `{bar}` {budget.percent} %, {shown(budget.spent)} of {shown(budget.limit)}"
+
+
+def _advice(model: str) -> str:
+    return (
+        f'If the price of the model is missing, set it in config.toml: `[prices."{model}"]`. '
+        "An answer that broke off is billed as well, but nobody says what it took."
+    )
+
+
+def _count(requests: int) -> str:
+    return f"{requests:,} request{'' if requests == 1 else 's'}"
