@@ -41,9 +41,7 @@ COMMANDS: Mapping[str, Command] = {
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
     "trace": Command(Ref("claw_acp.cli.trace:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
-    "providers": Command(
-        Ref("claw_acp.cli.providers_list:main"), "list model providers, their keys and models; try one"
-    ),
+    "providers": Command(Ref("claw_acp.cli.providers_list:main"), "list model providers and their keys, try one"),
     "models": Command(Ref("claw_acp.cli.models:main"), "list the models that there are, or those of one provider"),
 }
 

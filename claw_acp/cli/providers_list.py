@@ -1,39 +1,66 @@
-"""`claw-acp providers list`: who can answer, with which key, and what is missing."""
+"""`claw-acp providers`: who can answer, with which key, what is missing; and whether one of them really answers."""
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from claw_acp.cli.here import settings_here
+from claw_acp.cli.found_here import settings_found_here
 from claw_acp.cli.paint import Paint, columns
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import as_dict
 from claw_acp.providers.overview import ProviderState, provider_states
 from claw_acp.providers.resolve import resolve
+from claw_acp.registry.reference import Ref
+
+TEST: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.providers_test:main")
+SHOWN = 3
+"""Models of a provider that a line names."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the providers in the order in which one is chosen."""
+    """Print the providers in the order in which one is chosen, or try one."""
     parser = argparse.ArgumentParser(prog="claw-acp providers", description="Model providers.")
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="all providers, their keys and models")
+    listing.add_argument("word", nargs="?", default="", help="only those that have this in their name or address")
+    listing.add_argument("--ready", action="store_true", help="only those that can be asked now")
+    listing.add_argument("--local", action="store_true", help="only model servers on this machine")
     listing.add_argument("--json", action="store_true", help="for programs")
+    trying = commands.add_parser("test", help="ask one provider something small, and say what it can do")
+    trying.add_argument("name", help="the provider, as in the list")
+    trying.add_argument("--model", help="the model to ask (default: the provider's first)")
+    trying.add_argument("--json", action="store_true", help="for programs")
     options = parser.parse_args(argv)
-    states = provider_states(settings := settings_here())
+    return TEST.load()(options) if options.command == "test" else _list(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    states = provider_states(settings := settings_found_here())
     try:
         chosen, trouble = resolve(settings, model=None).name, None
     except ClawError as error:
         chosen, trouble = None, error.message
+    shown = [state for state in states if _is_wanted(state, options)]
     if options.json:
-        print(json.dumps({"chosen": chosen, "problem": trouble, "providers": [as_dict(s) for s in states]}, indent=2))
+        print(json.dumps({"chosen": chosen, "problem": trouble, "providers": [as_dict(s) for s in shown]}, indent=2))
         return 0
     paint = Paint()
-    for line, state in zip(columns([_row(state) for state in states]), states, strict=True):
+    for line, state in zip(columns([_row(state) for state in shown]) if shown else (), shown, strict=True):
         print(f"{paint('ready', 'green') if state.ready else paint('-    ', 'dim')}  {line}")
-    print(f"\na new session uses {chosen}" if chosen else f"\nno new session can start: {trouble}")
+    ready = sum(state.ready for state in states)
+    print(f"\n{len(shown)} of {len(states)} providers, {ready} ready; `claw-acp providers test NAME` tries one")
+    print(f"a new session uses {chosen}" if chosen else f"no new session can start: {trouble}")
     return 0
+
+
+def _is_wanted(state: ProviderState, options: argparse.Namespace) -> bool:
+    word: str = options.word.lower()
+    found = any(word in text.lower() for text in (state.name, state.kind, state.base_url, *state.aliases))
+    return found and (state.ready or not options.ready) and (state.local or not options.local)
 
 
 def _row(state: ProviderState) -> tuple[str, ...]:
     key = f"key: {state.key_source}" if state.key_source else state.problem or "no key needed"
-    return state.name, state.kind or "?", key, state.base_url or "-", ", ".join(state.models)
+    more = f" and {state.further_keys} more" if state.further_keys else ""
+    models = ", ".join(state.models[:SHOWN]) + (f" and {len(state.models) - SHOWN} more" * (len(state.models) > SHOWN))
+    return state.name, state.kind or "?", key + more, state.base_url or "-", models

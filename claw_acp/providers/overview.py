@@ -4,7 +4,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.keys import find_key
+from claw_acp.providers.keys import find_key, further_keys
 
 
 class ProviderState(Value):
@@ -12,24 +12,32 @@ class ProviderState(Value):
 
     Attributes:
         name: As configured.
+        aliases: Other names that lead to it.
         kind: The wire family, empty when the configuration forgot it.
         base_url: The address in force, and where it came from; empty when there is none.
+        key_variables: The variables that its key is looked for in.
         key_source: Where the key was found (a variable's name, a reference), never the key; None without one.
+        further_keys: How many more keys it has.
         models: The models it offers.
         ready: Whether it can be asked now.
         problem: What is wrong or missing, None when ready.
         configured: Whether the user's file mentions it.
+        local: Whether it is a model server on this machine.
     """
 
     name: str
+    aliases: tuple[str, ...]
     kind: str
     base_url: str
     base_url_origin: str
+    key_variables: tuple[str, ...]
     key_source: str | None
+    further_keys: int
     models: tuple[str, ...]
     ready: bool
     problem: str | None
     configured: bool
+    local: bool
 
 
 def provider_states(settings: Settings) -> list[ProviderState]:
@@ -49,16 +57,35 @@ def _state(card: Card, *, settings: Settings) -> ProviderState:
     except ClawError as error:
         problem = error.message
     else:
-        if found is None and card.needs_key:
-            problem = f"no key; set {card.service.key_variable}" if card.service else "no key"
+        problem = None if found else _lack(card, settings=settings)
+    service = card.service
     return ProviderState(
         name=card.name,
+        aliases=service.aliases if service else (),
         kind=card.kind,
         base_url=card.base_url,
         base_url_origin=card.base_url_origin.text(),
+        key_variables=service.key_variables if service else (),
         key_source=key_source,
+        further_keys=sum(1 for _ in further_keys(card, settings=settings)),
         models=card.models,
         ready=problem is None,
         problem=problem,
         configured=card.name in settings.providers,
+        local=card.local,
     )
+
+
+def _lack(card: Card, *, settings: Settings) -> str | None:
+    """What a provider without a key lacks."""
+    service = card.service
+    if card.needs_key:
+        return f"no key; set {service.key_variable}" if service else "no key"
+    if service is None or not service.local or card.overridden or card.section.base_url:
+        return None
+    if card.found is None:
+        return "not running" if settings.local_servers else "not looked for"
+    if not card.found.locked:
+        return None
+    advice = f"set {service.key_variable}" if service.key_variable else "set api_key"
+    return f"it wants a key; {advice}"

@@ -1,0 +1,152 @@
+"""`claw-acp providers test NAME`: a small real request, and what it shows."""
+
+import argparse
+import json
+from collections.abc import AsyncGenerator, Mapping
+from functools import partial
+
+import anyio
+
+from claw_acp.cli.check import Check, Level
+from claw_acp.cli.found_here import settings_found_here
+from claw_acp.cli.paint import Colour, Paint
+from claw_acp.config.finding import did_you_mean
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import Provider
+from claw_acp.core.errors import (
+    AuthRequired,
+    ClawError,
+    ConfigError,
+    ModelNotFound,
+    ProviderAuthFailed,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnreachable,
+)
+from claw_acp.core.value import as_dict
+from claw_acp.net.closing import closing
+from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.probe import Answered, ask, asked_for_tool, listed_models, made
+from claw_acp.providers.resolve import resolve_ready
+from claw_acp.providers.tool_modes import ToolModes
+
+_COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+def main(options: argparse.Namespace) -> int:
+    """Print what was found out, as it is found out; 1 when the provider does not answer.
+
+    Raises:
+        ConfigError: There is no such provider.
+    """
+    settings = settings_found_here()
+    cards = provider_cards(settings)
+    card = cards.get(options.name)
+    if card is None:
+        hint = did_you_mean(options.name, list(cards)) or "`claw-acp providers list` shows them all"
+        raise ConfigError(f'there is no provider "{options.name}"; {hint}')
+    checks = anyio.run(partial(_tried, card, settings, model=options.model, shown=not options.json))
+    failed = any(check.level == "fail" for check in checks)
+    if options.json:
+        print(json.dumps({"ok": not failed, "checks": [as_dict(check) for check in checks]}, indent=2))
+    return 1 if failed else 0
+
+
+async def _tried(card: Card, settings: Settings, *, model: str | None, shown: bool) -> list[Check]:
+    paint, checks = Paint(), list[Check]()
+    async with closing(_checks(card, settings, model=model)) as found:
+        async for check in found:
+            checks.append(check)
+            if shown:
+                print(f"{paint(f'{check.level:<4}', _COLOURS[check.level])}  {check.subject:<8}  {check.detail}")
+                if check.advice:
+                    print(f"{'':<16}-> {check.advice}", flush=True)
+    return checks
+
+
+async def _checks(card: Card, settings: Settings, *, model: str | None) -> AsyncGenerator[Check, None]:
+    try:
+        card.check()
+        yield Check(level="ok", subject="address", detail=_address(card))
+        model = model or await _first_model(card, settings)
+        choice = await resolve_ready(settings, model=f"{card.name}/{model}")
+        yield Check(level="ok", subject="key", detail=choice.key_source or "none, and none is needed")
+        modes = ToolModes()
+        async with made(choice.setup, tool_modes=modes) as provider:
+            yield _answer(await ask(provider, choice.model), choice)
+            yield await _tools(provider, choice, modes)
+            able = provider.capabilities(choice.model)
+            seen = "yes" if able.images else "no, as far as is known of this model"
+            window = f"{able.context_window:,} tokens" if able.context_window else "not known"
+            yield Check(level="ok", subject="images", detail=seen)
+            yield Check(level="ok", subject="window", detail=window)
+    except ClawError as error:
+        yield Check(level="fail", subject=_stage(error), detail=error.message, advice=_advice(error, card))
+
+
+async def _first_model(card: Card, settings: Settings) -> str:
+    if card.models:
+        return card.models[0]
+    models = await listed_models(card, settings=settings)
+    if not models:
+        raise ConfigError(f"no model of {card.name} is known; name one with --model")
+    return models[0].id
+
+
+def _address(card: Card) -> str:
+    if card.kind == "binary":
+        return f"the program {card.section.command}"
+    return f"{card.base_url or 'chosen by the provider itself'} ({card.kind}, {card.base_url_origin.text()})"
+
+
+def _answer(answered: Answered, choice: ModelChoice) -> Check:
+    usage = answered.usage
+    counted = f"{usage.input_tokens} tokens in, {usage.output_tokens} out" if usage else "tokens not counted"
+    pieces = f"{answered.pieces} piece{'' if answered.pieces == 1 else 's'}"
+    thought = ", after thinking" if answered.thought else ""
+    detail = (
+        f"{choice.name} says {answered.text.strip()[:40]!r}{thought}: {pieces}, "
+        f"first after {answered.first_piece:.2f} s, all after {answered.seconds:.2f} s; {counted}"
+    )
+    if answered.text.strip():
+        return Check(level="ok", subject="answer", detail=detail)
+    return Check(level="warn", subject="answer", detail=detail, advice="the answer is empty; try another model")
+
+
+async def _tools(provider: Provider, choice: ModelChoice, modes: ToolModes) -> Check:
+    try:
+        called = await asked_for_tool(provider, choice.model)
+    except ProviderError as error:
+        return Check(level="warn", subject="tools", detail=error.message, advice="the agent needs tools to do any work")
+    words = await modes.in_words(provider.name, choice.model) or choice.setup.quirks.tools is False
+    way = "in words, as the model is not given them natively" if words else "natively"
+    if called:
+        return Check(level="ok", subject="tools", detail=f"called {way}")
+    detail = f"offered {way}, and not called although the model was told to"
+    return Check(level="warn", subject="tools", detail=detail, advice="a larger model may do better")
+
+
+def _stage(error: ClawError) -> str:
+    match error:
+        case AuthRequired() | ProviderAuthFailed():
+            return "key"
+        case ProviderUnreachable() | ConfigError():
+            return "address"
+        case _:
+            return "answer"
+
+
+def _advice(error: ClawError, card: Card) -> str:
+    """What to do, where the error itself cannot know it."""
+    match error:
+        case ProviderAuthFailed():
+            return f"run `claw-acp login {card.name}` with a key that is valid"
+        case ProviderUnreachable() if card.local:
+            return f"start {card.name}, or say where it is in CLAW_ACP_LOCAL_SERVERS"
+        case ProviderUnreachable() | ProviderTimeout():
+            return "check the network, the proxy and base_url"
+        case ModelNotFound():
+            return f"`claw-acp models {card.name}` lists the models; choose one with --model"
+        case _:
+            return ""
