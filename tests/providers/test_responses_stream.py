@@ -6,6 +6,7 @@ https://developers.openai.com/api/docs/guides/reasoning.
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,8 +25,9 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.messages import Message, Reasoning, ToolCall, Usage
 from claw_acp.providers.places import pieces_in_order
-from claw_acp.providers.responses_request import ORIGIN
+from claw_acp.providers.responses_request import ORIGIN, responses_request
 from claw_acp.providers.responses_stream import ResponsesStream
+from tests.providers.conversation import asking
 from tests.support.model_replies import Call, Json, Say, Tokens
 from tests.support.responses_replies import ended, numbered, responses_events, responses_usage
 
@@ -76,6 +78,10 @@ def called(call_id: str) -> dict[str, Json]:
 def thought(text: str, secret: str | None = "enc") -> dict[str, Json]:
     summary: Json = [{"type": "summary_text", "text": text}] if text else []
     return {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": secret}
+
+
+def secret(text: str) -> dict[str, Json]:
+    return thought(text, text)
 
 
 ANSWERS = [
@@ -207,6 +213,23 @@ def test_an_answer_of_any_order_can_be_told_in_that_order_again(order: list[dict
     assert len(told) == len(names)
     for item, name in zip(order, told, strict=True):
         assert f'"{name}"' in json.dumps(item)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["reasoning", "message", "function_call"]), min_size=1, max_size=7))
+def test_whatever_came_goes_back_in_its_order(kinds: list[str]) -> None:
+    names = [f"{kind[0]}{number}" for number, kind in enumerate(kinds)]
+    makers = {"reasoning": secret, "message": said, "function_call": called}
+    given = [makers[kind](name) for kind, name in zip(kinds, names, strict=True)]
+    try:
+        response = parse(items(*given))[1]
+    except EmptyAnswer:
+        assert set(kinds) == {"reasoning"}
+        return
+    answer = Message.assistant(response.text, tool_calls=response.tool_calls, reasoning=response.reasoning)
+    sent: Any = responses_request(asking(answer), provider="acme")["input"]
+    back = [item.get("encrypted_content") or item.get("content") or item["call_id"] for item in sent]
+    assert back == names
 
 
 def test_messages_stand_apart_and_keep_their_phase() -> None:
