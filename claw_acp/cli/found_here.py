@@ -3,7 +3,7 @@
 import anyio
 
 from claw_acp.cli.here import locations_here, settings_here
-from claw_acp.config.finds import Finds
+from claw_acp.config.finds import NOTHING_FOUND, Finds
 from claw_acp.config.settings import Settings
 from claw_acp.core.value import replace
 from claw_acp.providers.catalog import Catalog
@@ -14,9 +14,9 @@ from claw_acp.providers.offers import usable
 def settings_found_here() -> Settings:
     """The settings for work in the current directory, with what is found on this machine. Asks nobody elsewhere."""
     settings = settings_here()
-    servers = anyio.run(find_servers, settings) if settings.local_servers else {}
-    settings = replace(settings, finds=Finds(servers=servers))
+    finds = Finds(servers=anyio.run(find_servers, settings)) if settings.local_servers else NOTHING_FOUND
+    settings = replace(settings, finds=finds)
     catalog = Catalog(locations_here().cache_dir / "models")
     kept = {(card.name, card.base_url): catalog.read(card.name, card.base_url) for card in usable(settings)}
     lists = {place: listing.models for place, listing in kept.items() if listing is not None}
-    return replace(settings, finds=Finds(servers=servers, lists=lists))
+    return replace(settings, finds=replace(finds, lists=lists))

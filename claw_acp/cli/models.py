@@ -27,10 +27,8 @@ def main(argv: Sequence[str]) -> int:
     settings = settings_found_here()
     if options.provider is None:
         offered = available_models(settings)
-        rows = [(offer.value, offer.description) for offer in offered]
-        print(
-            json.dumps([offer._asdict() for offer in offered], indent=2) if options.json else "\n".join(columns(rows))
-        )
+        lines = columns([(offer.value, offer.description) for offer in offered])
+        print(json.dumps([offer._asdict() for offer in offered], indent=2) if options.json else "\n".join(lines))
         return 0
     card = provider_cards(settings).get(options.provider)
     if card is None:
