@@ -85,6 +85,11 @@ _FILTERED = Meaning(
     "did not pass the prompt on, for its content filter",
     "Say it differently, or change the filter with the vendor.",
 )
+_OTHER_API = Meaning(
+    RequestRejected,
+    "serves this only through its Responses API",
+    'Choose the model as openai-responses/NAME (kind = "responses"), or ask for no thinking (effort = "off").',
+)
 
 
 def _words(*parts: str) -> str:
@@ -154,9 +159,13 @@ _SIGNED = _words(
     r"security token", r"UnrecognizedClient", r"InvalidSignature", r"ExpiredToken", r"InvalidClientTokenId"
 )
 _ACCESS = _words(r"access to the model", r"model access")
+_RESPONSES = _words(
+    r"use /?v1/responses", r"only supported in /?v1/responses"
+)  # OpenAI, for tools and thinking at once
 _FILTER = _words(r"\bcontent_filter\b", r"ResponsibleAIPolicyViolation")
 
 _BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
+    (frozenset({400, 404}), _RESPONSES, _OTHER_API),
     (frozenset({400, 404, 422, 500, 501}), _TOOLS, _NO_TOOLS),  # llama.cpp says 500
     (frozenset({400, 422}), _CALL, _BAD_CALL),
     (frozenset({400}), _FILTER, _FILTERED),

@@ -80,7 +80,11 @@ def refusal_in_reply(error: JsonValue, *, secrets: Sequence[str] = ()) -> Refusa
 
 
 def retry_after(headers: Mapping[str, str], *, clock: Clock) -> float | None:
-    """Seconds the server asked us to wait, at most `RETRY_AFTER_CAP`; None if it did not say, or not clearly."""
+    """Seconds the server asked us to wait, at most `RETRY_AFTER_CAP`; None if it did not say, or not clearly.
+
+    OpenAI's `x-ratelimit-reset-*` is no such wish: it tells when the whole limit is free again
+    (https://platform.openai.com/docs/guides/rate-limits).
+    """
     seconds = _number(headers.get("retry-after-ms"), scale=0.001)
     if seconds is None:
         text = headers.get("retry-after")

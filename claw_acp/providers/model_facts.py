@@ -25,6 +25,7 @@ def _row(pattern: str, window: int, *, images: bool = False, thinking: bool = Fa
 
 
 _ROWS = (
+    _row(r"gpt-(?:6|5\.[6-9])", 922_000, images=True, thinking=True),
     _row(r"gpt-5.*chat", 128_000, images=True),
     _row(r"gpt-5", 400_000, images=True, thinking=True),
     _row(r"gpt-4\.1", 1_047_576, images=True),
@@ -40,8 +41,11 @@ _ROWS = (
     _row(r"claude", 200_000, images=True, thinking=True),
     _row(r"gemini-(?:1\.5|2\.0)", 1_000_000, images=True),
     _row(r"gemini", 1_000_000, images=True, thinking=True),
+    _row(r"deepseek-flash", 1_000_000, images=True, thinking=True),
+    _row(r"deepseek-v4", 1_000_000, thinking=True),
     _row(r"deepseek-reasoner|deepseek-r1", 64_000, thinking=True),
     _row(r"deepseek", 64_000),
+    _row(r"kimi-k2\.[5-9]", 256_000, images=True, thinking=True),
     _row(r"kimi-k2-thinking", 256_000, thinking=True),
     _row(r"kimi|moonshot", 128_000),
     _row(r"qwen3-coder", 262_144),
@@ -61,11 +65,14 @@ _ROWS = (
 _BUDGET_THINKERS = r"claude-(?:3-7|opus-4-[015]|opus-4-2\d{7}|sonnet-4-(?:0|5|2\d{7})|haiku-4)"
 _NO_THINKING = r"claude-(?:2|instant|3-(?:opus|sonnet|haiku|5))"
 _LEAST_EFFORT = (
+    (r"gpt-6-(?:sol|luna)", "none"),
+    (r"gpt-6", "low"),
     (r"gpt-5.*(?:chat|pro)", None),
     (r"gpt-5\.\d", "none"),
     (r"gpt-5", "minimal"),
     (r"gpt-oss|\bo[134]\b", "low"),
 )
+_SILENT_WITH_TOOLS = r"gpt-5\.[6-9]|gpt-6-(?:sol|luna)"
 _FIXED_SAMPLING = r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku|fable|mythos)-[5-9])"
 
 
@@ -81,6 +88,14 @@ def known_capabilities(model: str) -> Capabilities:
 def least_effort(model: str) -> str | None:
     """The least `reasoning_effort` an OpenAI model takes; None for models that are best not told."""
     return next((effort for pattern, effort in _LEAST_EFFORT if re.search(pattern, model.lower())), None)
+
+
+def thinks_unless_told(model: str) -> bool:
+    """Whether an OpenAI model thinks by itself, and then refuses tools in chat completions.
+
+    Source: https://developers.openai.com/api/docs/guides/responses-vs-chat-completions.
+    """
+    return bool(re.search(_SILENT_WITH_TOOLS, model.lower()))
 
 
 def thinking_style(model: str) -> ThinkingStyle:

@@ -12,7 +12,7 @@ from claw_acp.contracts.provider_setup import EffortStyle, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall
 from claw_acp.core.value import replace
-from claw_acp.providers.model_facts import least_effort
+from claw_acp.providers.model_facts import least_effort, thinks_unless_told
 from claw_acp.providers.openai_reasoning import sent_back
 from claw_acp.providers.wire import texts_and_images
 
@@ -30,6 +30,9 @@ def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> J
         RequestRejected: A part of a message cannot be sent.
     """
     messages = _ordered(request.messages, quirks=quirks)
+    effort = request.options.effort
+    if effort is None and request.tools and thinks_unless_told(request.model):
+        effort = "off"  # with its own effort such a model would take no tools here
     usage = {} if quirks.stream_usage is False else {"stream_options": {"include_usage": True}}
     return {
         "model": request.model,
@@ -38,7 +41,7 @@ def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> J
         **usage,
         **_tools(request.tools, options=request.options, quirks=quirks),
         **_options(request.options, quirks=quirks),
-        **thinking_wish(request.options.effort, model=request.model, style=quirks.effort),
+        **thinking_wish(effort, model=request.model, style=quirks.effort),
     }
 
 

@@ -146,6 +146,16 @@ _NO_TOOLS = (
     Seen(422, {"error": "unrecognized field `tools`"}, ToolsUnsupported),
     Seen(400, openai("Unknown parameter: 'tools'."), ToolsUnsupported),
     Seen(501, {"error": "function calling is not supported"}, ToolsUnsupported),
+    # https://github.com/GoogleChromeLabs/webmcp-tools/issues/417
+    Seen(
+        400,
+        openai(
+            "Function tools with reasoning_effort are not supported for gpt-5.6-terra in /v1/chat/completions. "
+            "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+        ),
+        RequestRejected,
+    ),
+    Seen(404, openai("This model is only supported in v1/responses and not in v1/chat/completions."), RequestRejected),
     # one tool, one call, or one choice that is wrong does not mean that there can be none
     Seen(400, openai("Unknown parameter: 'tools[0].function.strict'."), RequestRejected),
     Seen(400, openai("Invalid schema for function 'read_file': [] is not of type 'object'"), RequestRejected),

@@ -137,6 +137,7 @@ def test_options_are_sent_only_when_given() -> None:
         ("test-model", None, None),
         ("gpt-5.1", "off", "none"),
         ("gpt-5-mini", "off", "minimal"),
+        ("gpt-6.2-sol", "off", "low"),
         ("o3", "off", "low"),
         ("gpt-4o", "off", None),
     ],
@@ -145,6 +146,24 @@ def test_effort_becomes_reasoning_effort_and_off_the_least_of_it(
     model: str, effort: str | None, word: str | None
 ) -> None:
     assert body(asking(model=model, effort=effort)).get("reasoning_effort") == word
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "tools", "word"),
+    [
+        ("gpt-5.6-sol", None, True, "none"),
+        ("gpt-5.6-sol", None, False, None),
+        ("gpt-5.6-sol", "high", True, "high"),
+        ("gpt-6-luna", None, True, "none"),
+        ("gpt-6-astra", None, True, None),
+        ("gpt-5.1", None, True, None),
+    ],
+)
+def test_a_model_that_would_refuse_tools_for_thinking_is_asked_not_to_think(
+    model: str, effort: str | None, word: str | None, *, tools: bool
+) -> None:
+    """https://developers.openai.com/api/docs/guides/responses-vs-chat-completions."""
+    assert body(asking(model=model, effort=effort, tools=tools)).get("reasoning_effort") == word
 
 
 def test_what_google_attached_to_a_call_is_sent_back() -> None:
