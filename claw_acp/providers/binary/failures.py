@@ -66,7 +66,7 @@ class Failures:
 
     def tools_unsupported(self) -> ToolsUnsupported:
         """It said that its models take no tools."""
-        return ToolsUnsupported(f"Provider plugin '{self.name}' cannot be given tools", provider=self.name)
+        return ToolsUnsupported(f"Provider plugin '{self.name}' cannot be given tools.", provider=self.name)
 
     # ------------------------------------------------------------------ its process
 
@@ -153,11 +153,7 @@ class Failures:
 
 def again(error: ProviderError) -> ProviderError:
     """A new error that says the same: one failure can end many calls, and each raises its own."""
-    copy = type(error)(
-        error.message, provider=error.provider, status=error.status, retry_after=error.retry_after, usage=error.usage
-    )
-    copy.__cause__ = error.__cause__
-    return copy
+    return type(error)(error.message, provider=error.provider, status=error.status, retry_after=error.retry_after)
 
 
 def _signal_name(number: int) -> str:

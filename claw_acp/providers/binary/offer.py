@@ -6,6 +6,7 @@ from claw_acp.contracts.provider import Capabilities, ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value, made_by
 from claw_acp.core.version import VERSION
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 
 PROTOCOL_VERSION = 1
 MODELS_LIMIT = 1000  # models of one plugin that are listened to
@@ -28,8 +29,9 @@ class Offer(Value):
     said: JsonObject = made_by(default_factory=dict[str, JsonValue])
 
     def capabilities(self, model: str) -> Capabilities:
-        """What one of its models can do; what was not said it cannot."""
-        window = next((info.context_window for info in self.models if info.id == model), 0)
+        """What one of its models can do; what was not said it cannot. The plugin's own choice is its first model."""
+        own_choice = model in {"", PLUGIN_DEFAULT}
+        window = next((info.context_window for info in self.models if own_choice or info.id == model), 0)
         return Capabilities(tools=self.tools, images=self.images, thinking=self.thinking, context_window=window)
 
 

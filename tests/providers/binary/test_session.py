@@ -29,6 +29,7 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.messages import Reasoning, ToolCall, Usage
 from claw_acp.core.value import replace
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.binary.provider import BinaryProvider
 from tests.providers.binary.support import gone, heard, saying, session
 from tests.providers.conversation import READ
@@ -131,6 +132,7 @@ async def test_capabilities_and_models_are_those_it_says() -> None:
         large = ModelInfo(id="large", name="Large", context_window=200000)
         assert await provider.models() == (large, ModelInfo(id="small"), ModelInfo(id="new"))
         assert provider.capabilities("large") == Capabilities(images=True, thinking=True, context_window=200000)
+        assert provider.capabilities(PLUGIN_DEFAULT) == provider.capabilities("large")
         assert provider.capabilities("unknown") == Capabilities(images=True, thinking=True)
 
 
