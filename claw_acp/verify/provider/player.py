@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -114,6 +115,7 @@ class Player:
         while (frame := await self._next(strict=False)) is not None:
             last = frame
         if last is None:
+            await self._process.fall_silent()
             raise Failed(f"it wrote nothing{self._words()}")
         if not isinstance(last.message, dict):
             raise Failed("its last line is no JSON object", [last])
@@ -127,6 +129,7 @@ class Player:
         if took is None:
             raise Failed(f"it was still there after {seconds:g} s", self.frames[-2:])
         if self._process.exit_code != 0:
+            await self._process.fall_silent()
             raise Failed(f"it ended with exit code {self._process.exit_code}{self._words()}", self.frames[-2:])
 
     # ------------------------------------------------------------------ what comes in
@@ -217,7 +220,8 @@ async def play(vector: Vector, settings: Settings) -> Sequence[Frame]:
         CannotStart: The program cannot be started.
         Failed: It broke the rule.
     """
-    process = await AgentProcess.start(settings.command, env=settings.env, mark=f"provider-{next(_numbers)}")
+    mark = f"provider-{os.getpid()}-{next(_numbers)}"  # what a program leaves behind is found by it, and ended
+    process = await AgentProcess.start(settings.command, env=settings.env, mark=mark)
     player = Player(vector, settings, process)
     failure: Failed | None = None
     async with anyio.create_task_group() as tasks:

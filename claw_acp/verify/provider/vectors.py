@@ -53,7 +53,7 @@ def _error(request_id: JsonValue, code: JsonValue, **more: JsonValue) -> JsonObj
 
 
 _HELLO: Final = (_initialize(), _result(0, {"protocolVersion": 1}))
-_ALIVE: Final = (_call("alive", "models/list"), _result("alive", {"models": "$array"}))
+_ALIVE: Final[tuple[JsonObject, ...]] = (_call("alive", "models/list"), {"answer": "alive"})
 _SAID: Final[JsonObject] = {"content": "$text"}
 
 

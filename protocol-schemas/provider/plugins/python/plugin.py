@@ -103,4 +103,5 @@ class Plugin:
         return {"content": "".join(pieces), "stopReason": "end"}
 
 
-Plugin().serve()
+if __name__ == "__main__":
+    Plugin().serve()

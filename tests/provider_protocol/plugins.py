@@ -1,0 +1,74 @@
+"""The reference plugins: how each is built and started, and what that needs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from claw_acp.verify.provider.player import Settings
+
+ROOT = Path(__file__).parent.parent.parent
+PLUGINS = ROOT / "protocol-schemas" / "provider" / "plugins"
+BUILD_TIMEOUT = 300.0  # seconds, for a compiler that starts with an empty cache
+ENVIRONMENT = dict(os.environ)  # as it was before a test got a home of its own: toolchains live in the real one
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """One language: the program it needs, the command that builds `{out}`, and the command that starts it."""
+
+    needs: str
+    start: tuple[str, ...]
+    build: tuple[str, ...] = ()
+
+
+TOOLCHAINS: Mapping[str, Toolchain] = {
+    "python": Toolchain(sys.executable, (sys.executable, "-S", "-E", "{source}/plugin.py")),
+    "python-kit": Toolchain(sys.executable, (sys.executable, "{source}/plugin.py")),
+    "node": Toolchain("node", ("node", "{source}/plugin.mjs")),
+    "go": Toolchain("go", ("{out}/plugin",), ("go", "build", "-o", "{out}/plugin", ".")),
+    "rust": Toolchain(
+        "rustc", ("{out}/plugin",), ("rustc", "--edition", "2021", "-D", "warnings", "-o", "{out}/plugin", "plugin.rs")
+    ),
+    "c": Toolchain(
+        "cc",
+        ("{out}/plugin",),
+        ("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-o", "{out}/plugin", "plugin.c"),
+    ),
+    "java": Toolchain(
+        "javac",
+        ("java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", "{out}", "Plugin"),
+        ("javac", "-Xlint:all", "-Werror", "-d", "{out}", "Json.java", "Plugin.java"),
+    ),
+    "sh": Toolchain("sh", ("sh", "{source}/plugin.sh")),
+}
+
+
+def built(language: str, out: Path) -> tuple[str, ...]:
+    """The command that starts a reference plugin; skips the test where its toolchain is absent."""
+    chain = TOOLCHAINS[language]
+    if shutil.which(chain.needs) is None:
+        pytest.skip(f"the {language} plugin needs {chain.needs}")
+    source = PLUGINS / language
+    if chain.build:
+        build = [word.format(out=out, source=source) for word in chain.build]
+        done = subprocess.run(
+            build, cwd=source, env=environment(out), capture_output=True, text=True, timeout=BUILD_TIMEOUT, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    return tuple(word.format(out=out, source=source) for word in chain.start)
+
+
+def environment(scratch: Path) -> dict[str, str]:
+    """For compilers: the real home, no network, caches of their own."""
+    return {**ENVIRONMENT, "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod"}
+
+
+def settings_for(command: tuple[str, ...], *, timeout: float = 20.0) -> Settings:
+    """How the checker starts it."""
+    return Settings(command=command, env={**ENVIRONMENT, "PYTHONPATH": str(ROOT)}, timeout=timeout)
