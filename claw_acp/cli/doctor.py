@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 
 from claw_acp.cli.check import Check, Level
-from claw_acp.cli.here import locations_here, settings_here
+from claw_acp.cli.found_here import settings_found_here
+from claw_acp.cli.here import locations_here
 from claw_acp.cli.machine import directory_checks, keyring_check, program_checks, python_check
 from claw_acp.cli.mcp_servers import server_checks
 from claw_acp.cli.paint import Colour, Paint
@@ -32,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="claw-acp doctor", description="Check this machine.")
     parser.add_argument("--json", action="store_true", help="for programs")
     options = parser.parse_args(argv)
-    checks = list(examine(settings_here(), locations=locations_here()))
+    checks = list(examine(settings_found_here(), locations=locations_here()))
     failed = any(check.level == "fail" for check in checks)
     if options.json:
         print(json.dumps({"ok": not failed, "checks": [as_dict(check) for check in checks]}, indent=2))
@@ -47,7 +48,8 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield from config_checks(settings, file=locations.config_file)
     yield from rule_checks(settings)
     yield model_check(settings)
-    yield from (_provider(state) for state in provider_states(settings))
+    yield local_servers_check(settings)
+    yield from provider_checks(provider_states(settings))
     yield keyring_check()
     yield from server_checks(settings)
     yield store_check(locations.database)
@@ -113,13 +115,33 @@ async def _health(database: Path) -> Health:
         return await opened.check_health()
 
 
+def local_servers_check(settings: Settings) -> Check:
+    """The model servers that answered on this machine."""
+    if not settings.local_servers:
+        place = settings.origin("local_servers").text()
+        return Check(level="ok", subject="local servers", detail=f"not looked for ({place})")
+    found = [
+        f"{server.name} at {server.base_url} ({'it wants a key' if server.locked else f'{len(server.models)} models'})"
+        for server in settings.finds.servers.values()
+    ]
+    return Check(level="ok", subject="local servers", detail=", ".join(found) or "none found")
+
+
+def provider_checks(states: Sequence[ProviderState]) -> Iterator[Check]:
+    """A line for each provider that somebody set up, or that has a key of another vendor; one for all the others."""
+    shown = [state for state in states if state.ready or state.configured or state.key_source or state.wrong_key]
+    yield from (_provider(state) for state in shown)
+    detail = f"{len(states) - len(shown)} more are known and not set up; `claw-acp providers list` shows them"
+    yield Check(level="ok", subject="providers", detail=detail)
+
+
 def _provider(state: ProviderState) -> Check:
     subject = f"provider {state.name}"
     if state.ready:
         key = f"key from {state.key_source}" if state.key_source else "no key needed"
         where = f", {state.base_url} ({state.base_url_origin})" if state.base_url_origin != "default" else ""
         return Check(level="ok", subject=subject, detail=key + where)
-    if state.configured:
+    if state.configured or state.wrong_key:
         return Check(level="warn", subject=subject, detail=state.problem or "", advice="complete it, or remove it")
     return Check(level="ok", subject=subject, detail=f"not set up ({state.problem})")
 

@@ -15,6 +15,8 @@ from claw_acp.registry.reference import Ref
 TEST: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.providers_test:main")
 SHOWN = 3
 """Models of a provider that a line names."""
+LONGEST = 44
+"""Characters of a problem that a line shows; `providers test` and `--json` say all of it."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -60,7 +62,11 @@ def _is_wanted(state: ProviderState, options: argparse.Namespace) -> bool:
 
 
 def _row(state: ProviderState) -> tuple[str, ...]:
-    key = f"key: {state.key_source}" if state.key_source else state.problem or "no key needed"
+    key = f"key: {state.key_source}" if state.key_source else _shortened(state.problem) or "no key needed"
     more = f" and {state.further_keys} more" if state.further_keys else ""
     models = ", ".join(state.models[:SHOWN]) + (f" and {len(state.models) - SHOWN} more" * (len(state.models) > SHOWN))
     return state.name, state.kind or "?", key + more, state.base_url or "-", models
+
+
+def _shortened(problem: str | None) -> str | None:
+    return problem if problem is None or len(problem) <= LONGEST else f"{problem[: LONGEST - 3]}..."

@@ -131,8 +131,10 @@ def _stage(error: ClawError) -> str:
     match error:
         case AuthRequired() | ProviderAuthFailed():
             return "key"
-        case ProviderUnreachable() | ConfigError():
+        case ConfigError():
             return "address"
+        case ProviderUnreachable():
+            return "reached"
         case _:
             return "answer"
 

@@ -26,6 +26,7 @@ class KnownService(Value):
         aliases: Other names for it.
         local: Whether it is a program on this machine, which answers without a key.
         own_address: Whether each customer has an address of his own there, which must be configured.
+        same_as: The service that it is another API of; only who names it means it.
         sign_in: Variables that say that requests are signed in another way than with a key.
     """
 
@@ -40,6 +41,7 @@ class KnownService(Value):
     aliases: tuple[str, ...] = ()
     local: bool = False
     own_address: bool = False
+    same_as: str = ""
     sign_in: tuple[str, ...] = ()
 
     @property
@@ -78,6 +80,7 @@ OPENAI = KnownService(
 RESPONSES = KnownService(
     name="openai-responses",
     aliases=("responses",),
+    same_as="openai",
     kind="responses",
     base_url="https://api.openai.com/v1",
     key_variables=("OPENAI_API_KEY",),

@@ -1,7 +1,7 @@
 """All providers with what each one has and lacks, for the command line."""
 
 from claw_acp.config.settings import Settings
-from claw_acp.core.errors import ClawError
+from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import find_key, further_keys
@@ -23,6 +23,7 @@ class ProviderState(Value):
         problem: What is wrong or missing, None when ready.
         configured: Whether the user's file mentions it.
         local: Whether it is a model server on this machine.
+        wrong_key: Whether there is a key for it that cannot be used.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ProviderState(Value):
     problem: str | None
     configured: bool
     local: bool
+    wrong_key: bool
 
 
 def provider_states(settings: Settings) -> list[ProviderState]:
@@ -48,6 +50,7 @@ def provider_states(settings: Settings) -> list[ProviderState]:
 def _state(card: Card, *, settings: Settings) -> ProviderState:
     key_source: str | None = None
     problem: str | None = None
+    wrong_key = False
     # Generic keys serve a provider that a model's name asks for; here that is the configured one.
     named = (settings.model or "").partition("/")[0] == card.name
     try:
@@ -55,7 +58,7 @@ def _state(card: Card, *, settings: Settings) -> ProviderState:
         found = find_key(card, settings=settings, named=named)
         key_source = found.source if found else None
     except ClawError as error:
-        problem = error.message
+        problem, wrong_key = error.message, isinstance(error, AuthRequired)
     else:
         problem = None if found else _lack(card, settings=settings)
     service = card.service
@@ -73,6 +76,7 @@ def _state(card: Card, *, settings: Settings) -> ProviderState:
         problem=problem,
         configured=card.name in settings.providers,
         local=card.local,
+        wrong_key=wrong_key,
     )
 
 

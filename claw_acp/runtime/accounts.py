@@ -218,6 +218,8 @@ class Accounts:
         settings = self._engine.settings(None)
         wanted = (settings.model or "").partition("/")[0]
         for card in self._cards():
+            if card.service and card.service.same_as and card.name not in {wanted, *settings.providers}:
+                continue
             try:
                 card.check()
                 key = find_key(card, settings=settings, named=card.name == wanted)

@@ -65,7 +65,14 @@ def test_providers_list_says_who_is_ready_and_what_the_others_lack(
     report = json.loads(capsys.readouterr().out)
     states = {state["name"]: state for state in report["providers"]}
     assert report["chosen"] == "openai/gpt-5.1"
-    assert list(states) == ["anthropic", "openai", "work", "broken", "offline"]
+    assert [name for name in states if name in {"anthropic", "openai", "work", "broken", "offline"}] == [
+        "anthropic",
+        "openai",
+        "work",
+        "broken",
+        "offline",
+    ]
+    assert len(states) > 80
     assert [name for name, state in states.items() if state["ready"]] == ["openai", "work", "offline"]
     assert states["openai"]["key_source"] == "OPENAI_API_KEY"
     assert states["anthropic"]["problem"] == "no key; set ANTHROPIC_API_KEY"
