@@ -8,6 +8,7 @@ import signal
 import anyio
 import pytest
 
+from claw_acp.contracts.provider_setup import Program
 from claw_acp.core.errors import ProviderError, ProviderUnavailable
 from claw_acp.providers.binary.provider import BinaryProvider
 from claw_acp.providers.binary.restarts import Restarts
@@ -17,7 +18,6 @@ from tests.providers.binary.support import (
     buried,
     gone,
     group_gone,
-    oneshot,
     open_descriptors,
     program,
     provider_of,
@@ -134,12 +134,16 @@ async def test_nothing_leaks_over_a_thousand_requests() -> None:
         assert process_groups.live_groups() == processes
 
 
-async def test_nothing_leaks_over_processes_for_one_request() -> None:
-    provider = oneshot("chatty")
+async def test_nothing_leaks_over_a_hundred_processes_for_one_request_each() -> None:
+    script = (
+        'read -r line; echo noise >&2; echo \'{"jsonrpc":"2.0","id":1,"result":{"content":"hi"}}\'; sleep 1000 & exit'
+    )
+    provider = provider_of(Program(command="/bin/sh", args=("-c", script), protocol="oneshot"))
     await provider.chat(saying("hi"))
     before, groups = open_descriptors(), process_groups.live_groups()
-    for _ in range(20):
-        await provider.chat(saying("hi"))
+    async with anyio.create_task_group() as tasks:
+        for _ in range(100):
+            tasks.start_soon(provider.chat, saying("hi"))
     assert open_descriptors() == before
     assert process_groups.live_groups() == groups
 
