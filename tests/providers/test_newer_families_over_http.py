@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import anyio
 import pytest
 
-from claw_acp.contracts.provider import ModelInfo, Provider, TextChunk
+from claw_acp.contracts.provider import Finished, ModelInfo, Provider, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
 from claw_acp.core.errors import (
     ContextTooLong,
@@ -28,6 +28,7 @@ from claw_acp.core.secret import Secret
 from claw_acp.providers.gemini import GeminiProvider
 from claw_acp.providers.responses import ResponsesProvider
 from tests.providers.conversation import asking
+from tests.providers.test_responses_stream import kept
 from tests.support import gemini_replies, responses_replies
 from tests.support.model_replies import Call, Cut, Json, NoAnswer, Raw, Say, Stall, Tokens, failure
 from tests.support.model_server import ModelServer
@@ -302,3 +303,17 @@ async def test_calls_that_come_in_one_read_are_all_there(
     server.will_reply(family.answered(Say(thinking=("hm",), text=("Both",), calls=calls, split="whole")))
     response = await provider.chat(asking(tools=True))
     assert ([call.name for call in response.tool_calls], response.stop) == (["f", "g"], "tool_calls")
+
+
+async def test_thinking_that_ended_is_not_joined_with_what_follows_in_the_same_read(server: ModelServer) -> None:
+    parts: list[Json] = [
+        {"text": "a", "thought": True},
+        {"text": "b", "thought": True, "thoughtSignature": "T"},
+        {"text": "x"},
+    ]
+    server.will_reply(Raw(pieces=[gemini_replies.event(*parts, finish="STOP")]))
+    async with aclosing(provider_for("gemini", server)) as provider:
+        *events, last = [event async for event in provider.stream(asking())]
+    assert isinstance(last, Finished)
+    assert kept(events) == last.response.reasoning
+    assert [block.text for block in last.response.reasoning] == ["a", "b"]
