@@ -2,7 +2,8 @@
 
 System messages stand apart, roles must alternate, and all results of one round of tool calls share one user message
 in which they come first. Cache marks go on what repeats: the system prompt (tools stand before it) and the
-conversation so far; both are far below the limit of four.
+conversation so far, and on the end of the request before where many calls at once have carried it out of reach; all of
+them are below the limit of four.
 """
 
 import re
@@ -21,6 +22,8 @@ ORIGIN = "anthropic"
 DEFAULT_MAX_TOKENS = 16_000
 LEAST_BUDGET = 1_024  # tokens; the API refuses less
 ROOM_TO_ANSWER = 1_024  # tokens of max_tokens that thinking must leave
+
+LOOKBACK = 20  # blocks before a mark in which the API looks for what was cached before
 
 _BUDGETS: Final[Mapping[Effort, int]] = {"low": 2_048, "medium": 6_000, "high": 12_000}
 _CACHED: Final[JsonObject] = {"type": "ephemeral"}
@@ -113,7 +116,7 @@ def _sampling(request: ChatRequest, *, thinks: bool) -> JsonObject:
 
 
 def _turns(messages: Sequence[Message], *, provider: str) -> list[tuple[str, list[Block]]]:
-    """Alternating turns, the user's first, with a cache mark on the last block that can carry one."""
+    """Alternating turns, the user's first, with a cache mark on the last block."""
     turns: list[tuple[str, list[Block]]] = []
     for message in messages:
         if message.role == "system":
@@ -131,10 +134,15 @@ def _turns(messages: Sequence[Message], *, provider: str) -> list[tuple[str, lis
     for role, blocks in turns:
         if role == "user":
             blocks.sort(key=_results_first)
-    last = turns[-1][1][-1]
-    if last["type"] not in _UNCACHEABLE:
-        last["cache_control"] = _CACHED
+    for _, blocks in turns[-3::2] if _far_from_last_mark(turns) else turns[-1:]:
+        if blocks[-1]["type"] not in _UNCACHEABLE:
+            blocks[-1]["cache_control"] = _CACHED
     return turns
+
+
+def _far_from_last_mark(turns: Sequence[tuple[str, list[Block]]]) -> bool:
+    """Whether what the request before wrote, at the end of its messages, is out of reach of a mark at our end."""
+    return len(turns) >= 3 and len(turns[-2][1]) + len(turns[-1][1]) >= LOOKBACK
 
 
 def _results_first(block: Block) -> bool:
