@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.clock import Clock
-from claw_acp.providers.assembly import plain, routed
+from claw_acp.providers.assembly import MakePlain, plain, routed
 from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.reliable_course import Health
-from claw_acp.providers.tool_modes import ToolModes
 
 LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
 KEPT = 8  # providers whose connections are kept; a client may set a new token every few minutes
@@ -21,14 +21,18 @@ KEPT = 8  # providers whose connections are kept; a client may set a new token e
 class ProviderPool:
     """Makes providers on first use and closes them at the end, or when many others were used since.
 
+    Args:
+        clock: Time and chance for waits.
+        make: Makes a provider with one key; None: `assembly.plain`.
+
     Attributes:
         health: Which keys and models are left alone for a while, for all sessions.
     """
 
-    def __init__(self, *, clock: Clock, tool_modes: ToolModes | None = None) -> None:
+    def __init__(self, *, clock: Clock, make: MakePlain | None = None) -> None:
         self.health = Health()
-        self._tool_modes = tool_modes
         self._clock = clock
+        self._make = make or partial(plain, clock=clock)
         self._providers: dict[ProviderSetup, Provider] = {}  # the one used longest ago stands first
         self._users: Counter[ProviderSetup] = Counter()
 
@@ -57,7 +61,7 @@ class ProviderPool:
             await self._close_spare()
 
     def _plain(self, setup: ProviderSetup) -> Provider:
-        provider = self._providers.pop(setup, None) or plain(setup, tool_modes=self._tool_modes, clock=self._clock)
+        provider = self._providers.pop(setup, None) or self._make(setup)
         self._providers[setup] = provider
         return provider
 

@@ -18,12 +18,11 @@ from claw_acp.core.errors import ClawError
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
-from claw_acp.providers.assembly import factory_of
+from claw_acp.providers.assembly import factory_of, plain
 from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.tool_modes import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
-from claw_acp.runtime.billing import Till
 from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
@@ -42,11 +41,9 @@ class Turns:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._toolbox = make_toolbox()
-        self._providers = ProviderPool(
-            clock=engine.clock,
-            tool_modes=ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock),
-        )
-        self._till = Till(engine)
+        tool_modes = ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock)
+        make = partial(plain, tool_modes=tool_modes, clock=engine.clock)
+        self._providers = ProviderPool(clock=engine.clock, make=make)
         self._permissions = PermissionStore(engine.locations.permissions_file)
 
     async def run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
