@@ -57,7 +57,11 @@ _ROWS = (
     _row(r"mistral|codestral|devstral", 128_000),
     _row(r"llama-?4", 128_000, images=True),
     _row(r"llama-?3\.2.*vision", 128_000, images=True),
-    _row(r"llama-?3\.[1-9]", 128_000),
+    _row(r"llama-?3(?:\.[1-9]|-[1-9]-\d+b)", 128_000),
+    _row(r"nova-2-lite|nova-2-pro", 1_000_000, images=True, thinking=True),
+    _row(r"nova-premier", 1_000_000, images=True),
+    _row(r"nova-(?:pro|lite)", 300_000, images=True),
+    _row(r"nova-micro", 128_000),
     _row(r"gemma-?3", 128_000, images=True),
     _row(r"llava|moondream|vision|\bvl\b", 0, images=True),
 )
