@@ -23,6 +23,7 @@ from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.tool_modes import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
+from claw_acp.runtime.billing import Till
 from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
@@ -44,6 +45,7 @@ class Turns:
         tool_modes = ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock)
         make = partial(plain, tool_modes=tool_modes, clock=engine.clock)
         self._providers = ProviderPool(clock=engine.clock, make=make)
+        self._till = Till(engine)
         self._permissions = PermissionStore(engine.locations.permissions_file)
 
     async def run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
