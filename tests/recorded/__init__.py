@@ -1,0 +1,1 @@
+"""One whole conversation with each wire family, recorded once and replayed offline."""
