@@ -7,6 +7,8 @@ makes then, never by a second. A request may cost more than was expected; the ne
 from collections.abc import Sequence
 from typing import Final
 
+import anyio.lowlevel
+
 from claw_acp.agent.waiting import Waiting
 from claw_acp.contracts.asking import Asker, Choice, PermissionQuestion
 from claw_acp.contracts.spending import PERIODS, Budget, BudgetName
@@ -150,6 +152,7 @@ class BudgetGuard:
         try:
             async with Waiting(self._session).for_person():
                 choice = await self._asker.permission(question)
+            await anyio.lowlevel.checkpoint_if_cancelled()  # a client that cancels answers, too: that is no "no"
             allowed = choice is not None and choice.id != _STOP.id
             status = "completed" if allowed else "failed"
         finally:
