@@ -22,7 +22,7 @@ from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import find_key
-from claw_acp.providers.known import API_TYPES
+from claw_acp.providers.known import KEY_KINDS
 from claw_acp.providers.overview import provider_states
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.trial import Trial, try_key
@@ -64,7 +64,7 @@ def _given(argv: Sequence[str]) -> Given:
     parser.add_argument("provider", nargs="?", default="", help="its name; asked for when left out")
     parser.add_argument("--key-stdin", action="store_true", help="read the key from stdin instead of asking for it")
     parser.add_argument("--base-url", default="", metavar="URL", help="the address of a service of your own")
-    parser.add_argument("--kind", default="", choices=tuple(API_TYPES), help="the API that it speaks (default: openai)")
+    parser.add_argument("--kind", default="", choices=KEY_KINDS, help="the API that it speaks (default: openai)")
     parser.add_argument("--model", action="append", default=[], metavar="NAME", help="a model that it offers")
     parser.add_argument("--store", default="keyring", choices=("keyring", "file"), help="where to keep the key")
     parser.add_argument("--untried", action="store_true", help="keep the key without trying it")
@@ -125,19 +125,19 @@ def _card(given: Given, settings: Settings) -> Card:
     Raises:
         ConfigError: There is none of this name, or what is said of it cannot be.
     """
-    cards = {name: card for name, card in provider_cards(settings).items() if card.kind in API_TYPES}
+    cards = {name: card for name, card in provider_cards(settings).items() if card.takes_login}
     if given.base_url:
         return _own(settings, name=given.provider, kind=given.kind, base_url=given.base_url)
     if given.provider:
         card = cards.get(given.provider)
         if card is None:
             raise ConfigError(
-                f'there is no provider "{given.provider}" that takes a key; there are {", ".join(cards)}. '
+                f'there is no provider "{given.provider}" that takes a key; `claw-acp providers list` shows them. '
                 f"For a service of your own: claw-acp login {given.provider} --base-url URL"
             )
         card.check()
         return card
-    chosen = questions.choose_provider(list(cards.values()), provider_states(settings))
+    chosen = questions.choose_provider(cards, provider_states(settings))
     if chosen is not None:
         return chosen
     name, kind = questions.ask_name(list(settings.providers) + list(cards)), questions.ask_kind(("openai", "anthropic"))
@@ -160,14 +160,14 @@ def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> Card:
     try:
         section = ProviderSection.model_validate(
             {
-                "kind": kind or (known.kind if known and known.kind in API_TYPES else "openai"),
+                "kind": kind or (known.kind if known and known.kind in KEY_KINDS else "openai"),
                 "base_url": base_url,
             }
         )
     except ValidationError as error:
         raise ConfigError(f"{base_url!r} is no address; write it as in http://127.0.0.1:8080/v1") from error
     card = provider_cards(replace(settings, providers={**settings.providers, name: section})).get(name)
-    if card is None or card.kind not in API_TYPES:
+    if card is None or card.kind not in KEY_KINDS:
         raise ConfigError(f'"{name}" takes no key')
     return card
 

@@ -1,7 +1,7 @@
 """What `claw-acp login` asks on a terminal. `EOFError` and `KeyboardInterrupt` are for the caller: nothing is kept."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from getpass import getpass
 
 from claw_acp.cli.paint import columns
@@ -12,20 +12,28 @@ from claw_acp.providers.cards import Card
 from claw_acp.providers.overview import ProviderState
 
 ANOTHER = "+"
+FIRST = 12
+"""Services of the table that are shown to everybody."""
 
 
-def choose_provider(cards: Sequence[Card], states: Sequence[ProviderState]) -> Card | None:
-    """One of the cards; None for a service that is not among them."""
+def choose_provider(every: Mapping[str, Card], states: Sequence[ProviderState]) -> Card | None:
+    """One of the cards, of which the first and those in use are shown; None for a service that is not among them."""
     known = {state.name: state for state in states}
+    used = {state.name for state in states if state.ready or state.configured}
+    cards = [card for number, card in enumerate(every.values()) if number < FIRST or card.name in used]
     rows = [(str(number), card.name, _state(known[card.name])) for number, card in enumerate(cards, start=1)]
     rows.append((ANOTHER, "another", "any service that speaks the API of OpenAI or Anthropic"))
     print("\nWhich model provider do you want to use?\n")
     for line in columns(rows):
         print(f"  {line}")
+    if others := len(every) - len(cards):
+        print(f"\nor one of {others} others by its name: `claw-acp providers list` shows them")
     while True:
         answer = input("\nNumber or name [1]: ").strip() or "1"
         if answer in {ANOTHER, "another"}:
             return None
+        if answer in every:
+            return every[answer]
         chosen = [card for number, card in enumerate(cards, start=1) if answer in {str(number), card.name}]
         if chosen:
             return chosen[0]

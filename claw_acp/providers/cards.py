@@ -13,7 +13,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.families import KnownService
-from claw_acp.providers.known import OFFLINE, SERVICES, service_called
+from claw_acp.providers.known import KEY_KINDS, OFFLINE, SERVICES, service_called
 
 OFFERED = 40
 """Models of one provider that are offered; a picker with thousands helps nobody, and any name can still be typed."""
@@ -69,7 +69,7 @@ class Card(Value):
     @property
     def needs_key(self) -> bool:
         """Whether a request without a key is hopeless."""
-        return self.at_home and not self.overridden and not self.signed_in
+        return self.at_home and not self.overridden and not self.signed_in and self.section.replay is None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -81,6 +81,12 @@ class Card(Value):
             return (PLUGIN_DEFAULT,) if self.kind == "binary" and not known else known
         listed = dict.fromkeys(model.id for model in self.listed)
         return tuple(dict.fromkeys([*(name for name in known if name in listed), *listed]))[:OFFERED]
+
+    @property
+    def takes_login(self) -> bool:
+        """Whether giving a key is all that it needs."""
+        own_way = self.service is not None and (self.service.local or self.service.same_as)
+        return self.kind in KEY_KINDS and bool(self.base_url) and not own_way
 
     def check(self) -> None:
         """Raise ConfigError when the provider cannot work as it is configured; the text says what to add."""

@@ -83,6 +83,9 @@ SERVICES: Mapping[str, KnownService] = _Services(
 API_TYPES = MappingProxyType({"anthropic": "anthropic", "openai": "openai", "azure": "azure", "bedrock": "bedrock"})
 """The wire families that a client can route elsewhere, with the names that ACP has for them."""
 
+KEY_KINDS = ("openai", "anthropic", "gemini")
+"""The wire families whose services are opened by a key alone, so that one can log in to them."""
+
 GENERIC_KEY_VARIABLES = ("CLAW_ACP_API_KEY", "API_KEY")
 """Keys of nobody in particular: they serve only a provider the user named."""
 

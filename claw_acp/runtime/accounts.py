@@ -18,6 +18,7 @@ from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.keys import FoundKey, find_key
 from claw_acp.providers.known import API_TYPES, OFFLINE
+from claw_acp.providers.offers import usable
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.trial import Trial, try_key
 from claw_acp.runtime.engine import Engine
@@ -27,6 +28,9 @@ log = logging.getLogger(__name__)
 State = Literal["authenticated", "unauthenticated", "not_required", "unknown"]
 
 HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+USUAL_ROUTES = frozenset({"anthropic", "openai"})
+"""The providers that every client can expect to set."""
+
 OURS = frozenset({"connection", "content-length", "content-type", "accept-encoding", "transfer-encoding"})
 """Headers that say how a request is written, which nobody else can know."""
 
@@ -109,7 +113,7 @@ class Accounts:
 
     def candidates(self) -> Sequence[Card]:
         """The providers that a key can be given for, in the order in which one is chosen."""
-        return [card for card in self._cards() if card.kind in API_TYPES and not card.off]
+        return [card for card in self._cards() if card.takes_login and not card.off]
 
     # ------------------------------------------------------------------ logging in and out
 
@@ -158,7 +162,15 @@ class Accounts:
     # ------------------------------------------------------------------ what a client sets
 
     def routes(self) -> Sequence[Route]:
-        """Where requests go, for every provider that can be set."""
+        """Where requests go, for the providers that can be set: those that each client knows, and all that are used.
+
+        Any other known service can be set as well; a list of ninety would help nobody.
+        """
+        settings = self._engine.settings(None)
+        used = {card.name for card in usable(settings)}.union(settings.providers, settings.overrides.by_provider)
+        return [route for route in self._all_routes() if route.provider in used | USUAL_ROUTES]
+
+    def _all_routes(self) -> Sequence[Route]:
         wanted = (self._engine.settings(None).model or "").partition("/")[0]
         return [
             Route(
@@ -178,7 +190,7 @@ class Accounts:
         Raises:
             InvalidRequest: There is no such provider, it does not speak this API, or address or headers are no such.
         """
-        route = next((route for route in self.routes() if route.provider == provider), None)
+        route = next((route for route in self._all_routes() if route.provider == provider), None)
         if route is None:
             known = ", ".join(route.provider for route in self.routes())
             raise InvalidRequest(f"there is no provider {provider!r} that can be set; there are: {known}")
@@ -195,7 +207,7 @@ class Accounts:
         Raises:
             InvalidRequest: It is the provider of the configured model.
         """
-        route = next((route for route in self.routes() if route.provider == provider), None)
+        route = next((route for route in self._all_routes() if route.provider == provider), None)
         if route is None or route.off:
             return
         if route.required:

@@ -184,7 +184,7 @@ def test_without_a_terminal_it_says_what_to_do(environ: dict[str, str], tmp_path
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nobody"], 'there is no provider "nobody" that takes a key; there are anthropic, openai'),
+        (["nobody"], 'there is no provider "nobody" that takes a key; `claw-acp providers list` shows them'),
         (["offline"], 'there is no provider "offline" that takes a key'),
         (["work", "--base-url", "ftp://x"], "'ftp://x' is no address"),
         (["../x", "--base-url", "http://127.0.0.1:1"], "'../x' is no name for a provider"),
