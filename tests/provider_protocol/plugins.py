@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.verify.provider.player import Settings
+from tests.support.node import require_node
 
 ROOT = Path(__file__).parent.parent.parent
 PLUGINS = ROOT / "protocol-schemas" / "provider" / "plugins"
@@ -30,7 +31,7 @@ class Toolchain:
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "python": Toolchain(sys.executable, (sys.executable, "-S", "-E", "{source}/plugin.py")),
     "python-kit": Toolchain(sys.executable, (sys.executable, "{source}/plugin.py")),
-    "node": Toolchain("node", ("node", "{source}/plugin.mjs")),
+    "node": Toolchain("node", ()),
     "go": Toolchain("go", ("{out}/plugin",), ("go", "build", "-o", "{out}/plugin", ".")),
     "rust": Toolchain(
         "rustc", ("{out}/plugin",), ("rustc", "--edition", "2021", "-D", "warnings", "-o", "{out}/plugin", "plugin.rs")
@@ -52,9 +53,11 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
 def built(language: str, out: Path) -> tuple[str, ...]:
     """The command that starts a reference plugin; skips the test where its toolchain is absent."""
     chain = TOOLCHAINS[language]
+    source = PLUGINS / language
+    if language == "node":
+        return *require_node().node, str(source / "plugin.mjs")
     if shutil.which(chain.needs) is None:
         pytest.skip(f"the {language} plugin needs {chain.needs}")
-    source = PLUGINS / language
     if chain.build:
         build = [word.format(out=out, source=source) for word in chain.build]
         done = subprocess.run(
