@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks import rows_plugins, rows_resources, rows_start, rows_stream, rows_turns, table
+from tests.benchmarks import rows_plugins, rows_resources, rows_start, rows_stream, rows_turns, rows_wrappers, table
 from tests.benchmarks.client import BenchmarkFailed
 from tests.benchmarks.figures import Row
 from tests.benchmarks.lab import Lab, installed_program, opened_lab
 from tests.benchmarks.system import BUSY, Machine, this_machine
 
-ALL = (*rows_start.ROWS, *rows_turns.ROWS, *rows_stream.ROWS, *rows_resources.ROWS, *rows_plugins.ROWS)
+ALL = (
+    *rows_start.ROWS,
+    *rows_turns.ROWS,
+    *rows_stream.ROWS,
+    *rows_resources.ROWS,
+    *rows_plugins.ROWS,
+    *rows_wrappers.ROWS,
+)
 ROWS = {row.name: row for row in ALL}
 
 
