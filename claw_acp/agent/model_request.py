@@ -14,6 +14,7 @@ from claw_acp.contracts.provider import (
     ChatResponse,
     Finished,
     Provider,
+    Remark,
     Retrying,
     Spent,
     Switched,
@@ -120,6 +121,8 @@ class ModelRequester:
                         await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
                     case Switched(reason=reason, to=to):
                         await self._warn_once(f"{to} answers instead", reason)
+                    case Remark(text=text):
+                        await self._warn(text)
                     case Spent(model=model, usage=usage):
                         self._billing.charge(usage, model=model)
                     case Finished(response=response):
@@ -143,7 +146,7 @@ class ModelRequester:
             self._told.add((title, reason))
             await self._warn(title, reason)
 
-    async def _warn(self, title: str, reason: str) -> None:
+    async def _warn(self, title: str, reason: str | None = None) -> None:
         notice_id = new_id("ntc", clock=self._clock)
         await self._session.publish(Notice(item=notice_id, severity="warning", title=title, description=reason))
 

@@ -107,13 +107,19 @@ class Spent(Value):
     usage: Usage
 
 
+class Remark(Value):
+    """Something that people should know and that changes nothing about the answer."""
+
+    text: str
+
+
 class Finished(Value):
     """The end of a stream. The response is whole: the chunks before it concatenate to its text and reasoning."""
 
     response: ChatResponse
 
 
-StreamEvent: TypeAlias = TextChunk | ThoughtChunk | Retrying | Switched | Spent | Finished
+StreamEvent: TypeAlias = TextChunk | ThoughtChunk | Retrying | Switched | Spent | Remark | Finished
 
 
 class Capabilities(Value):

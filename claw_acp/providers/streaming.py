@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import anyio
 
-from claw_acp.contracts.provider import ChatResponse, Finished, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import ChatResponse, Finished, Remark, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, StreamInterrupted
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Usage
@@ -73,6 +73,9 @@ async def stream_answer(
     except ProviderError as error:
         error.concerns(model, usage=parser.usage if isinstance(parser, Counting) else None)
         raise
+    trouble = service.trouble()
+    if trouble:
+        yield Remark(text=trouble)
     yield Finished(response=response)
 
 
@@ -115,10 +118,11 @@ async def collected(events: AsyncIterator[StreamEvent]) -> ChatResponse:
     raise ClawError("the stream of a provider ended without a result; this is a defect of that provider")
 
 
-def interrupted(provider: str) -> StreamInterrupted:
+def interrupted(provider: str, *, model: str = "") -> StreamInterrupted:
     """The error for an answer whose stream ended before it did."""
+    who = f"{provider} ({model})" if model else provider
     return StreamInterrupted(
-        f"{provider} ended the stream in the middle of its answer. Send the prompt again.", provider=provider
+        f"{who} ended the stream in the middle of its answer. Send the prompt again.", provider=provider, model=model
     )
 
 
