@@ -31,8 +31,12 @@ def available_models(settings: Settings) -> list[OfferedModel]:
 
 def _offers(card: Card) -> Iterator[OfferedModel]:
     known = {model.id: model.description for model in card.service.models} if card.service else {}
+    listed = {model.id: model for model in card.listed}
+    usual = f"{card.name} on this machine" if card.found else f"Provider {card.name}"
     for model in card.models:
-        yield OfferedModel(f"{card.name}/{model}", model, known.get(model, f"Provider {card.name}"))
+        info = listed.get(model)
+        window = f", {info.context_window:,} tokens" if info and info.context_window else ""
+        yield OfferedModel(f"{card.name}/{model}", model, known.get(model, usual) + window)
 
 
 def usable(settings: Settings) -> Iterator[Card]:

@@ -8,7 +8,8 @@ from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.value import replace
 from claw_acp.providers.model_facts import known_capabilities
-from claw_acp.providers.offers import available_models
+from claw_acp.providers.known import service_called
+from claw_acp.providers.offers import available_models, usable
 from claw_acp.providers.route_rules import model_behind
 from claw_acp.runtime.engine import OpenSession
 
@@ -28,6 +29,7 @@ THOUGHT_LEVELS: Sequence[Option] = (
 SWITCH: Sequence[Option] = (Option(value="on", name="On"), Option(value="off", name="Off"))
 """A setting that is on or off, for clients that only know choices."""
 
+NAMED: Final = 20  # values that an error names
 THOUGHT_LEVEL: Final = "thought_level"
 WEB: Final = "web"
 _WEB_TOOLS: Final = frozenset({"fetch"})
@@ -81,8 +83,11 @@ async def choose(opened: OpenSession, setting_id: str, value: Chosen, *, switche
     elif isinstance(value, bool):
         raise InvalidRequest(f"the option {setting_id!r} takes one of its values, not true or false")
     else:
-        what = setting.id if setting.id in {"mode", "model"} else f"{setting.name.lower()} setting"
-        _check(value, setting.options, what=what)
+        what = setting.id if setting.id == "mode" else f"{setting.name.lower()} setting"
+        if setting.id == "model":
+            _check_model(opened, value, setting.options)
+        else:
+            _check(value, setting.options, what=what)
     await _SETTERS[setting_id](opened, value)
 
 
@@ -97,12 +102,12 @@ async def choose_mode(opened: OpenSession, mode: str) -> None:
 
 
 async def choose_model(opened: OpenSession, model: str) -> None:
-    """Switch the model, from the next prompt on.
+    """Switch the model, from the next prompt on. One that is not offered will do, of a provider that can be used.
 
     Raises:
-        InvalidRequest: The model is not on offer.
+        InvalidRequest: There is no such provider, or it cannot be used.
     """
-    _check(model, models(opened), what="model")
+    _check_model(opened, model, models(opened))
     await opened.session.change(model=model)
 
 
@@ -162,7 +167,15 @@ def _thought_level(opened: OpenSession) -> str:
     return level if isinstance(level, str) and level in _EFFORTS else "default"
 
 
+def _check_model(opened: OpenSession, model: str, offered: Sequence[Option]) -> None:
+    """A list shows some of what there is: any `provider/model` may be typed, if that provider has all it needs."""
+    provider, _, name = model.partition("/")
+    if name and any(card.name == service_called(provider) for card in usable(opened.settings)):
+        return
+    _check(model, offered, what="model")
+
+
 def _check(value: str, options: Sequence[Option], *, what: str) -> None:
     if all(option.value != value for option in options):
-        known = ", ".join(option.value for option in options)
+        known = ", ".join(option.value for option in options[:NAMED]) + (", ..." if len(options) > NAMED else "")
         raise InvalidRequest(f"there is no {what} {value!r}; choose one of {known}")
