@@ -7,8 +7,8 @@ from claw_acp.contracts.command import Chosen, Option, Setting
 from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.value import replace
-from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.known import service_called
+from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.offers import available_models, usable
 from claw_acp.providers.route_rules import model_behind
 from claw_acp.runtime.engine import OpenSession

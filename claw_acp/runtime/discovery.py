@@ -114,7 +114,13 @@ class Discovery:
     # ------------------------------------------------------------------ lists of models
 
     def recall(self, settings: Settings) -> None:
-        """Take in the lists that are kept of providers that can be used."""
+        """Take in the lists that are kept of providers that can be used, before anybody has seen a choice."""
+        if known := self._kept(settings):
+            configuration = self._engine.configuration
+            configuration.learn(replace(configuration.finds, lists={**configuration.finds.lists, **known}))
+
+    def _kept(self, settings: Settings) -> Mapping[tuple[str, str], tuple[ModelInfo, ...]]:
+        """What is on disk and was not read yet; each file is read once."""
         known: dict[tuple[str, str], tuple[ModelInfo, ...]] = {}
         for card in usable(settings):
             place = (card.name, card.base_url)
@@ -122,14 +128,14 @@ class Discovery:
                 listing = self._recalled[place] = self._catalog.read(*place)
                 if listing is not None:
                     known[place] = listing.models
-        if known:
-            configuration = self._engine.configuration
-            configuration.learn(replace(configuration.finds, lists={**configuration.finds.lists, **known}))
+        return known
 
     async def fetch(self, settings: Settings) -> None:
         """Fetch the lists that are missing or old. What cannot be had now is asked for again some time later."""
         if not settings.model_lists or self._fetching.locked():
             return
+        if known := self._kept(settings):
+            await self._learn(lists=known)
         async with self._fetching, anyio.create_task_group() as tasks:
             limit = anyio.CapacityLimiter(AT_ONCE)
             for card in usable(settings):
