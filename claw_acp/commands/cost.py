@@ -27,8 +27,8 @@ def as_markdown(bill: Bill) -> str:
     lines = [f"This session: **{session.text}** in {_count(session.requests)}."]
     if bill.models:
         lines += ["", *_table(bill.models)]
-    lines += ["", f"- Last turn: {bill.turn.text} in {_count(bill.turn.requests)}"]
-    lines += [f"- Today: {bill.today.text}", f"- This month: {bill.month.text}"]
+    turn = [f"- Last turn: {bill.turn.text} in {_count(bill.turn.requests)}"] if bill.turn.requests else []
+    lines += ["", *turn, f"- Today: {bill.today.text}", f"- This month: {bill.month.text}"]
     if bill.budgets:
         lines += ["", "Budgets:", "", *(_budget(budget) for budget in bill.budgets)]
     unknown = [share.key for share in bill.models if share.spending.unpriced]

@@ -60,7 +60,7 @@ class Budget(Value):
 
 
 class Bill(Value):
-    """What a session is told of money. `turn` is what the last prompt took, as far as the journal has it."""
+    """What a session is told of money. `turn` is what the answers to the last prompt took that came to their end."""
 
     turn: Spending
     models: tuple[Share, ...]
