@@ -104,7 +104,7 @@ class HttpService:
     async def stream(self, path: str, *, body: JsonObject, model: str = "") -> AsyncGenerator[bytes, None]:
         """POST a JSON body; yields the reply's bytes as each read brings them. Close it with `contextlib.aclosing`.
 
-        A refusal names `model`.
+        Errors name `model`.
 
         Raises:
             ProviderError: The service could not be reached, refused, fell silent or broke off.
@@ -118,7 +118,7 @@ class HttpService:
                 async for chunk in chunks:
                     yield chunk
         except httpx.HTTPError as error:
-            raise self._broken(error) from error
+            raise self._broken(error, model=model) from error
         finally:
             with anyio.move_on_after(CLOSING_TIMEOUT, shield=True):
                 await response.aclose()
@@ -189,7 +189,7 @@ class HttpService:
             tape = self._tape
             response = await (tape.send(client, request, path=path) if tape else client.send(request, stream=True))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._unanswered(error) from error
+            raise self._unanswered(error, model=model) from error
         # httpcore looks this up again when the body is first read: from now on the bound is the one between reads
         request.extensions["timeout"]["read"] = self._timeouts.idle
         if response.is_success:
@@ -301,37 +301,39 @@ class HttpService:
             status=response.status_code,
         )
 
-    def _unanswered(self, error: httpx.HTTPError | httpx.InvalidURL) -> ProviderError:
+    def _unanswered(self, error: httpx.HTTPError | httpx.InvalidURL, *, model: str) -> ProviderError:
         """The error for a request that got no reply at all."""
         name, where = self._provider, self._where()
+        who = f"{name} ({model})" if model else name
         log.info("model request unanswered", extra={"provider": name, "error": type(error).__name__})
         match error:
             case httpx.ConnectTimeout():
-                text = f"{name}: no connection to {where} within {self._timeouts.connect:g} s."
+                text = f"{who}: no connection to {where} within {self._timeouts.connect:g} s."
                 return ProviderTimeout(f"{text} Check the network and base_url.", provider=name)
             case httpx.TimeoutException():
-                text = f"{name}: {where} did not begin to answer within {self._timeouts.first_byte:g} s."
+                text = f"{who}: {where} did not begin to answer within {self._timeouts.first_byte:g} s."
                 return ProviderTimeout(f"{text} Try again, or choose a faster model.", provider=name)
             case httpx.UnsupportedProtocol() | httpx.InvalidURL():
-                text = f"{name}: {self._base_url!r} is not an http:// or https:// address."
+                text = f"{who}: {self._base_url!r} is not an http:// or https:// address."
                 return RequestRejected(f"{text} Correct base_url in the configuration.", provider=name)
             case httpx.ConnectError() | httpx.ProxyError():
-                text = f"{name}: no connection to {where} ({self._reason(error)})."
+                text = f"{who}: no connection to {where} ({self._reason(error)})."
                 return ProviderUnreachable(
                     f"{text} Check that the service runs, the network, and base_url.", provider=name
                 )
             case _:
-                text = f"{name}: {where} closed the connection without an answer ({self._reason(error)})."
+                text = f"{who}: {where} closed the connection without an answer ({self._reason(error)})."
                 return ProviderUnavailable(f"{text} Try again in a moment.", provider=name)
 
-    def _broken(self, error: httpx.HTTPError) -> ProviderError:
+    def _broken(self, error: httpx.HTTPError, *, model: str = "") -> ProviderError:
         """The error for a reply that began and did not end."""
         name, where = self._provider, self._where()
+        who = f"{name} ({model})" if model else name
         log.info("model reply broken", extra={"provider": name, "error": type(error).__name__})
         if isinstance(error, httpx.TimeoutException):
-            text = f"{name}: {where} fell silent for {self._timeouts.idle:g} s in the middle of an answer."
+            text = f"{who}: {where} fell silent for {self._timeouts.idle:g} s in the middle of an answer."
             return ProviderTimeout(f"{text} Send the prompt again.", provider=name)
-        text = f"{name}: the connection to {where} broke off in the middle of an answer ({self._reason(error)})."
+        text = f"{who}: the connection to {where} broke off in the middle of an answer ({self._reason(error)})."
         return StreamInterrupted(f"{text} Send the prompt again.", provider=name)
 
     def _where(self) -> str:

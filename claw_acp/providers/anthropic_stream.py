@@ -76,7 +76,7 @@ class AnthropicStream:
     def response(self) -> ChatResponse:
         """The whole answer."""
         if not self.done:
-            raise interrupted(self._provider)
+            raise interrupted(self._provider, model=self._model)
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         text = "".join("".join(block.text) for block in blocks if block.kind == "text")
         calls = tuple(_call(block) for block in blocks if block.kind == "tool_use")

@@ -69,7 +69,7 @@ class OpenAIStream:
     def response(self) -> ChatResponse:
         """The whole answer."""
         if self._finish is None:
-            raise interrupted(self._provider)
+            raise interrupted(self._provider, model=self._model)
         text = "".join(self._text)
         calls = tuple(self._call(call) for call in self._calls)
         stop = self._stop(calls)
