@@ -1,0 +1,57 @@
+"""The real agent on Bedrock: a conversation of several rounds, signed with the keys of a profile."""
+
+from pathlib import Path
+
+from tests.support.agent_run import PICTURE, AgentRun
+from tests.support.aws_server import running_aws
+from tests.support.model_replies import Call
+
+MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+
+
+def test_parallel_calls_pictures_and_thinking_go_round_by_round(tmp_path: Path) -> None:
+    aws = Path.home() / ".aws"
+    aws.mkdir()
+    (aws / "credentials").write_text(f"[work]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = {SECRET}\n")
+    (aws / "config").write_text("[profile work]\nregion = eu-central-1\n")
+    with running_aws() as server:
+        server.region = "eu-central-1"
+        config = f'model = "bedrock/{MODEL}"\n[providers.bedrock]\nkind = "bedrock"\nbase_url = "{server.url}"\n'
+        bench = AgentRun(tmp_path, config=config + '[providers.bedrock.options]\neffort = "low"\n')
+        (bench.project / "a.txt").write_text("alpha\n")
+        (bench.project / "b.txt").write_text("beta\n")
+        (bench.project / "dot.png").write_bytes(PICTURE)
+        first = [Call(name="read_file", arguments={"path": path}) for path in ("a.txt", "dot.png")]
+        server.will_say("I look.", thinking=("Two ", "files."), signature="sig1", calls=first)
+        server.will_say(calls=(Call(name="read_file", arguments={"path": "b.txt"}, id="tooluse_9"),))
+        server.will_say("Alpha, a dot, beta.")
+
+        done = bench.run("look around", AWS_PROFILE="work", AWS_EC2_METADATA_DISABLED="true")
+
+        assert (done.returncode, done.stdout) == (0, "I look.\nAlpha, a dot, beta.\n"), done.stderr
+        *_, last = server.bodies
+        roles = [message["role"] for message in last["messages"]]
+        assert roles == ["user", "assistant", "user", "assistant", "user"]
+        thought, said, *calls = last["messages"][1]["content"]
+        assert thought == {"reasoningContent": {"reasoningText": {"text": "Two files.", "signature": "sig1"}}}
+        assert said == {"text": "I look."}
+        results = [block["toolResult"] for block in last["messages"][2]["content"]]
+        ids = [call["toolUse"]["toolUseId"] for call in calls]
+        assert ids == [result["toolUseId"] for result in results]
+        assert len(set(ids)) == 2
+        assert "alpha" in results[0]["content"][0]["text"]
+        assert any(block.get("image", {}).get("format") == "png" for block in results[1]["content"])
+        assert "cachePoint" in last["messages"][4]["content"][-1]
+        assert all(asked.headers["authorization"].startswith("AWS4-HMAC-SHA256") for asked in server.asked)
+
+
+def test_a_wrong_secret_ends_the_turn_with_what_to_do(tmp_path: Path) -> None:
+    with running_aws() as server:
+        config = f'model = "bedrock/{MODEL}"\n[providers.bedrock]\nbase_url = "{server.url}"\n'
+        done = AgentRun(tmp_path, config=config).run(
+            "hi", AWS_ACCESS_KEY_ID="AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY="wrong-wrong-wrong"
+        )
+        assert done.returncode != 0
+        assert "refused the AWS credentials" in done.stderr
+        assert "wrong-wrong-wrong" not in done.stderr + done.stdout
