@@ -33,6 +33,10 @@ EXCHANGE_LIMIT: Final = 16 * 1024 * 1024  # bytes of one answer that are recorde
 WRITE_TIMEOUT: Final = 2.0  # seconds for one line; a disk that hangs must not hold the conversation
 SHOWN: Final = 60  # characters of each side of a difference
 
+_HOLD_IT_AGAIN: Final = (
+    "Hold the conversation that was recorded, in the same folder and with the same tools, or take `replay` out of the "
+    "configuration."
+)
 _KEPT_HEADERS: Final = frozenset(
     {"content-type", "content-encoding", "retry-after", "retry-after-ms", "request-id", "x-request-id"}
 )
@@ -106,7 +110,7 @@ class Player:
         wanted = (method, path, canonical(body))
         found = [kept.exchange for kept in self._exchanges if kept.key == wanted]
         if not found:
-            raise self._refused(_no_answer(wanted, self._exchanges))
+            raise self._refused(_no_answer(wanted, self._exchanges), advice=_HOLD_IT_AGAIN)
         self._given[wanted] += 1
         return found[min(self._given[wanted], len(found)) - 1]
 
@@ -126,12 +130,10 @@ class Player:
                     raise self._refused(f"its line {number} is no recorded exchange ({error})") from error
         return kept
 
-    def _refused(self, reason: str) -> RequestRejected:
-        return RequestRejected(
-            f"{self._provider} replays {self._path}: {reason}. Replay the conversation that was recorded, in the same "
-            "folder and with the same tools, or take `replay` out of the configuration.",
-            provider=self._provider,
-        )
+    def _refused(
+        self, reason: str, *, advice: str = "Mend the file, or name another one in `replay`."
+    ) -> RequestRejected:
+        return RequestRejected(f"{self._provider} replays {self._path}: {reason}. {advice}", provider=self._provider)
 
 
 class _Kept(Value):

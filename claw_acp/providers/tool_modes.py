@@ -109,9 +109,12 @@ class ToolGuide(Provider):
             else:
                 return
         if refused:
-            log.info("tools in words from now on", extra={"provider": self.name, "model": request.model})
+            log.info(
+                "tools in words from now on", extra={"provider": self.name, "model": request.model, "reason": refused}
+            )
             await self._memory.remember(self.name, request.model)
-            yield Retrying(reason=f"{refused} They are explained to {request.model} in words from now on.", delay=0.0)
+            told = f"{self.name} refuses to give {request.model} tools; they are explained to it in words from now on."
+            yield Retrying(reason=told, delay=0.0)
         async with closing(self._in_words(request)) as events:
             async for event in events:
                 yield event

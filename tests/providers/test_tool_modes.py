@@ -114,7 +114,7 @@ async def test_a_refusal_is_followed_by_words_at_once_and_said_once() -> None:
     assert [bool(request.tools) for request in inner.asked] == [True, False, False]
     notice = first[0]
     assert isinstance(notice, Retrying)
-    assert "does not support tools" in notice.reason
+    assert notice.reason == "acme refuses to give test-model tools; they are explained to it in words from now on."
     assert notice.delay == 0
     assert not any(isinstance(event, Retrying) for event in second)
     other = asking(tools=True, model="other-model")

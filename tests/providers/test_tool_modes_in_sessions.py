@@ -57,10 +57,10 @@ async def test_after_a_refusal_a_tool_really_runs_and_later_prompts_and_processe
         assert (outcome.stop_reason, outcome.text) == ("end_turn", "I look.\nIt says hello.")
         [call] = outcome.calls
         assert (call["status"], call["rawInput"]) == ("completed", {"path": "a.txt"})
-        assert "does not support tools" in json.dumps(outcome.updates)
+        assert "in words from now on" in json.dumps(outcome.updates)
         again = await editor.prompt("sure?")
         assert again.text == "Yes."
-        assert "does not support tools" not in json.dumps(again.updates)
+        assert "in words from now on" not in json.dumps(again.updates)
     assert ["tools" in request.json for request in server.requests] == [True, False, False, False]
     [system, _, said, result, *_] = messages(server.requests[-1])
     assert "## read_file" in system["content"]
