@@ -13,6 +13,8 @@ from claw_acp.core.errors import MalformedReply
 
 MESSAGE_LIMIT = 16 * 1024 * 1024  # bytes of one message; the length is only believed when its CRC is right
 HEADERS_LIMIT = 128 * 1024  # bytes of the headers of one message, as the format has it
+HEADERS_KEPT = 32  # different headers of one stream that are kept; a model's stream has about eight
+LONGEST_KEPT = 1024  # bytes of headers that are worth keeping
 
 _PRELUDE: Final = struct.Struct(">III")
 _CRC: Final = struct.Struct(">I")
@@ -40,6 +42,7 @@ class EventStreamDecoder:
         self._pending: list[bytes] = []  # pieces of the message under way: joined once, so long ones stay linear
         self._pending_size = 0
         self._wanted = _PRELUDE.size
+        self._headers_seen: dict[bytes, dict[str, str]] = {}
 
     def feed(self, chunk: bytes) -> list[EventMessage]:
         """The messages that `chunk` completes.
@@ -87,11 +90,19 @@ class EventStreamDecoder:
         if crc32(data[: -_CRC.size]) != crc:
             raise self._malformed("a damaged message")
         end = _PRELUDE.size + int.from_bytes(data[4:8], "big")
-        try:
-            headers = _headers(data[_PRELUDE.size : end])
-        except (IndexError, KeyError, UnicodeDecodeError) as error:
-            raise self._malformed("a message whose headers cannot be read") from error
-        return EventMessage(headers, data[end : -_CRC.size])
+        return EventMessage(self._headers(data[_PRELUDE.size : end]), data[end : -_CRC.size])
+
+    def _headers(self, data: bytes) -> dict[str, str]:
+        """The headers in `data`. Those of nearly every message were there before, so they are read once."""
+        headers = self._headers_seen.get(data)
+        if headers is None:
+            try:
+                headers = _read_headers(data)
+            except (IndexError, KeyError, UnicodeDecodeError) as error:
+                raise self._malformed("a message whose headers cannot be read") from error
+            if len(self._headers_seen) < HEADERS_KEPT and len(data) <= LONGEST_KEPT:
+                self._headers_seen[data] = headers
+        return headers
 
     def _malformed(self, what: str) -> MalformedReply:
         who = self._provider or "the server"
@@ -101,7 +112,7 @@ class EventStreamDecoder:
         )
 
 
-def _headers(data: bytes) -> dict[str, str]:
+def _read_headers(data: bytes) -> dict[str, str]:
     """The headers that are strings; the others are read over.
 
     Raises:

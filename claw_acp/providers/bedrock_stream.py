@@ -165,7 +165,11 @@ class BedrockStream:
 
     def _block(self, event: JsonObject) -> _Block:
         """The block an event belongs to; blocks of text begin without being announced."""
-        return self._blocks.setdefault(number_at(event, "contentBlockIndex"), _Block())
+        index = number_at(event, "contentBlockIndex")
+        block = self._blocks.get(index)
+        if block is None:
+            block = self._blocks[index] = _Block()
+        return block
 
     def _failed(self, kind: str, payload: str) -> ProviderError:
         words = payload
