@@ -55,8 +55,9 @@ impl Plugin {
     fn chat(&mut self, id: &str, params: &Json) -> Answer {
         let messages = params.get("messages").and_then(Json::array).unwrap_or(&[]);
         let last = messages.last();
-        let Some(text) = last.and_then(|last| last.get("content")).and_then(Json::text) else {
-            return Answer::Error(BAD_PARAMS, "messages must be an array of messages".into(), "");
+        let text = match last.and_then(|last| last.get("content")).and_then(Json::text) {
+            Some(text) => text,
+            None => return Answer::Error(BAD_PARAMS, "messages must be an array of messages".into(), ""),
         };
         let usage = format!(r#""usage":{{"input_tokens":{},"output_tokens":1}}"#, messages.len());
         if last.and_then(|last| last.get("role")).and_then(Json::text) == Some("tool") {
