@@ -34,7 +34,7 @@ def as_markdown(bill: Bill) -> str:
     unknown = [share.key for share in bill.models if share.spending.unpriced]
     if unknown:
         names = ", ".join(f"`{name}`" for name in unknown)
-        lines += ["", f"What some requests to {names} cost is not known. {_advice(unknown[0])}"]
+        lines += ["", f"What some requests to {names} cost is not known.", *_advice(unknown[0])]
     return "\n".join(lines)
 
 
@@ -56,10 +56,10 @@ def _budget(budget: Budget) -> str:
     return f"- {budget.name}: `{bar}` {budget.percent} %, {shown(budget.spent)} of {shown(budget.limit)}"
 
 
-def _advice(model: str) -> str:
+def _advice(model: str) -> tuple[str, str]:
     return (
-        f'If the price of the model is missing, set it in config.toml: `[prices."{model}"]`. '
-        "An answer that broke off is billed as well, but nobody says what it took."
+        f'If the price of the model is missing, set it in config.toml: `[prices."{model}"]`.',
+        "An answer that broke off is billed as well, but nobody says what it took.",
     )
 
 

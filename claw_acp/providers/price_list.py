@@ -50,8 +50,8 @@ class PriceList:
         return _vendor_price(_ROWS.get(provider, {}), model) if card.at_home and not card.overridden else None
 
 
-def _price_of(section: PriceSection) -> Price:
-    return Price(rate=rate_of(section.input, section.output, section.cached_read, section.cached_write))
+def _price_of(price: PriceSection) -> Price:
+    return Price(rate=rate_of(price.input, price.output, price.cached_read, price.cached_write))
 
 
 def _costs_nothing(card: Card, model: str) -> bool:

@@ -57,7 +57,9 @@ Budgets:
 - daily: `████████████████████` 125 %, $1.25 of $1.00
 - monthly: `████████████████████` 100 %, $0.00 of $0.00
 
-What some requests to `work/qwen3` cost is not known. If the price of the model is missing, set it in config.toml: `[prices."work/qwen3"]`. An answer that broke off is billed as well, but nobody says what it took.\
+What some requests to `work/qwen3` cost is not known.
+If the price of the model is missing, set it in config.toml: `[prices."work/qwen3"]`.
+An answer that broke off is billed as well, but nobody says what it took.\
 """)
 
 
