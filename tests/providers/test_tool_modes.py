@@ -66,7 +66,7 @@ async def heard(
 ) -> list[StreamEvent]:
     events = [] if events is None else events
     async for event in provider.stream(request):
-        events.append(event)  # noqa: PERF401 - what came before an error counts
+        events.append(event)
     return events
 
 
