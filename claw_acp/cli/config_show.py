@@ -32,6 +32,7 @@ def main(argv: Sequence[str]) -> int:
 def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
     """Dotted keys with their values, keys of providers as references or masked."""
     yield "model", settings.model
+    yield "vision_model", settings.vision_model
     yield "mode", settings.mode
     yield "protocol_2", settings.protocol_2
     for name, section in settings.providers.items():
@@ -40,6 +41,9 @@ def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
         yield f"logins.{name}", "none needed" if login.reference is None else login.reference.describe()
     for name, entry in settings.mcp.items():
         yield from _set_values(entry, prefix=f"mcp.{name}")
+    yield from ((f"routes.{name}", model) for name, model in settings.routes.items())
+    for index, rule in enumerate(settings.rules):
+        yield from _set_values(rule, prefix=f"rules[{index}]")
     for key in ("allow", "ask", "deny"):
         rules: tuple[str, ...] = getattr(settings.permissions, key)
         yield from ((f"permissions.{key}[{index}]", rule) for index, rule in enumerate(rules))
@@ -63,6 +67,8 @@ def _shown(value: object) -> object:
         return value.describe()
     if isinstance(value, dict):
         return {name: _shown(inner) for name, inner in cast("dict[str, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_shown(inner) for inner in cast("Sequence[object]", value)]
     return str(value) if isinstance(value, Path) else value
 
 

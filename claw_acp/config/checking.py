@@ -55,8 +55,9 @@ def check(document: TomlDocument) -> tuple[ConfigFile, list[Finding]]:
         else:
             return config, sorted(findings, key=lambda finding: finding.line or LAST_LINE)
         findings += _explain(problems, document=document, room=FINDINGS_SHOWN - len(findings))
-        for problem in reversed(problems):  # backwards, so that the numbers of list entries stay right
-            _remove(content, problem["loc"])
+        wrong = dict.fromkeys(_removable(problem["loc"]) for problem in problems)
+        for location in reversed(wrong):  # backwards, so that the numbers of list entries stay right
+            _remove(content, location)
 
 
 def _explain(problems: list[ErrorDetails], *, document: TomlDocument, room: int) -> list[Finding]:
@@ -110,6 +111,11 @@ def _nearest_key(path: KeyPath) -> str | None:
         return suggestion
     homes = [home for home, other in _SECTIONS.items() if home and wrong in other.model_fields]
     return f"it belongs in [{'.'.join(homes[0]).replace('*', 'NAME')}]" if homes else None
+
+
+def _removable(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """What goes with a wrong value: itself; of a rule all of it, as with one condition less it would fit more."""
+    return location[:2] if location[0] == "rules" else location
 
 
 def _remove(content: dict[str, object], location: tuple[int | str, ...]) -> None:

@@ -238,16 +238,14 @@ class _Run:
 
     def _given_up(self, error: ProviderError) -> ProviderError:
         """The error for all that was tried. What is wrong with the request itself is told as it is."""
-        reasons = list(self._reasons.items())
-        if len(reasons) == 1 or isinstance(error, ContextTooLong | RequestRejected):
-            message = self._clean(error.message)
+        message = self._clean(error.message)
+        if len(self._reasons) == 1 or isinstance(error, ContextTooLong | RequestRejected):
             return error if message == error.message else _retold(error, message)
-        told = " ".join(
-            f"{count}. {self._name(number)}: {self._clean(reason.message)}"
-            for count, (number, reason) in enumerate(reasons, 1)
-        )
-        telling = (reason for kind in _TELLING for _, reason in reasons if isinstance(reason, kind))
-        return _retold(next(telling, error), f"None of the {len(reasons)} that were asked could answer. {told}")
+        reasons = self._reasons.items()
+        told = list(dict.fromkeys(f"{self._name(number)}: {self._clean(reason.message)}" for number, reason in reasons))
+        listed = " ".join(f"{count}. {each}" for count, each in enumerate(told, 1))
+        telling = (reason for kind in _TELLING for reason in self._reasons.values() if isinstance(reason, kind))
+        return _retold(next(telling, error), f"Nobody answered; {len(reasons)} were asked. {listed}")
 
     def _same_model(self, other: int) -> bool:
         one, two = self._legs[self.move.leg], self._legs[other]

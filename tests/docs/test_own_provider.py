@@ -58,6 +58,16 @@ def test_it_says_so_when_the_program_cannot_run(installed: dict[str, str]) -> No
     assert "no-such-program gave no answer" in done.stderr
 
 
+def test_it_is_tried_again_replaced_and_routed_to_like_any_other(installed: dict[str, str]) -> None:
+    config = Path(installed["CLAW_ACP_HOME"]) / "config.toml"
+    more = 'retries = 1\nfallback_models = ["shout"]\n[routes]\nloud = "program/no-such-program"\n'
+    config.write_text(config.read_text() + more)
+    done = run("hint:loud", installed)
+    assert (done.returncode, done.stdout.strip()) == (0, "HELLO")
+    assert "Trying again in 0." in done.stderr
+    assert "program/shout answers instead" in done.stderr
+
+
 def test_it_is_about_twenty_lines() -> None:
     [example] = blocks("python", README)
     assert len([line for line in example.body.splitlines() if line.strip()]) <= 25

@@ -129,7 +129,7 @@ async def test_when_all_fail_one_error_names_each_and_why() -> None:
     assert isinstance(error, ProviderAuthFailed)
     assert error.status == 401
     assert error.message == (
-        "None of the 2 that were asked could answer. 1. acme/test-model: service is down at ***. "
+        "Nobody answered; 2 were asked. 1. acme/test-model: service is down at ***. "
         "2. bell/big: bell refused the key. Check it."
     )
 

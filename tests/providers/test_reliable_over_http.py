@@ -150,7 +150,7 @@ async def test_no_key_is_ever_in_an_error(server: ModelServer) -> None:
     provider = Wire(server, "openai").provider(ONE, TWO)
     with pytest.raises(ProviderAuthFailed) as refused:
         await provider.simple_chat("m", "hi")
-    assert "None of the 2" in refused.value.message
+    assert "Nobody answered; 2 were asked." in refused.value.message
     assert ONE not in repr(refused.value)
     assert TWO not in repr(refused.value)
     await provider.aclose()
