@@ -11,7 +11,7 @@ import pytest
 from tests.support.editor import Editor
 from tests.support.editor_fixtures import Spawn, home, opened, project, spawn
 from tests.support.editor_v2 import EditorV2
-from tests.support.model_replies import Call, Family, ReceivedRequest, Say, Tokens
+from tests.support.model_replies import Call, Family, ReceivedRequest, Say, Stall, Tokens
 from tests.support.model_server import ModelServer
 
 __all__ = ["home", "opened", "project", "spawn"]
@@ -24,6 +24,14 @@ LOOKBACK = 20
 https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
 """
 TURNS = 32
+KEY = "key-0123456789"
+FILES = ("a.txt", "AGENTS.md", "key.txt")
+READS = tuple(Call(name="read_file", arguments={"path": name}, id=f"v{name}") for name in FILES)
+IN_WORDS = "I look.\n" + "\n".join(
+    f'<tool_call>\n{{"name": "read_file", "arguments": {call.json}}}\n</tool_call>' for call in READS
+)
+LOOKS = {"natively": Say(text=("I look.",), calls=READS, thinking=("Hm.",)), "in words": Say(text=(IN_WORDS,))}
+IMAGE = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
 
 
 @pytest.fixture
@@ -37,10 +45,14 @@ def family(request: pytest.FixtureRequest) -> Family:
     return request.param
 
 
-def config(family: Family, server: ModelServer) -> dict[str, Any]:
+def config(family: Family, server: ModelServer, *, more: str = "") -> dict[str, Any]:
     url = server.openai_url if family == "openai" else server.anthropic_url
-    text = f'model = "acme/m"\n[providers.acme]\nkind = "{family}"\nbase_url = "{url}"\napi_key = "key-0123456789"\n'
-    return {"config": text + 'models = ["m"]\n'}
+    model = "gpt-4o" if family == "openai" else "claude-sonnet-4-5"  # both see
+    text = (
+        f'model = "acme/{model}"\n[providers.acme]\nkind = "{family}"\nbase_url = "{url}"\napi_key = "{KEY}"\n'
+        f'models = ["{model}"]\n{more}'
+    )
+    return {"config": text}
 
 
 def conversation(raw: bytes) -> bytes:
@@ -54,7 +66,11 @@ def conversation(raw: bytes) -> bytes:
 def standing(raw: bytes) -> tuple[bytes, bytes]:
     """The instructions and tools that stand apart from the messages."""
     body = json.loads(raw)
-    return json.dumps(body.get("system")).encode(), json.dumps(body["tools"]).encode()
+    return json.dumps(body.get("system")).encode(), json.dumps(body.get("tools")).encode()
+
+
+def put(project: Path, name: str, text: str) -> None:
+    (project / name).write_text(text)
 
 
 class AnthropicCache:
@@ -80,34 +96,41 @@ class AnthropicCache:
 
 
 @pytest.mark.timeout(30)  # some forty requests through the whole program
+@pytest.mark.parametrize("tools", LOOKS)
 async def test_a_long_session_is_a_growing_prefix_through_modes_tools_and_changed_files(
-    opened: Spawn, spawn: Spawn, server: ModelServer, project: Path, family: Family
+    opened: Spawn, spawn: Spawn, server: ModelServer, project: Path, family: Family, tools: str
 ) -> None:
-    reads = tuple(Call(name="read_file", arguments={"path": name}, id=f"v{name}") for name in ("a.txt", "AGENTS.md"))
-    async with opened(**config(family, server)) as editor:
+    settings = config(family, server, more="[providers.acme.quirks]\ntools = false\n" if tools == "in words" else "")
+    put(project, "key.txt", f"the key is {KEY}\n")
+    async with opened(**settings) as editor:
         session = editor.session
         for number in range(TURNS):
             if number % 3 == 0:
-                server.will_reply(Say(text=("I look.",), calls=reads, thinking=("Hm.",)))
+                server.will_reply(LOOKS[tools])
             server.will_reply(Say(text=(f"Answer {number}.",)))
-            (project / "a.txt").write_text(f"now {number}\n")
-            (project / "AGENTS.md").write_text(f"Be {number}.\n")
+            put(project, "a.txt", f"now {number}\n")
+            put(project, "AGENTS.md", f"Be {number}.\n")
             mode = ("ask", "plan", "edit", "auto")[number % 4]
             await editor.request("session/set_mode", {"sessionId": session, "modeId": mode})
-            assert (await editor.prompt(f"prompt {number}")).stop_reason == "end_turn"
-    requests = server.requests
-    assert len(requests) == TURNS + -(-TURNS // 3)
-    for before, after in pairwise(requests):
-        assert conversation(after.body).startswith(conversation(before.body))
-        assert standing(after.body) == standing(before.body)
-    async with spawn(**config(family, server)) as editor:
-        (project / "AGENTS.md").write_text("Be 0.\n")
+            prompt = [{"type": "text", "text": f"prompt {number}"}, *([IMAGE] if number == 5 else [])]
+            assert (await editor.prompt(prompt)).stop_reason == "end_turn"
+        server.will_reply(Say(text=("Hel", "lo"), insert={4: Stall()}))
+        broken = await editor.start_prompt("stop this")
+        await editor.wait_for_text("Hel")
+        await editor.cancel()
+        assert (await broken.outcome()).stop_reason == "cancelled"
+    async with spawn(**settings) as editor:
+        put(project, "AGENTS.md", "Be 0.\n")
         await editor.initialize()
         await editor.load(session)
         server.will_say("Still here.")
         await editor.prompt("another process")
-    assert conversation(requests[-1].body).startswith(conversation(requests[-2].body))
-    assert standing(requests[-1].body) == standing(requests[-2].body)
+    requests = server.requests
+    assert len(requests) == TURNS + -(-TURNS // 3) + 2
+    assert KEY.encode() not in requests[-1].body
+    for before, after in pairwise(requests):
+        assert conversation(after.body).startswith(conversation(before.body))
+        assert standing(after.body) == standing(before.body)
 
 
 @pytest.mark.parametrize("calls", [1, 12, 30])
