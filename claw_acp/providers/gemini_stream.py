@@ -4,6 +4,7 @@ Every event is a `GenerateContentResponse` with the next parts; the end of the a
 """
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -36,6 +37,8 @@ _STOPS: Final[Mapping[str, ModelStop]] = {
 """What ends an answer; words that are not here, such as OTHER, end it too."""
 
 _BROKEN_CALLS: Final = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"})
+
+log = logging.getLogger(__name__)
 
 
 class GeminiStream:
@@ -79,6 +82,8 @@ class GeminiStream:
         if self._blocked:
             return "refusal"
         stop = _STOPS.get(self._finish, "end")
+        if stop == "refusal":
+            log.info("answer stopped", extra={"provider": self._provider, "reason": self._finish})
         if stop != "end" or self._calls:
             return "tool_calls" if stop == "end" else stop
         self._check_finish()
@@ -105,11 +110,13 @@ class GeminiStream:
     def _piece(self, piece: JsonObject, events: list[StreamEvent]) -> None:
         if piece.get("error") is not None:
             refusal = refusal_in_reply(piece["error"], secrets=self._secrets)
-            raise refusal_error(refusal, provider=self._provider)
+            raise refusal_error(refusal, provider=self._provider, model=self._model)
         if piece.get("usageMetadata"):
             self.usage = _usage(object_at(piece, "usageMetadata"))
-        if text_at(object_at(piece, "promptFeedback"), "blockReason"):
+        blocked = text_at(object_at(piece, "promptFeedback"), "blockReason")
+        if blocked:
             self._blocked = True
+            log.info("prompt blocked", extra={"provider": self._provider, "reason": blocked})
         for candidate in items_at(piece, "candidates"):
             if isinstance(candidate, dict):
                 self._candidate(candidate, events)

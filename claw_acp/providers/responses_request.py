@@ -12,9 +12,9 @@ from typing import Final
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
-from claw_acp.providers.model_facts import known_capabilities, least_effort
+from claw_acp.providers.model_facts import known_capabilities, least_effort, thinks_unless_told
 from claw_acp.providers.places import MarkedText, pieces_in_order
-from claw_acp.providers.wire import texts_and_images
+from claw_acp.providers.wire import object_at, text_at, texts_and_images
 
 ORIGIN = "responses"
 """The wire family that understands our blocks: see `Reasoning.origin`."""
@@ -48,7 +48,10 @@ def responses_request(request: ChatRequest, *, provider: str, summaries: bool = 
         body["instructions"] = system
     body |= _tools(request.tools, options=request.options)
     body |= _reasoning(request, summaries=summaries)
-    body |= _limits(request.options)
+    if request.options.max_tokens is not None:
+        body["max_output_tokens"] = max(request.options.max_tokens, LEAST_TOKENS)
+    if _takes_sampling(request.model, effort=text_at(object_at(body, "reasoning"), "effort")):
+        body |= _sampling(request.options)
     return body
 
 
@@ -98,15 +101,20 @@ def _reasoning(request: ChatRequest, *, summaries: bool) -> JsonObject:
     return {"include": [_ENCRYPTED], "reasoning": reasoning} if reasoning else {"include": [_ENCRYPTED]}
 
 
-def _limits(options: ChatOptions) -> JsonObject:
-    body: dict[str, JsonValue] = {}
-    if options.max_tokens is not None:
-        body["max_output_tokens"] = max(options.max_tokens, LEAST_TOKENS)
-    if options.temperature is not None:
-        body["temperature"] = options.temperature
-    if options.top_p is not None:
-        body["top_p"] = options.top_p
-    return body
+def _takes_sampling(model: str, *, effort: str) -> bool:
+    """Whether a model takes temperature and top_p: OpenAI's own do while they do not think, and the others always.
+
+    Source: https://developers.openai.com/api/docs/guides/latest-model#gpt-54-parameter-compatibility.
+    """
+    least = least_effort(model)
+    if least is None or "gpt-oss" in model:
+        return True
+    return effort == "none" or (not effort and least == "none" and not thinks_unless_told(model))
+
+
+def _sampling(options: ChatOptions) -> JsonObject:
+    wished = {"temperature": options.temperature, "top_p": options.top_p}
+    return {name: value for name, value in wished.items() if value is not None}
 
 
 # ------------------------------------------------------------------ messages

@@ -226,7 +226,8 @@ class ResponsesStream:
         raise self._refusal(told or flat)
 
     def _refusal(self, error: JsonValue) -> ProviderError:
-        return refusal_error(refusal_in_reply(error, secrets=self._secrets), provider=self._provider)
+        refusal = refusal_in_reply(error, secrets=self._secrets)
+        return refusal_error(refusal, provider=self._provider, model=self._model)
 
 
 def _objects(value: JsonObject, key: str) -> list[JsonObject]:

@@ -86,8 +86,6 @@ def test_a_short_conversation_with_a_model_that_thinks() -> None:
             "include": ["reasoning.encrypted_content"],
             "reasoning": {"effort": "high", "summary": "auto"},
             "max_output_tokens": 500,
-            "temperature": 1.0,
-            "top_p": 0.5,
         }
     )
 
@@ -179,6 +177,27 @@ def test_effort_is_asked_of_models_that_think(model: str, effort: str | None, re
     sent = body(asking(model=model, effort=effort))
     assert sent.get("reasoning") == reasoning
     assert sent.get("include") == (["reasoning.encrypted_content"] if reasoning else None)
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "taken"),
+    [
+        ("gpt-5.1", None, True),
+        ("gpt-5.1", "off", True),
+        ("gpt-5.1", "low", False),
+        ("gpt-5.6", None, False),
+        ("gpt-5", None, False),
+        ("gpt-5-mini", "off", False),
+        ("o3", None, False),
+        ("gpt-4.1", None, True),
+        ("gpt-5-chat-latest", None, True),
+        ("gpt-oss-120b", "low", True),
+        ("my-own-model", "low", True),
+    ],
+)
+def test_sampling_is_left_to_models_that_think(model: str, effort: str | None, *, taken: bool) -> None:
+    sent = body(asking(model=model, effort=effort, temperature=0.2, top_p=0.5))
+    assert [name for name in ("temperature", "top_p") if name in sent] == (["temperature", "top_p"] if taken else [])
 
 
 def test_summaries_can_be_left_out() -> None:
