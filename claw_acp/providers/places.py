@@ -80,6 +80,6 @@ def _mark(block: Reasoning) -> Mark | None:
         return None
     match value:
         case {"place": [int(start), int(end), int(calls)], **kept}:
-            return Mark(start=start, end=end, calls=calls, kept=kept, thought=block.text)
+            return Mark(start=max(start, 0), end=max(end, 0), calls=max(calls, 0), kept=kept, thought=block.text)
         case _:
             return None
