@@ -12,8 +12,16 @@ import pytest
 from claw_acp.cli.main import COMMANDS, main
 from claw_acp.config import environment, locations
 from claw_acp.config.load import load_settings
-from claw_acp.config.model import MODES, ConfigFile, LimitsSection, PermissionsSection
-from claw_acp.config.provider_section import Options, ProviderSection
+from claw_acp.config.model import (
+    MODES,
+    BudgetSection,
+    ConfigFile,
+    LimitsSection,
+    PermissionsSection,
+    PriceSection,
+    RuleSection,
+)
+from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 from claw_acp.providers.known import SERVICES
 from claw_acp.security.rules import RuleVerdict, parse_rule
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of
@@ -71,7 +79,10 @@ def test_every_example_of_settings_loads_without_a_finding(example: Block, tmp_p
 
 
 def test_every_key_of_the_settings_is_explained() -> None:
-    keys = {key for part in (ConfigFile, Options, PermissionsSection, LimitsSection) for key in part.model_fields}
+    parts = (
+        ConfigFile, Options, PermissionsSection, LimitsSection, QuirksSection, RuleSection, BudgetSection, PriceSection,
+    )  # fmt: skip
+    keys = {key for part in parts for key in part.model_fields}
     keys |= set(ProviderSection.model_fields) - {"script"}  # for tests of claw-acp itself
     chapter = section(README, "Choosing a model")
     assert not [key for key in keys if not re.search(rf"\b{key}\b", chapter)]
