@@ -22,6 +22,7 @@ from claw_acp.core.value import as_dict
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.overview import ProviderState, provider_states
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.route_rules import AUTO, HINT
 from claw_acp.security.rules import RuleVerdict, parse_rule
 from claw_acp.store.database import Database, Health
 
@@ -48,6 +49,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield from config_checks(settings, file=locations.config_file)
     yield from rule_checks(settings)
     yield model_check(settings)
+    yield from route_checks(settings)
     yield local_servers_check(settings)
     yield from provider_checks(provider_states(settings))
     yield keyring_check()
@@ -94,6 +96,18 @@ def model_check(settings: Settings) -> Check:
         advice = "run claw-acp login, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml"
         return Check(level="warn", subject="model", detail=detail, advice=advice)
     return Check(level="ok", subject="model", detail=choice.name)
+
+
+def route_checks(settings: Settings) -> Iterator[Check]:
+    """Routes, rules and the model for pictures, where they lead nowhere."""
+    wanted = [f"{HINT}{name}" for name in settings.routes]
+    wanted += [f"{HINT}{AUTO}"] if settings.rules else []
+    wanted += [settings.vision_model] if settings.vision_model else []
+    for model in wanted:
+        try:
+            resolve(settings, model=model)
+        except ClawError as error:
+            yield Check(level="warn", subject=model, detail=error.message, advice="mend config.toml, or log in")
 
 
 def store_check(database: Path) -> Check:

@@ -42,6 +42,11 @@ def _set_keys(section: Section, prefix: KeyPath) -> Iterator[tuple[KeyPath, str]
             tables: Mapping[str, Section] = section.providers if field == "providers" else section.mcp
             for name, table in tables.items():
                 yield from _set_keys(table, (*path, name))
+        elif path == ("routes",) and isinstance(section, ConfigFile):
+            yield from (((*path, name), f"routes.{name}") for name in section.routes)
+        elif path == ("rules",) and isinstance(section, ConfigFile):
+            for index, rule in enumerate(section.rules):
+                yield from (((*path, key), f"rules[{index}].{key}") for key in sorted(rule.model_fields_set))
         elif isinstance(value, tuple) and prefix == ("permissions",):
             yield from ((path, f"{'.'.join(path)}[{index}]") for index in range(len(value)))  # pyright: ignore[reportUnknownArgumentType]
         else:
