@@ -126,7 +126,8 @@ def _own_variable(card: Card) -> tuple[str, ...]:
 
 
 def _generic_variables(card: Card) -> tuple[str, ...]:
-    return () if card.kind in {"offline", "scripted"} else GENERIC_KEY_VARIABLES
+    """None where no key is taken, nor where one would take the place of AWS credentials that were meant."""
+    return () if card.kind in {"offline", "scripted", "bedrock"} else GENERIC_KEY_VARIABLES
 
 
 def _check_vendor(found: FoundKey, *, card: Card) -> None:

@@ -4,6 +4,7 @@ The order: https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credenti
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from claw_acp.core.secret import Secret
 from claw_acp.net.aws_credentials import CredentialChain
 from claw_acp.net.aws_metadata import may_hold_credentials
 from claw_acp.net.aws_signature import AwsCredentials
+from tests.support.agent_process import eventually
 from tests.support.fixed_clock import FixedClock
 from tests.support.loopback import Answered, Asked, Loopback, serving
 from tests.support.model_server import refusing_address
@@ -183,6 +185,18 @@ async def test_a_program_that_gives_nothing_is_an_error(tmp_path: Path, code: st
     aws_files(config=f"[default]\ncredential_process = {program(tmp_path, code)}\n")
     with pytest.raises(ProviderAuthFailed, match=words):
         await found()
+
+
+async def test_a_program_ends_with_the_request_that_wanted_it(tmp_path: Path) -> None:
+    started = tmp_path / "pid"
+    code = f"import os, pathlib\npathlib.Path({str(started)!r}).write_text(str(os.getpid()))\nos.read(os.pipe()[0], 1)"
+    aws_files(config=f"[default]\ncredential_process = {program(tmp_path, code)}\n")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(chain().credentials)
+        await eventually(lambda: started.exists() and started.read_text() != "", what="the program runs")
+        tasks.cancel_scope.cancel()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)
 
 
 @pytest.mark.parametrize("command", ["/no/such/program", "'unended"])

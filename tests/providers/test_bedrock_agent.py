@@ -55,3 +55,13 @@ def test_a_wrong_secret_ends_the_turn_with_what_to_do(tmp_path: Path) -> None:
         assert done.returncode != 0
         assert "refused the AWS credentials" in done.stderr
         assert "wrong-wrong-wrong" not in done.stderr + done.stdout
+
+
+def test_a_key_of_nobody_in_particular_does_not_take_the_place_of_aws_credentials(tmp_path: Path) -> None:
+    with running_aws() as server:
+        server.will_say("signed")
+        config = f'model = "bedrock/{MODEL}"\n[providers.bedrock]\nbase_url = "{server.url}"\n'
+        done = AgentRun(tmp_path, config=config).run(
+            "hi", AWS_ACCESS_KEY_ID="AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY=SECRET, API_KEY="some-other-key"
+        )
+        assert done.stdout == "signed\n", done.stderr
