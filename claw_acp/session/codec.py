@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from claw_acp.core.events import (
@@ -108,6 +109,13 @@ def _exactly(wanted: type[_T]) -> Callable[[Any], _T]:
     return load
 
 
+def _amount(value: Any) -> float:  # noqa: ANN401 - checked here
+    amount = float(value)
+    if not isfinite(amount):
+        raise ValueError("expected an amount")
+    return amount
+
+
 def _as_is(value: object) -> object:
     return value
 
@@ -141,7 +149,7 @@ _TEXT: Final = _Codec(_exactly(str), empty="")
 _TEXT_OR_NONE: Final = _Codec(_exactly(str), empty=None)
 _COUNT: Final = _Codec(_exactly(int), empty=0)
 _FLAG: Final = _Codec(_exactly(bool))
-_AMOUNT: Final = _Codec(float)
+_AMOUNT: Final = _Codec(_amount)
 _JSON: Final = _Codec(_as_is)
 
 # ------------------------------------------------------------------ the vocabulary

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from claw_acp.core.errors import BudgetReached
+from tests.support.agent_process import eventually
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, Outcome, RpcFailure, tool_calls
+from tests.support.model_replies import Gate, Say, Tokens
 from tests.support.priced_model import COST, priced_model
 
 NOTICES: Json = {"session": {"notices": {}}}
@@ -129,6 +131,23 @@ async def test_a_warning_is_shown_once_when_a_budget_is_nearly_used_up(opened: S
         await editor.new_session()
         assert told(await editor.prompt("four")) == []
         assert not editor.received("session/request_permission")
+
+
+async def test_two_sessions_at_once_pass_a_budget_by_one_request_each_and_no_more(opened: Spawn) -> None:
+    async with priced_model(budget="daily = 0.02") as (server, options), opened(**options) as editor:
+        gate = Gate()
+        server.always(Say(text=("fine",), usage=Tokens(input=1000, output=1000), insert={0: gate}))
+        first = editor.session
+        await editor.new_session()
+        running = [await editor.start_prompt("go", session=session) for session in (first, editor.session)]
+        await eventually(lambda: len(server.requests) == 2, what="both requests")
+        gate.open()
+        for prompt in running:
+            assert (await prompt.outcome()).stop_reason == "end_turn"
+        editor.will_answer("reject_once")
+        for session in (first, editor.session):
+            await (await editor.start_prompt("on", session=session)).failure()
+        assert len(server.requests) == 2
 
 
 async def test_what_another_process_spent_counts(opened: Spawn) -> None:

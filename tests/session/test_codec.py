@@ -189,6 +189,8 @@ def test_unknown_fields_are_ignored_and_missing_ones_take_their_defaults() -> No
         ("tool_call", '{"status":["completed"]}'),
         ("tool_call", '{"raw_input":' + "[" * 100_000 + "]" * 100_000 + "}"),
         ("usage", '{"used":true}'),
+        ("usage", '{"used":1,"total":1e999}'),
+        ("usage", '{"used":1,"cost":"much"}'),
     ],
 )
 def test_what_cannot_be_understood_is_skipped_with_a_log_line(
