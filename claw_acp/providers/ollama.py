@@ -12,7 +12,7 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ModelNotFound, ProviderError, RequestRejected, ToolsUnsupported
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace
-from claw_acp.net.http import Timeouts
+from claw_acp.net.http import CONNECT_TIMEOUT, Timeouts
 from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.ollama_address import USUAL_ADDRESS, ollama_address
 from claw_acp.providers.ollama_request import UNKNOWN_MODEL, OllamaModel, chat_body
@@ -23,6 +23,8 @@ from claw_acp.providers.wire import items_at, number_at, object_at, text_at
 MODELS_AT_ONCE = 4  # models that are asked about at the same time
 MODELS_ASKED = 100  # models that are asked about at all
 SHOW_TIMEOUT = 5.0  # seconds to learn about one model; it is done without that knowledge after that
+
+LOADING_TIMEOUT = 600.0  # seconds until an answer begins; a large model is read from disk before that
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +40,7 @@ class OllamaProvider(HttpProvider):
             replace(setup, base_url=ollama_address(setup.base_url)),
             base_url=USUAL_ADDRESS,
             authorization=("authorization", "Bearer "),
-            timeouts=timeouts,
+            timeouts=timeouts or _patience(setup),
         )
         self._known: dict[str, OllamaModel] = {}
         self._unthinking: set[str] = set()
@@ -143,6 +145,13 @@ class OllamaProvider(HttpProvider):
             "https://ollama.com/search?c=tools.",
             provider=self.name,
         )
+
+
+def _patience(setup: ProviderSetup) -> Timeouts | None:
+    """Time enough to load a model, where nothing is configured."""
+    if setup.timeout is not None:
+        return None
+    return Timeouts(connect=setup.route.connect_timeout or CONNECT_TIMEOUT, first_byte=LOADING_TIMEOUT)
 
 
 def _models_in(listed: JsonValue) -> Sequence[JsonValue]:
