@@ -152,3 +152,12 @@ async def test_routes_are_offered_and_a_wrong_one_says_what_there_is(opened: Spa
     async with opened(config=config(server, 'model = "work/blind"', ROUTES)) as editor:
         wrong = await editor.prompt("/model hint:clevr")
         assert "hint:clever" in wrong.text
+
+
+async def test_a_cancel_ends_a_wait_for_the_service_at_once(opened: Spawn, server: ModelServer) -> None:
+    server.will_fail(429, {"error": {"message": "slow down"}}, headers={"retry-after": "60"})
+    async with opened(config=config(server, 'model = "work/blind"')) as editor:
+        call = await editor.start_prompt("Hi")
+        await editor.wait_for_text("Trying again in 60.0 s", kind="agent_thought_chunk")
+        await editor.cancel()
+        assert (await call.outcome()).stop_reason == "cancelled"
