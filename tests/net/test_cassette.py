@@ -24,7 +24,7 @@ from claw_acp.core.errors import (
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall
 from claw_acp.core.secret import Secret
-from claw_acp.net.redaction import MASK, masked_pieces
+from claw_acp.net.redaction import MASK, masked, masked_pieces
 from claw_acp.providers.anthropic import AnthropicProvider
 from claw_acp.providers.openai_chat import OpenAIChatProvider
 from tests.providers.conversation import asking
@@ -207,6 +207,16 @@ def test_a_secret_is_found_wherever_the_pieces_were_cut(pieces: list[bytes]) -> 
     cleaned = masked_pieces(pieces, secrets=("secret-1234",))
     assert len(cleaned) == len(pieces)
     assert b"".join(cleaned) == b"".join(pieces).replace(b"secret-1234", MASK.encode())
+
+
+SHAPES = ["sk-", "rk-", "pk-", "xai-", "nvapi-", "pplx-", "gsk_", "ghs_", "github_pat_", "xoxb-", "AIza", "Bearer "]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from([*SHAPES, "x-amz-security-token:", "a1b2c3d4", "-", " ", "ta", "\n"]), max_size=12))
+def test_in_pieces_the_same_looks_like_a_key_as_in_a_text(parts: list[str]) -> None:
+    cleaned = masked_pieces([part.encode() for part in parts])
+    assert b"".join(cleaned).decode() == masked("".join(parts))
 
 
 async def test_several_recorders_write_whole_lines_to_one_file(server: ModelServer, file: Path) -> None:
