@@ -107,7 +107,9 @@ def _tagged(body: JsonObject) -> list[ModelInfo] | None:
 
 def _listed(body: JsonObject) -> list[ModelInfo] | None:
     """OpenAI's list (https://platform.openai.com/docs/api-reference/models/list), or None."""
-    rows = items_at(body, "data")
+    rows = body.get("data")
+    if not isinstance(rows, list):
+        return None
     known = [row for row in rows if isinstance(row, Mapping) and text_at(row, "id")]
     if body.get("object") != "list" or len(known) != len(rows):
         return None
