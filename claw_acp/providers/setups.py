@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.provider_section import ProviderSection, QuirksSection
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Cassette, Program, ProviderSetup, Quirks, Route
@@ -30,9 +30,9 @@ def setup_of(card: Card, *, key: Secret | None, settings: Settings) -> ProviderS
         headers=(*_headers(card, settings=settings), *card.headers),
         timeout=section.timeout,
         script=section.script,
-        quirks=_quirks(section.quirks).over(card.service.quirks if card.service else NO_QUIRKS),
+        quirks=quirks_of(card),
         body=json.dumps(section.body) if section.body else "",
-        route=Route(proxy=section.proxy or "", ca_file=section.ca_file, connect_timeout=section.connect_timeout),
+        route=route_of(section),
         region=section.region or "",
         api_version=section.api_version or "",
         environ=_environ(card.kind, settings=settings),
@@ -60,8 +60,15 @@ def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[t
             yield name, Secret(text.before + found.reveal())
 
 
-def _quirks(quirks: QuirksSection) -> Quirks:
-    return Quirks(**{name: getattr(quirks, name) for name in Quirks.fields})
+def quirks_of(card: Card) -> Quirks:
+    """Where the service of a card differs from its wire family: as configured, else as known of it by name."""
+    configured = Quirks(**{name: getattr(card.section.quirks, name) for name in Quirks.fields})
+    return configured.over(card.service.quirks if card.service else NO_QUIRKS)
+
+
+def route_of(section: ProviderSection) -> Route:
+    """The way to a service, as configured."""
+    return Route(proxy=section.proxy or "", ca_file=section.ca_file, connect_timeout=section.connect_timeout)
 
 
 def _environ(kind: str, *, settings: Settings) -> tuple[tuple[str, Secret], ...]:

@@ -22,6 +22,7 @@ from claw_acp.core.value import Value
 from claw_acp.providers.assembly import factory_of
 from claw_acp.providers.cards import Card
 from claw_acp.providers.keys import foreign_vendor
+from claw_acp.providers.setups import quirks_of, route_of
 
 TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
 LAST_WORDS = 1.0  # seconds to let go of the connections
@@ -113,7 +114,16 @@ async def _answers(provider: Provider, models: Sequence[str]) -> bool:
 @asynccontextmanager
 async def _provider(card: Card, key: Secret | None) -> AsyncGenerator[Provider]:
     setup = ProviderSetup(
-        name=card.name, kind=card.kind, base_url=card.base_url, api_key=key, timeout=TRIAL_TIMEOUT, headers=card.headers
+        name=card.name,
+        kind=card.kind,
+        base_url=card.base_url,
+        api_key=key,
+        timeout=TRIAL_TIMEOUT,
+        headers=card.headers,
+        quirks=quirks_of(card),
+        route=route_of(card.section),
+        region=card.section.region or "",
+        api_version=card.section.api_version or "",
     )
     provider = await to_thread.run_sync(partial(_made, setup))  # imports the wire family
     try:

@@ -9,13 +9,17 @@ from contextlib import aclosing
 
 import pytest
 
+from claw_acp.config.provider_section import ProviderSection, QuirksSection
+from claw_acp.config.settings import DEFAULT
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import NO_QUIRKS, ProviderSetup, Quirks
 from claw_acp.core.errors import ConfigError, ProviderAuthFailed
 from claw_acp.core.secret import Secret
 from claw_acp.providers.anthropic import AnthropicProvider
 from claw_acp.providers.authorization import TOKEN_LIFE
+from claw_acp.providers.cards import Card
 from claw_acp.providers.openai_chat import OpenAIChatProvider
+from claw_acp.providers.trial import try_key
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_replies import Say
@@ -102,6 +106,23 @@ async def test_every_family_obeys_the_style(server: ModelServer) -> None:
     )
     async with aclosing(AnthropicProvider(setup)) as provider:
         assert await sent(server, provider) == {"authorization": f"Bearer {KEY}"}
+
+
+async def test_a_key_is_tried_in_the_style_it_will_be_used(server: ModelServer) -> None:
+    """A service that lists its models for everybody is asked for a word."""
+    section = ProviderSection(kind="openai", models=("m",), quirks=QuirksSection(auth="api-key"))
+    card = Card(
+        name="acme",
+        kind="openai",
+        base_url=server.openai_url,
+        base_url_origin=DEFAULT,
+        service=None,
+        section=section,
+    )
+    await try_key(card, Secret(KEY))
+    with_key = [request for request in server.requests if request.headers.get("api-key") == KEY]
+    assert [request.method for request in with_key] == ["GET", "POST"]  # in between a stranger asks for the list
+    assert not any("authorization" in request.headers for request in server.requests)
 
 
 # ------------------------------------------------------------------ Zhipu's tokens
