@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 
 class Source(NamedTuple):
-    """Where prices were read, and when (`2026-11-22`): the vendor's page, or a copy of it."""
+    """The vendor's page with the prices, and the day or month on which it said so: from dated copies of that page."""
 
     page: str
     read: str
@@ -33,10 +33,10 @@ class Row(NamedTuple):
     long: Tier | None = None
 
 
-_CLAUDE = Source("https://platform.claude.com/docs/en/about-claude/pricing", "2026-11-22")
-_CLAUDE_5_5 = Source("https://platform.claude.com/docs/en/about-claude/pricing", "2026-10-24")
+_CLAUDE = Source("https://platform.claude.com/docs/en/about-claude/pricing", "2026-10-24")
 _OPENAI = Source("https://developers.openai.com/api/docs/pricing", "2026-03-21")
-_GEMINI = Source("https://ai.google.dev/gemini-api/docs/pricing", "2026-03-21")
+_GPT_5_2 = Source("https://openai.com/index/introducing-gpt-5-2/", "2025-12")
+_GEMINI = Source("https://ai.google.dev/gemini-api/docs/pricing", "2026-03")
 
 _OPUS = Tier(5, 25, 0.50, 6.25)
 _OLD_OPUS = Tier(15, 75, 1.50, 18.75)
@@ -47,17 +47,17 @@ _GPT_5 = Tier(1.25, 10, 0.125)
 _ANTHROPIC = (
     Row("claude-fable-5-1", Tier(10, 50, 0.25, 12.50), _CLAUDE),
     Row("claude-fable-5", Tier(10, 50, 1, 12.50), _CLAUDE),
-    Row("claude-opus-5-5", Tier(4, 20, 0.20, 5), _CLAUDE_5_5),
+    Row("claude-opus-5-5", Tier(4, 20, 0.20, 5), _CLAUDE),
     *(Row(f"claude-opus-{version}", _OPUS, _CLAUDE) for version in ("5", "4-8", "4-7", "4-6", "4-5")),
     *(Row(f"claude-opus-{version}", _OLD_OPUS, _CLAUDE) for version in ("4-1", "4-0", "4")),
-    Row("claude-sonnet-5-5", Tier(2, 10, 0.10, 2.50), _CLAUDE_5_5),
+    Row("claude-sonnet-5-5", Tier(2, 10, 0.10, 2.50), _CLAUDE),
     Row("claude-sonnet-5", Tier(2, 10, 0.20, 2.50), _CLAUDE),
     *(Row(f"claude-sonnet-{version}", _SONNET, _CLAUDE) for version in ("4-6", "4-5", "4-0", "4")),
     Row("claude-3-7-sonnet", _SONNET, _CLAUDE),
     Row(
         "claude-haiku-5-5",
         Tier(0.10, 0.50, 0.01, 0.125),
-        _CLAUDE_5_5,
+        _CLAUDE,
         above=100_000,
         long=Tier(0.50, 2.50, 0.05, 0.625),
     ),
@@ -66,7 +66,7 @@ _ANTHROPIC = (
 )
 _OF_OPENAI = (
     *(Row(name, _GPT_5, _OPENAI) for name in ("gpt-5.1", "gpt-5", "gpt-5-codex", "gpt-5.1-codex")),
-    *(Row(name, Tier(1.75, 14, 0.175), _OPENAI) for name in ("gpt-5.2", "gpt-5.2-codex", "gpt-5.3-codex")),
+    *(Row(name, Tier(1.75, 14, 0.175), _GPT_5_2) for name in ("gpt-5.2", "gpt-5.2-codex")),
     Row("gpt-5-mini", Tier(0.25, 2, 0.025), _OPENAI),
     Row("gpt-5-nano", Tier(0.05, 0.40, 0.005), _OPENAI),
     Row("gpt-5-pro", Tier(15, 120), _OPENAI),
