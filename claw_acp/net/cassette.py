@@ -95,7 +95,7 @@ class Player:
         self._path = path
         self._provider = provider
         self._secrets = secrets
-        self._exchanges: Sequence[_Kept] | None = None
+        self._exchanges: Sequence[Kept] | None = None
         self._given: Counter[tuple[str, str, str]] = Counter()
 
     async def answer(self, method: str, path: str, *, body: bytes) -> Exchange:
@@ -114,18 +114,18 @@ class Player:
         self._given[wanted] += 1
         return found[min(self._given[wanted], len(found)) - 1]
 
-    def _load(self) -> "Sequence[_Kept]":
+    def _load(self) -> "Sequence[Kept]":
         try:
             content = _read(self._path)
         except OSError as error:
             raise self._refused(f"it cannot be read ({error.strerror or error})") from error
         if len(content) > FILE_LIMIT:
             raise self._refused(f"it is larger than {FILE_LIMIT // 1024**2} MiB")
-        kept: list[_Kept] = []
+        kept: list[Kept] = []
         for number, line in enumerate(content.split(b"\n"), start=1):
             if line.strip():
                 try:
-                    kept.append(_kept(line, number=number))
+                    kept.append(read_line(line, number=number))
                 except (ValueError, TypeError, RecursionError) as error:
                     raise self._refused(f"its line {number} is no recorded exchange ({error})") from error
         return kept
@@ -136,7 +136,9 @@ class Player:
         return RequestRejected(f"{self._provider} replays {self._path}: {reason}. {advice}", provider=self._provider)
 
 
-class _Kept(Value):
+class Kept(Value):
+    """An exchange of a file, with what requests are recognized by, and its line."""
+
     exchange: Exchange
     key: tuple[str, str, str]
     number: int
@@ -155,7 +157,7 @@ def canonical(body: bytes) -> str:
 # ------------------------------------------------------------------ what did not match
 
 
-def _no_answer(wanted: tuple[str, str, str], kept: Sequence[_Kept]) -> str:
+def _no_answer(wanted: tuple[str, str, str], kept: Sequence[Kept]) -> str:
     method, path, body = wanted
     same = [other for other in kept if other.key[:2] == (method, path)]
     if not same:
@@ -209,9 +211,7 @@ def _line(exchange: Exchange, *, secrets: Sequence[str]) -> bytes:
         request["body"] = _body(body)
     response: dict[str, JsonValue] = {"end": exchange.end}
     if exchange.status is not None:
-        headers = {
-            name: masked(value, secrets=secrets) for name, value in exchange.headers if name.lower() in _KEPT_HEADERS
-        }
+        headers = {name: masked(value, secrets=secrets) for name, value in exchange.headers}
         pieces = [_piece(piece) for piece in masked_pieces(exchange.pieces, secrets=secrets)]
         response = {"status": exchange.status, "headers": headers, "pieces": pieces, **response}
     return json.dumps({"request": request, "response": response}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
@@ -249,8 +249,12 @@ def _read(path: Path) -> bytes:
         return file.read(FILE_LIMIT + 1)
 
 
-def _kept(line: bytes, *, number: int) -> _Kept:
-    """Raises ValueError, TypeError or RecursionError for what no recorder writes."""
+def read_line(line: bytes, *, number: int) -> Kept:
+    """One recorded exchange.
+
+    Raises:
+        ValueError, TypeError, RecursionError: No recorder writes such a line.
+    """
     value: JsonValue = json.loads(line)
     match value:
         case {"request": {"method": str(method), "path": str(path), **rest}, "response": {"end": str(end), **answer}}:
@@ -269,7 +273,7 @@ def _kept(line: bytes, *, number: int) -> _Kept:
             raise ValueError("`response` lacks its status, headers or pieces")
         case _:
             pass
-    return _Kept(exchange=exchange, key=(method, path, canonical(body)), number=number)
+    return Kept(exchange=exchange, key=(method, path, canonical(body)), number=number)
 
 
 def _status(status: int) -> int:
@@ -279,9 +283,13 @@ def _status(status: int) -> int:
 
 
 def _header(name: object, text: object) -> tuple[str, str]:
-    if not isinstance(name, str) or not isinstance(text, str) or not f"{name}{text}".isprintable():
-        raise ValueError("a header that is no text")
+    if not isinstance(name, str) or not isinstance(text, str) or not _plain(f"{name}{text}"):
+        raise ValueError("a header that is no plain text")
     return name, text
+
+
+def _plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _read_body(value: JsonValue) -> bytes:
@@ -308,4 +316,5 @@ def _bytes(value: object) -> bytes:
 
 def headers_of(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Those that are kept."""
-    return tuple((name.lower(), value) for name, value in headers.items() if name.lower() in _KEPT_HEADERS)
+    kept = ((name.lower(), value) for name, value in headers.items() if name.lower() in _KEPT_HEADERS)
+    return tuple((name, value) for name, value in kept if _plain(value))

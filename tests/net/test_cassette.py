@@ -3,7 +3,7 @@
 import json
 import stat
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 import anyio
@@ -24,6 +24,7 @@ from claw_acp.core.errors import (
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall
 from claw_acp.core.secret import Secret
+from claw_acp.net import cassette
 from claw_acp.net.redaction import MASK, masked, masked_pieces
 from claw_acp.providers.anthropic import AnthropicProvider
 from claw_acp.providers.openai_chat import OpenAIChatProvider
@@ -281,12 +282,27 @@ def answered(**response: object) -> str:
         answered(pieces=[{"base64": "?"}]),
         answered(headers={"a": "b\r\nc: d"}),
         answered(headers={"a": 5}),
+        answered(headers={"a": "ż"}),
     ],
 )
 async def test_a_damaged_file_is_refused_with_the_line(file: Path, damage: str) -> None:
     put(file, f"{GOOD}\n{damage}\n")
     with pytest.raises(RequestRejected, match=r"its line 3 is no recorded exchange"):
         await heard(replaying(file))
+
+
+LINE = answered(headers={"content-type": "text/event-stream"}, pieces=["data: {}", {"base64": "aGk="}]).encode()
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, len(LINE) - 1), st.binary(max_size=3)), min_size=1, max_size=4))
+def test_whatever_a_line_holds_it_is_read_or_refused(changes: list[tuple[int, bytes]]) -> None:
+    line = bytearray(LINE)
+    for at, new in changes:
+        line[at : at + 1] = new
+    with suppress(ValueError, TypeError, RecursionError):
+        kept = cassette.read_line(bytes(line), number=1)
+        assert kept.exchange.status is None or 200 <= kept.exchange.status < 600
 
 
 async def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
