@@ -74,11 +74,13 @@ _OF_OPENAI = (
     Row("gpt-4.1-mini", Tier(0.40, 1.60, 0.10), _OPENAI),
     Row("gpt-4.1-nano", Tier(0.10, 0.40, 0.025), _OPENAI),
     Row("gpt-4o", Tier(2.50, 10, 1.25), _OPENAI),
+    Row("gpt-4o-2024-05-13", Tier(5, 15), _OPENAI),
     Row("gpt-4o-mini", Tier(0.15, 0.60, 0.075), _OPENAI),
     Row("o3", Tier(2, 8, 0.50), _OPENAI),
     Row("o3-mini", Tier(1.10, 4.40, 0.55), _OPENAI),
     Row("o4-mini", Tier(1.10, 4.40, 0.275), _OPENAI),
 )
+# Google: text and pictures; sound costs more, and the free tier nothing.
 _GOOGLE = (
     Row("gemini-2.5-pro", Tier(1.25, 10, 0.125), _GEMINI, above=200_000, long=Tier(2.50, 15, 0.25)),
     Row("gemini-2.5-flash", Tier(0.30, 2.50, 0.03), _GEMINI),

@@ -106,6 +106,7 @@ def listed(home: Path, config: str = "", environ: Mapping[str, str] | None = Non
         ("anthropic/claude-3-5-haiku-latest", 0.8, 4),
         ("openai/gpt-5-mini-2025-08-07", 0.25, 2),
         ("openai-responses/gpt-5.1", 1.25, 10),
+        ("openai/gpt-4o-2024-05-13", 5, 15),
         ("gemini/gemini-2.5-flash", 0.3, 2.5),
     ],
 )
