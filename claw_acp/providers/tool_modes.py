@@ -113,9 +113,10 @@ class ToolGuide(Provider):
                 "tools in words from now on", extra={"provider": self.name, "model": request.model, "reason": refused}
             )
             await self._memory.remember(self.name, request.model)
-            told = f"{self.name} refuses to give {request.model} tools; they are explained to it in words from now on."
-            yield Retrying(reason=told, delay=0.0)
-        async with closing(self._in_words(request)) as events:
+            words = f"{self.name} refuses to give {request.model} tools; they are explained to it in words from now on."
+            yield Retrying(reason=words, delay=0.0)
+        told = self._in_words(request) if request.tools else self._inner.stream(in_words(request))
+        async with closing(told) as events:
             async for event in events:
                 yield event
 

@@ -107,6 +107,14 @@ async def test_a_request_without_tools_is_left_alone_and_so_is_its_answer() -> N
     assert (last.response.text, last.response.tool_calls) == (CALL, ())
 
 
+async def test_where_no_tool_is_offered_an_answer_calls_none() -> None:
+    inner = Recited(CALL, tools=False)
+    last = (await heard(ToolGuide(inner, memory=ToolModes()), asking(*MESSAGES)))[-1]
+    assert isinstance(last, Finished)
+    assert (last.response.text, last.response.tool_calls) == (CALL, ())
+    assert not any(message.role == "tool" for message in inner.asked[0].messages)
+
+
 async def test_a_refusal_is_followed_by_words_at_once_and_said_once() -> None:
     inner = Recited(CALL, refuses=True)
     guide = ToolGuide(inner, memory=ToolModes())
