@@ -23,6 +23,7 @@ ANSWER_LIMIT = 32 * 1024 * 1024  # bytes of one line, and of all pieces of one a
 REFUSALS_LIMIT = 1024 * 1024  # bytes of unread refusals to a plugin that asks us things; more are dropped
 CANCEL_SECONDS = 1.0  # for a plugin to stop work that nobody wants any more
 DYING_SECONDS = 0.5  # from the end of its output to its own end; past that it is ended
+LAST_LOOKS = 4  # at what it left in its pipe, which holds as much as one look takes
 SHUTDOWN_SECONDS = 2.0  # for a plugin to say goodbye and go
 STRAY_LOGGED = 5  # lines of a plugin that are not of the protocol, in the log
 
@@ -107,8 +108,10 @@ class Connection:
 
     def check(self) -> bool:
         """Whether it can be asked; one that ended while nobody listened cannot."""
-        if self.lost is None and self._child.exit_code is not None:
-            self._lose_crashed()
+        if self.lost is None and not self._reading:
+            self._feed(self._child.poll())
+            if self._child.silent or self._child.exit_code is not None:
+                self._lose_crashed()
         return self.lost is None and not self._leaving
 
     # ------------------------------------------------------------------ requests
@@ -183,8 +186,7 @@ class Connection:
             printed = await self._child.step()
             if self.lost is not None:
                 return
-            for frame in self._splitter.feed(printed):
-                self._take(frame)
+            self._feed(printed)
             if self._child.silent or self._child.exit_code is not None:
                 await self._bury()
         except anyio.ClosedResourceError:  # it was ended while we read
@@ -196,12 +198,14 @@ class Connection:
         """Hear its last words, then fail what is under way."""
         with anyio.move_on_after(DYING_SECONDS):
             while not self._child.gone:
-                for frame in self._splitter.feed(await self._child.step()):
-                    self._take(frame)
+                self._feed(await self._child.step())
+        for _ in range(LAST_LOOKS):  # a busy machine may have left no time for it
+            self._feed(self._child.poll())
         for frame in self._splitter.finish():
             self._take(frame)
         if self.lost is None:
             self._lose_crashed()
+        await self._child.destroy()
 
     def _lose_crashed(self) -> None:
         code, said = self._child.exit_code, self._child.complaints
@@ -221,6 +225,10 @@ class Connection:
         if not call.settled:
             call.failure = error
         call.wake()
+
+    def _feed(self, printed: bytes) -> None:
+        for frame in self._splitter.feed(printed):
+            self._take(frame)
 
     def _take(self, frame: Frame) -> None:
         if isinstance(frame, Oversized):

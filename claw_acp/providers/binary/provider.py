@@ -19,7 +19,7 @@ from claw_acp.contracts.provider import (
     ThoughtChunk,
 )
 from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.errors import ConfigError
+from claw_acp.core.errors import ConfigError, ProviderUnavailable
 from claw_acp.providers.binary.child import start_child
 from claw_acp.providers.binary.connection import Connection
 from claw_acp.providers.binary.deadline import CALL_TIMEOUT, Deadline
@@ -149,30 +149,35 @@ class BinaryProvider(Provider):
         Raises:
             ProviderError: It cannot be started, or was configured as a session plugin and is none.
         """
-        if self._session is not None and self._session.connection.crashed:
-            self._restarts.died()
-        self._session = None
+        old, self._session = self._session, None
+        if old is not None:
+            await old.connection.abandon()
+            if old.connection.crashed:
+                self._restarts.died()
         await anyio.sleep(self._restarts.delay)
         connection = Connection(await start_child(self._program, failures=self._failures), failures=self._failures)
         offer = None
         try:
             with anyio.move_on_after(INTRODUCTION_SECONDS if expected else DETECTION_SECONDS):
                 offer = await introduced(connection, failures=self._failures)
+        except ProviderUnavailable:
+            if expected:  # it may be better the next time
+                self._restarts.died()
+                raise
         finally:
             if offer is None:
                 await connection.abandon()
         if offer is None:
-            await self._not_introduced(connection)
+            await self._not_introduced()
             return
         self._session = Session(connection, offer, failures=self._failures)
         self._finding = Finding(protocol="session", offer=offer)
         if self._program.protocol == "auto":
             await self._remember()
 
-    async def _not_introduced(self, connection: Connection) -> None:
+    async def _not_introduced(self) -> None:
         if self._program.protocol == "session":
-            self._restarts.died()
-            raise connection.lost if connection.crashed and connection.lost else self._failures.no_session()
+            raise self._failures.no_session()
         log.info("provider plugin taken for a one-shot one", extra={"provider": self.name})
         if self._proven:
             await to_thread.run_sync(Memory.of_user().keep, self._program, None)

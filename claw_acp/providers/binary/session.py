@@ -11,6 +11,7 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
+from claw_acp.core.errors import ProviderUnavailable
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import Reasoning
 from claw_acp.core.value import replace
@@ -94,10 +95,13 @@ async def introduced(connection: Connection, *, failures: Failures) -> Offer | N
     """Greet a plugin; None when it is not one that speaks sessions. Bound the time around it.
 
     Raises:
+        ProviderUnavailable: It ended without an answer.
         RequestRejected: It speaks another version of the protocol.
     """
     call = connection.call("initialize", GREETING)
     await connection.wait(call)
+    if isinstance(call.failure, ProviderUnavailable):
+        raise call.failure
     offer = read_offer(call.reply.result) if call.reply is not None and call.reply.error is None else None
     if offer is not None and offer.version != PROTOCOL_VERSION:
         raise failures.version(offer.version, ours=PROTOCOL_VERSION)

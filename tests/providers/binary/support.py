@@ -100,11 +100,6 @@ def _group(pid: int) -> int:
         return 0
 
 
-async def buried(pid: int) -> None:
-    """Wait until a child of ours was reaped."""
-    await eventually(lambda: not Path(f"/proc/{pid}").exists(), what=f"the funeral of {pid}")
-
-
 def open_descriptors() -> int:
     """How many descriptors this process holds."""
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only the number

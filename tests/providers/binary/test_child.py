@@ -86,3 +86,4 @@ async def test_once_let_go_it_cannot_be_stepped() -> None:
     with pytest.raises(anyio.ClosedResourceError):
         await child.step()
     child.send(b"nobody reads this")
+    await child.destroy()

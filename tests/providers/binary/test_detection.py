@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from claw_acp.contracts.provider_setup import Program
+from claw_acp.core.errors import ProviderUnavailable, RequestRejected
 from claw_acp.core.value import replace
 from claw_acp.providers.binary import provider as module
 from claw_acp.providers.binary.detection import FILE_NAME, KEPT, Finding, Memory
 from claw_acp.providers.binary.offer import read_offer
 from claw_acp.providers.binary.provider import BinaryProvider
-from tests.providers.binary.support import ONESHOT, SESSION, program, provider_of, saying
+from tests.providers.binary.support import ONESHOT, SESSION, gone, program, provider_of, saying
 from tests.providers.conversation import READ
 
 OFFER = read_offer(
@@ -28,6 +29,12 @@ case $line in
     *) echo '{"jsonrpc":"2.0","id":1,"result":{"content":"hello"}}' ;;
 esac
 """
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """A busy machine may take its time to start a program that answers."""
+    monkeypatch.setattr(module, "DETECTION_SECONDS", 20.0)
 
 
 def counting(folder: Path) -> Program:
@@ -77,6 +84,16 @@ async def test_a_silent_program_is_taken_for_one_shot_and_remembered_when_it_has
     assert Memory.of_user().recall(failing) is None
 
 
+async def test_a_silent_program_is_ended_with_what_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "DETECTION_SECONDS", 0.3)
+    pids = tmp_path / "pids"
+    script = f"sleep 1000 & echo $$ $! >> {pids}; read -r line; read -r end || exit 7; wait"
+    with pytest.raises(ProviderUnavailable, match="code 7"):
+        await answer(provider_of(Program(command="/bin/sh", args=("-c", script))))
+    for pid in map(int, pids.read_text().split()):
+        await gone(pid)
+
+
 async def test_a_session_plugin_is_found_and_its_abilities_are_known_next_time() -> None:
     plugin = program(SESSION, "no-tools", protocol="auto")
     first = provider_of(plugin)
@@ -93,6 +110,26 @@ async def test_what_was_remembered_wrongly_is_found_out(tmp_path: Path) -> None:
     Memory.of_user().keep(plugin, Finding(protocol="session", offer=OFFER))
     assert await answer(provider_of(plugin)) == "hello"
     assert Memory.of_user().recall(plugin) == Finding(protocol="oneshot")
+
+
+async def test_a_session_plugin_that_dies_at_its_start_stays_one(tmp_path: Path) -> None:
+    script = tmp_path / "plugin.sh"
+    script.write_text("echo no memory >&2; exit 1")
+    plugin = Program(command="/bin/sh", args=(str(script),))
+    Memory.of_user().keep(plugin, Finding(protocol="session", offer=OFFER))
+    with pytest.raises(ProviderUnavailable, match="no memory"):
+        await answer(provider_of(plugin))
+    assert Memory.of_user().recall(plugin) == Finding(protocol="session", offer=OFFER)
+
+
+@pytest.mark.parametrize("said", ['{"jsonrpc":"2.0","id":1,"result":{}}', "hello"])
+async def test_a_program_that_was_said_to_be_a_session_plugin_and_is_none_is_told(
+    said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "INTRODUCTION_SECONDS", 0.2)
+    plugin = Program(command="/bin/sh", args=("-c", f"echo '{said}'; exec sleep 1000"), protocol="session")
+    with pytest.raises(RequestRejected, match=r"does not speak the session protocol.*\[providers\.mine\]"):
+        await answer(provider_of(plugin))
 
 
 async def test_a_one_shot_plugin_has_all_abilities_and_no_list_of_models(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from claw_acp.providers.binary.restarts import Restarts
 from claw_acp.workspace import process_groups
 from tests.providers.binary.support import (
     SESSION,
-    buried,
     gone,
     group_gone,
     open_descriptors,
@@ -67,7 +66,7 @@ async def test_a_plugin_killed_between_requests_is_started_again() -> None:
     async with session() as provider:
         pid = await pid_of(provider)
         os.kill(pid, signal.SIGKILL)
-        await buried(pid)
+        await gone(pid)
         assert await pid_of(provider) != pid
 
 
