@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
+import anyio
 import pytest
 
 from claw_acp.contracts.provider import Capabilities, ModelInfo, TextChunk
@@ -27,6 +28,8 @@ from tests.providers.conversation import MESSAGES, asking
 from tests.support.aws_server import STREAM, AwsServer, event, exception, frames, running_aws
 from tests.support.fixed_clock import FixedClock
 from tests.support.loopback import Answered
+from tests.support.model_replies import Raw, Stall
+from tests.support.model_server import ModelServer
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 KEY = "bedrock-api-key-0123456789"
@@ -186,6 +189,18 @@ async def test_a_chunk_is_passed_on_before_the_stream_ends(server: AwsServer, pr
         assert await anext(events) == TextChunk(text="first")
         with pytest.raises(StreamInterrupted):
             await anext(events)
+
+
+async def test_a_cancelled_answer_lets_go_of_its_connection() -> None:
+    async with ModelServer() as stalling:
+        stalling.will_reply(Raw(pieces=[*frames("a")[:2], Stall()], content_type=STREAM))
+        setup = ProviderSetup(name="aws", kind="bedrock", base_url=stalling.anthropic_url, api_key=Secret(KEY))
+        async with aclosing(BedrockProvider(setup)) as provider:
+            with anyio.CancelScope() as scope:
+                async for _ in provider.stream(asking(model=MODEL)):
+                    scope.cancel()
+            assert scope.cancelled_caught
+            await stalling.all_closed()
 
 
 async def test_models_and_profiles_are_listed_with_what_they_take(server: AwsServer, provider: BedrockProvider) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
+import anyio
 import pytest
 
 from claw_acp.contracts.provider import Capabilities, ModelInfo, TextChunk
@@ -18,7 +19,8 @@ from claw_acp.core.secret import Secret
 from claw_acp.providers.ollama import OllamaProvider
 from tests.providers.conversation import asking
 from tests.support.loopback import Answered
-from tests.support.model_server import refusing_address
+from tests.support.model_replies import Raw, Stall
+from tests.support.model_server import ModelServer, refusing_address
 from tests.support.ollama_server import NDJSON, OllamaServer, line, lines, running_ollama, shown
 
 MODEL = "qwen3:8b"
@@ -147,6 +149,19 @@ async def test_an_error_among_the_lines_and_a_broken_stream_are_errors(
     server.script.append(Answered(lines("a")[:1], kind=NDJSON, whole=False))
     with pytest.raises(StreamInterrupted):
         await provider.chat(asking(model=MODEL))
+
+
+async def test_a_cancelled_answer_lets_go_of_its_connection() -> None:
+    async with ModelServer() as stalling:
+        stalling.will_reply(Raw(pieces=[b"{}"], content_type="application/json"))  # to what the model can do
+        stalling.will_reply(Raw(pieces=[*lines("a")[:1], Stall()], content_type=NDJSON))
+        setup = ProviderSetup(name="local", kind="ollama", base_url=stalling.anthropic_url)
+        async with aclosing(OllamaProvider(setup)) as provider:
+            with anyio.CancelScope() as scope:
+                async for _ in provider.stream(asking(model=MODEL)):
+                    scope.cancel()
+            assert scope.cancelled_caught
+            await stalling.all_closed()
 
 
 async def test_a_server_that_is_not_there_is_named() -> None:
