@@ -1,10 +1,16 @@
-"""Regular expressions that people write to sort messages: checked before they are used, as they can run for ever."""
+"""Regular expressions that people write to sort messages: checked before they are used, as some run for ever.
+
+Python's can be stopped by nobody once they run. So a pattern is refused when its time may double with each character,
+or when it may need more than `MOST_STEPS` on the part of a message that it sees.
+"""
 
 import re
+from collections.abc import Iterator
 
-LOOKED_AT = 1000  # characters of a message that a pattern sees; the time some patterns take grows with a power of it
+LOOKED_AT = 500  # characters of a message that a pattern sees
+MOST_STEPS = 200_000_000  # in the worst case; what comes near takes a fifth of a second
 
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#[^)]*\)|\{(\d*)(?:(,)(\d*))?\}|.", re.DOTALL)
+_PIECE = r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#[^)]*\)|\{\d*(?:,\d*)?\}|."
 _OFTEN = 10  # repetitions from which on one inside another is too much
 
 
@@ -12,8 +18,7 @@ def check_pattern(text: str) -> str:
     """The pattern itself, when it can be used.
 
     Raises:
-        ValueError: It is no regular expression, or one whose time doubles with each character: a repetition, or a
-            choice, inside a group that is itself repeated.
+        ValueError: It is no regular expression, or one that can take too long.
     """
     try:
         re.compile(text)
@@ -24,25 +29,33 @@ def check_pattern(text: str) -> str:
             "repeats a group that itself repeats or chooses, as in (a+)+ or (a|b)*; such a pattern can take for ever. "
             "Repeat only single characters and sets"
         )
+    if _steps(text) > MOST_STEPS:
+        raise ValueError(
+            "has so many open repetitions (*, +, {1,}) that it can take for ever; begin it with ^, or give them an "
+            "end, as in {1,9}"
+        )
     return text
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Characters, escapes, sets, comments and `{n,m}`, each whole."""
+    return (found[0] for found in re.finditer(_PIECE, text, re.DOTALL))
 
 
 def _explodes(text: str) -> bool:
     """Whether a group that holds a repetition or a choice is repeated."""
     branching = [False]  # for each group that is open, whether it holds one
     closed = False  # whether the last piece closed a group that does
-    for piece in _PIECE.finditer(text):
-        sign = piece[0]
-        if sign in {"*", "+"} or (sign.startswith("{") and _often(piece)):
+    for piece in _pieces(text):
+        if _width(piece) > _OFTEN or _least(piece) > _OFTEN:
             if closed:
                 return True
             branching[-1] = True
-            closed = False
-        elif sign == "|":
+        elif piece == "|":
             branching[-1] = True
-        elif sign == "(":
+        elif piece == "(":
             branching.append(False)
-        elif sign == ")":
+        elif piece == ")":
             closed = len(branching) > 1 and branching.pop()
             branching[-1] = branching[-1] or closed
             continue
@@ -50,9 +63,33 @@ def _explodes(text: str) -> bool:
     return False
 
 
-def _often(piece: re.Match[str]) -> bool:
-    """Whether `{n,m}` repeats; as text it is one letter after another."""
-    least, comma, most = piece.groups()
-    if not least and not comma:
-        return False
-    return (not most if comma else False) or int(most or least or 0) > _OFTEN
+def _steps(text: str) -> int:
+    """How many ways there are, at worst, to begin and to repeat."""
+    steps = 1 if text.startswith(("^", r"\A")) else LOOKED_AT
+    depth = 0
+    for piece in _pieces(text):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and not depth:
+            steps = max(steps, LOOKED_AT)  # what stands behind it may begin anywhere
+        steps *= _width(piece)
+    return steps
+
+
+def _width(piece: str) -> int:
+    """In how many ways a piece repeats what is before it; 1 for what is no repetition."""
+    if piece in {"*", "+"}:
+        return LOOKED_AT
+    if piece == "?":
+        return 2
+    least, comma, most = _bounds(piece)
+    if not comma or not (least or most):
+        return 1
+    return min(int(most) - int(least or 0) + 1, LOOKED_AT) if most else LOOKED_AT
+
+
+def _least(piece: str) -> int:
+    return int(_bounds(piece)[0] or 0)
+
+
+def _bounds(piece: str) -> tuple[str, str, str]:
+    return piece[1:-1].partition(",") if piece.startswith("{") and len(piece) > 1 else ("", "", "")

@@ -40,7 +40,7 @@ class RuleSection(Section):
     Attributes:
         route: A name of `[routes]`.
         keywords: Words of which the message has one, in any case.
-        pattern: A regular expression that is found in the first 1,000 characters of the message.
+        pattern: A regular expression that is found in the first 500 characters of the message.
         min_length: The least length of the message, in characters.
         max_length: The greatest.
     """

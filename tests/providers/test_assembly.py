@@ -181,6 +181,10 @@ def test_the_picker_offers_routes(tmp_path: Path) -> None:
         ("(a+)+$", "can take for ever"),
         ("(?:a|b)*c", "can take for ever"),
         ("((a{2,}b))+", "can take for ever"),
+        ("(a{20}b|c){30}", "can take for ever"),
+        (r"\\w+\\s*\\w+\\s*\\w+=", "so many open repetitions"),
+        (".*.*.*=", "so many open repetitions"),
+        ("^a|.*.*.*=", "so many open repetitions"),
     ],
 )
 def test_a_pattern_that_cannot_be_used_is_a_finding_of_its_line(pattern: str, message: str, tmp_path: Path) -> None:
@@ -192,7 +196,18 @@ def test_a_pattern_that_cannot_be_used_is_a_finding_of_its_line(pattern: str, me
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"^\s*(?:def|class) \w+", "[(+*]+x", r"(a\+)+", "(ab)?c+", "(a{3})+", "a{x}|b*", "[]+]*"]
+    "pattern",
+    [
+        r"^\s*(?:def|class) \w+",
+        r"^(?:a|b)? \d+-\d+-\d{1,9}",
+        ".*.*",
+        "[(+*]+x",
+        r"(a\+)+",
+        "(ab)?c+",
+        "(a{3})+",
+        "a{x}|b*",
+        "[]+]*",
+    ],
 )
 def test_an_ordinary_pattern_is_taken(pattern: str, tmp_path: Path) -> None:
     configured(tmp_path, f"[routes]\nx = 'offline/assistant'\n[[rules]]\nroute = 'x'\npattern = '{pattern}'\n")
