@@ -270,7 +270,7 @@ async def _spawn(program: Program, *, stdin: int, stdout: int, stderr: int, fail
                 start_new_session=True,
             )
     except (OSError, ValueError) as error:  # ValueError: a NUL character
-        raise failures.not_started(error) from error
+        raise failures.not_started(error, cwd=program.cwd) from error
     assert process is not None
     process_groups.track(process.pid)
     return process

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Sequence
+from pathlib import Path
 
 from claw_acp.core.errors import (
     MalformedReply,
@@ -56,9 +57,11 @@ class Failures:
         part = f"{what} for plugin '{self.name}'" if what != "request" else "provider plugin request"
         return RequestRejected(f"Failed to serialize {part}: {error}", provider=self.name)
 
-    def not_started(self, error: Exception) -> PluginNotStarted:
-        """The system refused."""
+    def not_started(self, error: Exception, *, cwd: Path | None) -> PluginNotStarted:
+        """The system refused, perhaps because of the directory."""
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        if cwd is not None and not cwd.is_dir():
+            reason = f"there is no directory {cwd}"
         return PluginNotStarted(
             f"Failed to spawn provider plugin '{self.name}' ({self.clean(self._command)}): {reason}",
             provider=self.name,

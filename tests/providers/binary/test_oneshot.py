@@ -149,6 +149,9 @@ async def test_a_program_that_is_not_there_is_not_tried_again(tmp_path: Path) ->
         assert error.message == f"Failed to spawn provider plugin 'mine' ({command}): {reason}"
         assert isinstance(error, PluginNotStarted)
         assert not error.retryable
+    lost = tmp_path / "gone"
+    error = await failure(provider_of(Program(command="sh", cwd=lost, protocol="oneshot")))
+    assert error.message == f"Failed to spawn provider plugin 'mine' (sh): there is no directory {lost}"
     assert "null" in (await failure(provider_of(Program(command="a\0b", protocol="oneshot")))).message
 
 
