@@ -104,6 +104,8 @@ class Card(Value):
             raise ConfigError(f'{table} plays a script; name it: script = "PATH"')
         if self.kind == "binary" and self.section.command is None:
             raise ConfigError(f'{table} runs a program; name it: command = "PATH"')
+        if self.kind in {"offline", "scripted", "binary"} and (self.section.record or self.section.replay):
+            raise ConfigError(f"{table} exchanges nothing over HTTP; take out `record` and `replay`")
 
 
 class Cards(Mapping[str, Card]):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.editor_fixtures import Spawn, home, opened, project, spawn
+from tests.support.exchange import RpcFailure
 from tests.support.model_replies import Call, Say
 from tests.support.model_server import ModelServer
 
@@ -53,3 +54,11 @@ async def test_a_full_disk_is_said_once_and_fails_no_turn(opened: Spawn, server:
             assert (await editor.prompt("hi")).stop_reason == "end_turn"
         shown = str([update for update in editor.updates() if "could not be recorded" in str(update)])
     assert shown.count("could not be recorded in /dev/full") == 1
+
+
+async def test_a_provider_without_http_has_nothing_to_record(spawn: Spawn, tmp_path: Path) -> None:
+    line = f'[providers.play]\nkind = "scripted"\nscript = "x"\nrecord = "{tmp_path}/r"\n'
+    async with spawn(config=f'model = "play/x"\n{line}') as editor:
+        await editor.initialize()
+        with pytest.raises(RpcFailure, match="exchanges nothing over HTTP"):
+            await editor.new_session()
