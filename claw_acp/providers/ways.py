@@ -15,6 +15,8 @@ from claw_acp.providers.keys import FoundKey, further_keys, require_key
 from claw_acp.providers.known import SERVICES
 from claw_acp.providers.setups import setup_of, unread_texts
 
+_LISTED = "`claw-acp providers list` shows all that there are"
+
 DEPTH = 3  # steps from the chosen provider to one that answers in its place
 
 log = logging.getLogger(__name__)
@@ -111,8 +113,8 @@ def _no_such_model(wanted: str, *, providers: list[str]) -> str:
         for service in SERVICES.values():
             if any(model.id == wanted for model in service.models):
                 return f'the model "{wanted}" lacks its provider; write {service.name}/{wanted}'
-        return f'the model "{wanted}" lacks its provider; write PROVIDER/{wanted} (there are {", ".join(providers)})'
+        return f'the model "{wanted}" lacks its provider; write PROVIDER/{wanted} ({_LISTED})'
     if provider in providers:
         return f'"{wanted}" names no model; write {provider}/NAME'
-    hint = did_you_mean(provider, providers) or f"there are {', '.join(providers)}"
+    hint = did_you_mean(provider, providers) or f"{_LISTED}."
     return f'there is no provider "{provider}"; {hint} A new one needs [providers.{provider}] in config.toml'
