@@ -86,14 +86,17 @@ class Discovery:
     def look(self) -> None:
         """Look for model servers, in the background; not again at once."""
         now = self._engine.clock.monotonic()
-        recently = self._looked is not None and now - self._looked < LOOK_AGAIN
+        if self._looked is None or now - self._looked >= LOOK_AGAIN:
+            self._look_now()
+
+    def _look_now(self) -> None:
         settings = self._engine.settings(None)
-        if self._looking is None and not recently and (settings.local_servers or settings.finds.servers):
+        if self._looking is None and (settings.local_servers or settings.finds.servers):
             self._looking = anyio.Event()
             self._engine.tasks.start_soon(self._look, settings)
 
     async def _look_first(self) -> None:
-        self.look()
+        self._look_now()
         if self._looking is not None:
             with anyio.move_on_after(FIRST_LOOK):
                 await self._looking.wait()

@@ -59,8 +59,10 @@ class Turns:
         """
         session = opened.session
         work = partial(self._run, opened, prompt, desk=desk)
-        outcome = await session.in_turn(work, lock=self._engine.locks.hold(session.id))
-        self._engine.discovery.look()  # after it, as the person waited for the answer, and reads now
+        try:
+            outcome = await session.in_turn(work, lock=self._engine.locks.hold(session.id))
+        finally:
+            self._engine.discovery.look()  # not before: the person waited for the answer, and reads now
         return outcome or Outcome(stop="cancelled", usage=None)
 
     async def _run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:

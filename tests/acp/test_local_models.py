@@ -137,3 +137,14 @@ async def test_lists_are_not_fetched_where_that_is_switched_off(spawn: Spawn, se
         await editor.new_session()
         await editor.prompt("hello")
     assert [request.method for request in server.requests] == ["POST"]
+
+
+async def test_a_server_that_went_away_is_gone_from_the_next_session(spawn: Spawn) -> None:
+    server = OllamaServer({"qwen3": shown("completion")})
+    async with spawn(env=at(server)) as editor:
+        with serving(server):
+            await editor.initialize()
+            assert model_option((await editor.new_session())["configOptions"])["currentValue"] == "ollama/qwen3"
+        assert model_option((await editor.new_session())["configOptions"])["currentValue"] == "offline/assistant"
+        await editor.wait_for(lambda: told(editor), "news in the first session")
+        assert offered(told(editor)[-1]) == ["ollama/qwen3", "offline/assistant"]  # the one in use stays in the list
