@@ -21,7 +21,7 @@ from claw_acp.providers.families import KnownService
 from claw_acp.providers.known import SERVICES
 from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.services import LOCAL
-from claw_acp.providers.wire import items_at, number_at, object_at, text_at
+from claw_acp.providers.wire import number_at, object_at, text_at
 
 UNAUTHORIZED = (401, 403)
 WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length")

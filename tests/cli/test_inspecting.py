@@ -73,7 +73,12 @@ def test_providers_list_says_who_is_ready_and_what_the_others_lack(
         "offline",
     ]
     assert len(states) > 80
-    assert [name for name, state in states.items() if state["ready"]] == ["openai", "openai-responses", "work", "offline"]
+    assert [name for name, state in states.items() if state["ready"]] == [
+        "openai",
+        "openai-responses",
+        "work",
+        "offline",
+    ]
     assert states["openai"]["key_source"] == "OPENAI_API_KEY"
     assert states["anthropic"]["problem"] == "no key; set ANTHROPIC_API_KEY"
     assert "plays a script" in states["broken"]["problem"]
