@@ -1,4 +1,4 @@
-"""HTTP towards one model service. Sole owner of httpx: what it raises leaves here as an error of the core."""
+"""HTTP towards one model service. What httpx raises leaves here as an error of the core."""
 
 import json
 import logging

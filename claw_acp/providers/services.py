@@ -1,7 +1,7 @@
 """The table of services that speak OpenAI's chat completions, all of it constants: reading it must cost nothing.
 
-Addresses and variables are those of the services' own documentation. A service is here when an API key of its own
-opens it: none that only lets in another vendor's client.
+Addresses and variables are the usual ones, and can be overridden. A service is here when an API key of its own opens
+it: none that only lets in another vendor's client.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """What there is to choose from: model servers on this machine, and the models that providers list.
 
-Nothing here runs by the clock. Servers are looked for when a session is opened, a setting is chosen or a prompt sent;
+Nothing here runs by the clock. Servers are looked for when a session is opened and after a prompt;
 lists are fetched when a session is opened and the one that is kept is a day old. What is new is told to open sessions.
 """
 
