@@ -65,7 +65,21 @@ async def test_what_a_one_shot_program_logs_before_its_answer_is_no_fault() -> N
 async def test_a_program_without_sessions_is_only_checked_in_one_shot_mode() -> None:
     report = await examine(settings_for((sys.executable, "-E", str(FAULTY), "VersionAsText")), reference=True)
     outcomes = {(verdict.rule.id.partition(".")[0], verdict.outcome) for verdict in report.verdicts}
-    assert outcomes == {("session", "skipped"), ("oneshot", "pass")}
+    assert outcomes == {("oneshot", "pass")}
+    assert report.agent == "a program (oneshot)"
+
+
+async def test_a_one_shot_program_may_answer_without_reading_its_request() -> None:
+    line = '{"jsonrpc": "2.0", "id": 1, "result": {"content": "always this"}}'
+    command = ("/bin/sh", "-c", f"exec 0<&-; echo '{line}'")
+    report = await examine(settings_for(command), modes=("oneshot",), only=("oneshot.chat", "oneshot.history"))
+    assert [(verdict.outcome, verdict.reason) for verdict in report.verdicts] == [("pass", "")] * 2
+
+
+async def test_what_a_program_says_when_it_fails_is_told() -> None:
+    command = ("/bin/sh", "-c", "echo garbage; echo 'out of cheese' >&2; exit 3")
+    [verdict] = (await examine(settings_for(command), only=("oneshot.chat",))).verdicts
+    assert verdict.reason == "its last line is no JSON object"
 
 
 async def test_a_program_that_is_not_there_cannot_be_started() -> None:

@@ -19,4 +19,4 @@ async def test_a_reference_plugin_passes_every_vector(language: str, tmp_path: P
     report = await examine(settings_for(built(language, tmp_path)), reference=True)
     assert {verdict.rule.id: verdict.reason for verdict in report.verdicts if verdict.outcome != "pass"} == {}
     assert len(report.verdicts) == len(VECTORS)
-    assert report.agent == f"reference-{language}"
+    assert report.agent == f"reference-{language} (session and oneshot)"

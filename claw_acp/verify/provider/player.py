@@ -85,7 +85,9 @@ class Player:
     async def _write(self, data: bytes) -> None:
         self.frames.append(Frame(way="->", data=data.rstrip(b"\n"), at=self._process.age))
         with anyio.move_on_after(self._settings.timeout) as scope:
-            if not await self._process.write(data):
+            read = await self._process.write(data)
+            if not read and self._vector.mode == "session":  # one request may be answered unread
+                await self._process.fall_silent()
                 raise Failed(f"it does not read its input any more{self._words()}", self.frames[-1:])
         if scope.cancelled_caught:
             raise Failed("it does not read its input", self.frames[-1:])

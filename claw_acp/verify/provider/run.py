@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 import anyio
 
+from claw_acp.core.value import replace
 from claw_acp.verify.provider.player import Settings, play
 from claw_acp.verify.provider.vector import Mode, Vector
 from claw_acp.verify.provider.vectors import BY_ID, VECTORS
@@ -12,6 +13,8 @@ from claw_acp.verify.rule import Failed, Rule, Verdict
 from claw_acp.verify.run import Report
 
 AT_ONCE = 4  # programs running at a time
+INTRODUCTION = 3.0  # seconds for the answer to `initialize`, after which a program is taken to be one-shot
+UNASKED = "only for programs with the reference model: --reference"
 GREETING = "session.initialize"
 SOURCE = "protocol-schemas/provider"
 
@@ -35,7 +38,7 @@ async def examine(
 
     Args:
         settings: How the program is started.
-        modes: The modes to check; None: one-shot, and sessions if the program answers `initialize`.
+        modes: The modes to check, others are left out; None: one-shot, and sessions if it answers `initialize`.
         reference: Whether the program has the reference model of the specification.
         only: Patterns of rule ids; all when empty.
         told: Hears each verdict when it is there.
@@ -50,20 +53,21 @@ async def examine(
         if told is not None:
             told(verdict)
 
-    name, sessions = await _meet(settings)
+    name, sessions = await _meet(settings if modes else replace(settings, timeout=min(settings.timeout, INTRODUCTION)))
     tried = modes or (("session", "oneshot") if sessions else ("oneshot",))
-    wanted = [vector for vector in VECTORS if not only or any(fnmatchcase(vector.id, pattern) for pattern in only)]
+    asked = (vector for vector in VECTORS if not only or any(fnmatchcase(vector.id, pattern) for pattern in only))
+    wanted = [vector for vector in asked if vector.mode in tried]
     waiting: list[Vector] = []
     for vector in wanted:
-        if reason := _not_for(vector, modes=tried, reference=reference):
-            tell(Verdict(rule=_rule(vector), outcome="skipped", reason=reason))
+        if vector.model == "reference" and not reference:
+            tell(Verdict(rule=_rule(vector), outcome="skipped", reason=UNASKED))
         else:
             waiting.append(vector)
     async with anyio.create_task_group() as tasks:
         for _ in range(AT_ONCE):
             tasks.start_soon(_work, waiting, settings, tell)
     ordered = tuple(verdicts[vector.id] for vector in wanted)
-    return Report(verdicts=ordered, agent=name, protocol=1)
+    return Report(verdicts=ordered, agent=f"{name} ({' and '.join(tried)})", protocol=1)
 
 
 async def _meet(settings: Settings) -> tuple[str, bool]:
@@ -74,14 +78,6 @@ async def _meet(settings: Settings) -> tuple[str, bool]:
         return "a program", False
     name = next((frame.result.get("pluginInfo") for frame in frames if frame.is_answer), None)
     return str(name["name"]) if isinstance(name, dict) else "a program", True
-
-
-def _not_for(vector: Vector, *, modes: Sequence[Mode], reference: bool) -> str | None:
-    if vector.mode not in modes:
-        return f"the program does not speak the mode {vector.mode}, or it is not to be checked"
-    if vector.model == "reference" and not reference:
-        return "only for programs with the reference model: --reference"
-    return None
 
 
 async def _work(waiting: list[Vector], settings: Settings, tell: Told) -> None:
