@@ -105,18 +105,14 @@ class ChatOptions(Wire):
 class ChatParams(Wire):
     """What `chat` asks for."""
 
-    messages: tuple[ChatMessage, ...]
+    messages: tuple[ChatMessage, ...] = Field(min_length=1)
     tools: tuple[ToolDefinition, ...] = ()
     model: str | None = Field(default=None, description="A model of the program; null: its own choice.")
     options: ChatOptions = ChatOptions()
 
     @property
     def last(self) -> ChatMessage:
-        """The newest message.
-
-        Raises:
-            IndexError: There is none.
-        """
+        """The newest message."""
         return self.messages[-1]
 
 

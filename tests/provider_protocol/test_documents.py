@@ -17,7 +17,7 @@ from tests.provider_protocol.plugins import PLUGINS
 
 FOLDER = PLUGINS.parent
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-BROKEN_ON_PURPOSE = {"session.invalid-params"}
+BROKEN_ON_PURPOSE = {"session.invalid-params", "session.no-messages"}
 
 
 def check(name: str, value: object) -> None:

@@ -79,7 +79,7 @@ async def test_a_one_shot_program_may_answer_without_reading_its_request() -> No
 async def test_what_a_program_says_when_it_fails_is_told() -> None:
     command = ("/bin/sh", "-c", "echo garbage; echo 'out of cheese' >&2; exit 3")
     [verdict] = (await examine(settings_for(command), only=("oneshot.chat",))).verdicts
-    assert verdict.reason == "its last line is no JSON object"
+    assert verdict.reason == "its last line is no JSON object; it wrote last: out of cheese"
 
 
 async def test_a_program_that_is_not_there_cannot_be_started() -> None:

@@ -120,7 +120,8 @@ class Player:
             await self._process.fall_silent()
             raise Failed(f"it wrote nothing{self._words()}")
         if not isinstance(last.message, dict):
-            raise Failed("its last line is no JSON object", [last])
+            await self._process.fall_silent()
+            raise Failed(f"its last line is no JSON object{self._words()}", [last])
         if ("result" in last.message) == ("error" in last.message):
             raise Failed("its last line has neither a result nor an error, or both", [last])
         if trouble := mismatch(pattern, last.message):

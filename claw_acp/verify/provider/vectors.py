@@ -166,6 +166,13 @@ _SESSION: Final = (
         *_ALIVE,
     ),
     _session(
+        "no-messages",
+        "A chat with an empty conversation is answered with error -32602.",
+        _chat(1),
+        _error(1, -32602),
+        *_ALIVE,
+    ),
+    _session(
         "unreadable-line",
         "A line that is not JSON does not end the program; it may be answered with error -32700 and the id null.",
         {"sendText": "this is not JSON\n"},
