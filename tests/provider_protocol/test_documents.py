@@ -81,7 +81,7 @@ def test_the_specification_names_every_error() -> None:
 
 @pytest.mark.parametrize("line", re.findall(r"^(?:-> |<- )?(\{\"jsonrpc.*\})$", README, re.MULTILINE))
 def test_the_examples_of_the_specification_fit_the_schemas(line: str) -> None:
-    message = json.loads(line.replace("[...]", "[]"))
+    message = json.loads(line.replace("[...]", '[{"role":"user","content":"Hi"}]'))
     if "method" in message:
         name = message["method"].replace("/", "-")
         check(f"{name}.params", message["params"])
