@@ -5,6 +5,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -91,7 +92,8 @@ class Terminal:
         """End the program and all of its group."""
         self.killed = True
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended just now
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def state(self) -> Json:
         """The answer of `terminal/output`."""
