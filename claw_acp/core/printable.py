@@ -6,3 +6,8 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
+
+
+def full_sentence(text: str) -> str:
+    """`text` with a full stop, unless it ends like a sentence already: another may follow."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -37,6 +37,7 @@ from claw_acp.core.errors import (
     RateLimited,
     RequestRejected,
 )
+from claw_acp.core.printable import full_sentence
 from claw_acp.core.value import Value, replace
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
@@ -229,12 +230,15 @@ class _Run:
         elif self.move.leg == before:
             yield Retrying(reason=reason, delay=self.move.delay)
         else:
-            yield Retrying(reason=f"{reason} Another key of {leg.provider} is used now.", delay=self.move.delay)
+            yield Retrying(
+                reason=f"{full_sentence(reason)} Another key of {leg.provider} is used now.", delay=self.move.delay
+            )
 
     def _broken_off(self, error: ProviderError) -> ProviderError:
         if INCOMPLETE in error.message:
             return error
-        return _retold(error, f"{self._clean(error.message).replace(' Send the prompt again.', '')} {INCOMPLETE}")
+        said = full_sentence(self._clean(error.message).replace(" Send the prompt again.", ""))
+        return _retold(error, f"{said} {INCOMPLETE}")
 
     def _given_up(self, error: ProviderError) -> ProviderError:
         """The error for all that was tried. What is wrong with the request itself is told as it is."""
@@ -242,7 +246,8 @@ class _Run:
         if len(self._reasons) == 1 or isinstance(error, ContextTooLong | RequestRejected):
             return error if message == error.message else _retold(error, message)
         reasons = self._reasons.items()
-        told = list(dict.fromkeys(f"{self._name(number)}: {self._clean(reason.message)}" for number, reason in reasons))
+        each_said = ((self._name(number), full_sentence(self._clean(reason.message))) for number, reason in reasons)
+        told = list(dict.fromkeys(f"{name}: {said}" for name, said in each_said))
         listed = " ".join(f"{count}. {each}" for count, each in enumerate(told, 1))
         telling = (reason for kind in _TELLING for reason in self._reasons.values() if isinstance(reason, kind))
         return _retold(next(telling, error), f"Nobody answered; {len(reasons)} were asked. {listed}")

@@ -232,7 +232,7 @@ class Unlike(ProviderError):
 async def test_an_error_of_a_strangers_own_kind_passes() -> None:
     _, error = await heard(around(Attempts([TextChunk(text="x"), Unlike(7)])), asking())
     assert isinstance(error, ProviderError)
-    assert error.message == f"trouble 7 {INCOMPLETE}"
+    assert error.message == f"trouble 7. {INCOMPLETE}"
 
 
 # ------------------------------------------------------------------ any failures

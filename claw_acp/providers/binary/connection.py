@@ -210,7 +210,7 @@ class Connection:
     def _lose_crashed(self) -> None:
         code, said = self._child.exit_code, self._child.complaints
         self.crashed = True
-        self._lose(self._failures.hung_up(said=said) if code is None else self._failures.exited(code, said=said))
+        self._lose(self._failures.hung_up(said=said) if code is None else self._failures.left(code, said=said))
 
     def _lose(self, error: ProviderError) -> None:
         self.lost = error

@@ -1,7 +1,7 @@
 """What can go wrong with a plugin, in the words that programs of the one-shot protocol are known to get."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from claw_acp.core.errors import (
@@ -13,8 +13,8 @@ from claw_acp.core.errors import (
     RequestRejected,
     ToolsUnsupported,
 )
-from claw_acp.core.plugin_errors import plugin_error_kind
-from claw_acp.core.printable import printable
+from claw_acp.core.plugin_errors import CANCELLED, PLUGIN_ERRORS, plugin_error_kind
+from claw_acp.core.printable import full_sentence, printable
 from claw_acp.core.redaction import Redactor
 
 WORDS_LIMIT = 2000  # characters of what a plugin said, in an error
@@ -92,6 +92,12 @@ class Failures:
             detail = f"ended by {_signal_name(-code)}" + (f"; {detail}" if detail else "")
         return self._unavailable(f"Provider plugin '{self.name}' exited with code {max(code, -1)}: {detail}")
 
+    def left(self, code: int, *, said: str) -> ProviderUnavailable:
+        """One that should stay has ended; a negative code is a signal, as `subprocess` has it."""
+        detail = self.clean(said)
+        how = f"exited with code {code}" if code >= 0 else f"was ended by signal {_signal_name(-code)}"
+        return self._unavailable(f"Provider plugin '{self.name}' {how}" + (f": {detail}" if detail else ""))
+
     def hung_up(self, *, said: str) -> ProviderUnavailable:
         """It closed its output, and runs on."""
         detail = self.clean(said)
@@ -148,15 +154,34 @@ class Failures:
         )
 
     def refused(self, code: int, message: str, *, retry_after: float | None = None) -> ProviderError:
-        """It answered with an error object."""
+        """It answered with an error object. What its code stands for comes last, with what can be done."""
         wait = None if retry_after is None else min(max(retry_after, 0.0), LONGEST_WISH)
         text = f"Provider plugin '{self.name}' error (code {code}): {self.clean(message)}"
-        return plugin_error_kind(code)(text, provider=self.name, retry_after=wait)
+        if code in _ADVICE:
+            text = f"{full_sentence(text)} {_ADVICE[code].format(name=self.name)}"
+        kind = MalformedReply if code == CANCELLED else plugin_error_kind(code)
+        return kind(text, provider=self.name, retry_after=wait)
 
 
 def again(error: ProviderError) -> ProviderError:
     """A new error that says the same: one failure can end many calls, and each raises its own."""
     return type(error)(error.message, provider=error.provider, status=error.status, retry_after=error.retry_after)
+
+
+_BY_NAME: Mapping[str, str] = {
+    "auth_failed": "check the credentials of the program itself, claw-acp does not have them.",
+    "rate_limited": "its service takes no more requests for a while.",
+    "quota_exceeded": "the account that the program uses has no credit left.",
+    "context_too_long": "begin a new conversation, or choose a model with a larger window.",
+    "unavailable": "the service behind the program cannot be reached, or failed.",
+    "timeout": "the service behind the program did not answer in time.",
+    "model_not_found": "`claw-acp models {name}` lists those that it names.",
+    "request_rejected": "the service behind the program does not take this request as it is.",
+}
+_ADVICE: Mapping[int, str] = {
+    **{error.code: f"That is {error.name}: {_BY_NAME[error.name]}" for error in PLUGIN_ERRORS},
+    CANCELLED: "That means cancelled, and nobody has cancelled it: the program is at fault.",
+}
 
 
 def _signal_name(number: int) -> str:

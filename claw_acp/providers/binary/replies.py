@@ -61,8 +61,10 @@ def read_object(frame: bytes) -> JsonObject:
         value: JsonValue = _decode(frame.decode("utf-8", "replace"))
     except RecursionError as error:
         raise Unreadable("nested too deeply") from error
+    except Unreadable:
+        raise
     except ValueError as error:
-        raise Unreadable(str(error)) from error
+        raise Unreadable("not JSON") from error
     if not isinstance(value, dict):
         raise Unreadable("expected an object")
     return value

@@ -199,7 +199,7 @@ async def test_a_line_that_is_no_response_is_quoted() -> None:
     error = await failure(oneshot("raw", "Grüße " * 100))
     assert isinstance(error, MalformedReply)
     start, _, raw = error.message.partition(" (raw: ")
-    assert start.startswith("Provider plugin 'mine' returned invalid JSON-RPC: Expecting value")
+    assert start == "Provider plugin 'mine' returned invalid JSON-RPC: not JSON"
     assert raw.startswith("Grüße Grüße")
     assert len(raw) <= 202
 
@@ -211,6 +211,9 @@ async def test_an_error_object_is_shown_whatever_the_exit_code() -> None:
     error = await failure(oneshot("fails", "-31002"))
     assert isinstance(error, RateLimited)
     assert error.retry_after == 3.0
+    assert error.message.startswith(
+        "Provider plugin 'mine' error (code -31002): model unavailable. That is rate_limited:"
+    )
 
 
 async def test_neither_result_nor_error_is_an_error_of_its_own() -> None:

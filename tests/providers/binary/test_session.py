@@ -241,25 +241,36 @@ async def test_a_plugin_that_never_reads_runs_into_the_deadline() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "kind"),
+    ("code", "kind", "advice"),
     [
-        (-31001, ProviderAuthFailed),
-        (-31002, RateLimited),
-        (-31003, QuotaExceeded),
-        (-31004, ContextTooLong),
-        (-31005, ProviderUnavailable),
-        (-31006, ProviderTimeout),
-        (-31007, ModelNotFound),
-        (-31008, RequestRejected),
-        (-32602, RequestRejected),
-        (-1, ProviderUnavailable),
+        (-31001, ProviderAuthFailed, ". That is auth_failed: check the credentials of the program itself"),
+        (-31002, RateLimited, ". That is rate_limited: "),
+        (-31003, QuotaExceeded, ". That is quota_exceeded: "),
+        (-31004, ContextTooLong, ". That is context_too_long: "),
+        (-31005, ProviderUnavailable, ". That is unavailable: "),
+        (-31006, ProviderTimeout, ". That is timeout: "),
+        (-31007, ModelNotFound, ". That is model_not_found: `claw-acp models mine` lists"),
+        (-31008, RequestRejected, ". That is request_rejected: "),
+        (-32800, MalformedReply, ". That means cancelled, and nobody has cancelled it"),
+        (-32602, RequestRejected, ""),
+        (-1, ProviderUnavailable, ""),
     ],
 )
-async def test_an_error_code_becomes_an_error_of_ours(code: int, kind: type[ProviderError]) -> None:
+async def test_an_error_code_becomes_an_error_of_ours_that_says_what_to_do(
+    code: int, kind: type[ProviderError], advice: str
+) -> None:
     async with session() as provider:
         error = await failure(provider, f"error {code}")
         assert type(error) is kind
-        assert (error.message, error.retry_after) == (f"Provider plugin 'mine' error (code {code}): no", 7.0)
+        said = f"Provider plugin 'mine' error (code {code}): no"
+        assert (error.message.startswith(said + advice), error.retry_after) == (True, 7.0)
+        assert advice or error.message == said
+
+
+async def test_what_nobody_cancelled_is_not_tried_again() -> None:
+    async with session() as provider:
+        error = await failure(provider, "error -32800")
+        assert not error.retryable
 
 
 async def test_an_answer_that_is_none_says_why() -> None:
