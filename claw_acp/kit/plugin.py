@@ -5,11 +5,12 @@ deltas. Requests run side by side. What is printed goes to standard error, so th
 """
 
 import json
-import logging
 import os
 import sys
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import TypeAlias, cast
 
 import anyio
@@ -38,6 +39,8 @@ from claw_acp.kit.wire import (
 )
 
 Handler: TypeAlias = "Callable[[ChatParams, Stream], Awaitable[ChatResult | str | None]]"
+
+INVALID_REQUEST, INTERNAL_ERROR = -32600, -32603  # JSON-RPC 2.0
 
 _MEMBERS = ("jsonrpc", "id", "method", "params")
 _Key: TypeAlias = tuple[type, RequestId]  # 1 and "1" are two ids
@@ -128,6 +131,7 @@ class Plugin:
         self._in_session = False
         self._leaving = False
         self._running: dict[_Key, anyio.CancelScope] = {}
+        self._tasks: anyio.CancelScope | None = None
         self._output = sys.stdout.buffer
         self._methods: Mapping[str, Callable[..., Awaitable[Result]]] = {
             "initialize": self._initialize,
@@ -138,18 +142,24 @@ class Plugin:
         }
 
     def chat(self, handler: Handler) -> Handler:
-        """Register what answers `chat` requests; it may stream, or give back the answer, whole or as text."""
+        """Register what answers `chat` requests; it may stream, or give back the answer, whole or as text.
+
+        Raises:
+            TypeError: It is no `async def` function.
+        """
+        if not iscoroutinefunction(handler):
+            raise TypeError("a chat handler is an async function: write `async def` before its name")
         self._handler = handler
         return handler
 
     def run(self) -> None:
         """Serve until the host says `shutdown` or closes our input. Does not return before that."""
         sys.stdout = sys.stderr
-        logging.getLogger("jsonrpcserver").setLevel(logging.CRITICAL)  # its tracebacks repeat our error answers
         anyio.run(self._serve)
 
     async def _serve(self) -> None:
         async with anyio.create_task_group() as tasks:
+            self._tasks = tasks.cancel_scope
             async for line in _lines():
                 await self._take(line, tasks)
                 if self._leaving:
@@ -182,8 +192,15 @@ class Plugin:
             self._write(answer)
 
     def _write(self, text: str) -> None:
-        self._output.write(text.encode() + b"\n")
-        self._output.flush()
+        try:
+            self._output.write(text.encode() + b"\n")
+            self._output.flush()
+        except BrokenPipeError:  # the host is gone
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._output.fileno())  # else the interpreter complains at its end
+            self._leaving = True
+            if self._tasks is not None:
+                self._tasks.cancel()
 
     # ------------------------------------------------------------------ methods
 
@@ -223,6 +240,8 @@ class Plugin:
             asked = ChatParams.model_validate(params)
         except ValidationError as error:
             return InvalidParams(_words(error))
+        if _key(request_id) in self._running:
+            return Error(INVALID_REQUEST, "a chat with this id is under way")
         stream = Stream(request_id, send=self._send_delta if self._in_session else None)
         with anyio.CancelScope() as scope:
             self._running[_key(request_id)] = scope
@@ -230,6 +249,9 @@ class Plugin:
                 return Success(_plain(stream.result(await self._handler(asked, stream))))
             except ChatFailed as failed:
                 return Error(failed.code, failed.message, *(() if failed.data is None else (failed.data,)))
+            except Exception as error:  # noqa: BLE001 - the author's code may raise anything; they see all of it
+                traceback.print_exc()
+                return Error(INTERNAL_ERROR, f"the plugin failed: {type(error).__name__}: {error}")
             finally:
                 del self._running[_key(request_id)]
         return Error(CANCELLED, "cancelled")

@@ -63,6 +63,16 @@ class NoDeltas(Plugin):
         pass
 
 
+class CallsDiffer(Plugin):
+    def delta(self, request_id: Any, **piece: Any) -> None:
+        super().delta(request_id, **({**piece, "name": "x"} if "name" in piece else piece))
+
+
+class ForgetsThoughts(Plugin):
+    def chat(self, request_id: Any, params: Any) -> Any:
+        return {key: value for key, value in super().chat(request_id, params).items() if key != "reasoning"}
+
+
 class LateDelta(Plugin):
     def write(self, message: Any) -> None:
         super().write(message)

@@ -25,6 +25,8 @@ FAULTS = [
     ("NeverReads", "session.long-line", "nothing came|does not read"),
     ("DeltasDiffer", "session.reference-echo", "do not make up the content"),
     ("NoDeltas", "session.reference-echo", "deltas.text is ''"),
+    ("CallsDiffer", "session.reference-tool-call", "deltas make up .*'x'.* of the result are .*'read'"),
+    ("ForgetsThoughts", "session.reference-thought", "has no reasoning"),
     ("LateDelta", "session.chats-one-after-another", "belongs to no chat that is under way"),
     ("AnswersTwice", "session.chats-one-after-another", "a second time"),
     ("ResultAndError", "session.chat", "either a result or an error"),
@@ -66,7 +68,7 @@ async def test_a_program_without_sessions_is_only_checked_in_one_shot_mode() -> 
     report = await examine(settings_for((sys.executable, "-E", str(FAULTY), "VersionAsText")), reference=True)
     outcomes = {(verdict.rule.id.partition(".")[0], verdict.outcome) for verdict in report.verdicts}
     assert outcomes == {("oneshot", "pass")}
-    assert report.agent == "a program (oneshot)"
+    assert report.agent == "a program (oneshot: no introduction within 3 s)"
 
 
 async def test_a_one_shot_program_may_answer_without_reading_its_request() -> None:
@@ -80,6 +82,17 @@ async def test_what_a_program_says_when_it_fails_is_told() -> None:
     command = ("/bin/sh", "-c", "echo garbage; echo 'out of cheese' >&2; exit 3")
     [verdict] = (await examine(settings_for(command), only=("oneshot.chat",))).verdicts
     assert verdict.reason == "its last line is no JSON object; it wrote last: out of cheese"
+
+
+async def test_a_program_that_introduces_itself_late_is_not_passed_over_in_silence() -> None:
+    command = ("/bin/sh", "-c", "sleep 60")
+    with pytest.raises(CannotStart, match="did not introduce itself within 3 s, so it is taken to be one-shot"):
+        await examine(settings_for(command, timeout=SHORT), only=("session.*",))
+
+
+async def test_a_rule_that_does_not_exist_is_no_success() -> None:
+    with pytest.raises(CannotStart, match="no rule is called nonsense"):
+        await examine(settings_for((sys.executable, "-E", str(FAULTY), "NewerVersion")), only=("nonsense",))
 
 
 async def test_a_program_that_is_not_there_cannot_be_started() -> None:

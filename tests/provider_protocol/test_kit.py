@@ -1,5 +1,7 @@
 """The Python kit: what a plugin that is written with it does in the corners."""
 
+import json
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from claw_acp.core.plugin_errors import PLUGIN_ERRORS
-from claw_acp.kit import ChatFailed, ChatResult, Stream, ToolRequest
+from claw_acp.kit import ChatFailed, ChatResult, Plugin, Stream, ToolRequest
 from claw_acp.kit.wire import ChatDelta
 from claw_acp.verify.provider.player import play
 from claw_acp.verify.provider.vector import Mode, Vector
@@ -78,9 +80,66 @@ async def test_a_handler_that_breaks_fails_its_request_and_no_other(program: Pro
             1 / int(request.last.content)
         """
     )
-    failed = {"answer": 1, "error": {"code": -32603, "message": "$text"}, "deltas": {"text": "before"}}
+    told = "the plugin failed: ZeroDivisionError: division by zero"
+    failed = {"answer": 1, "error": {"code": -32603, "message": told}, "deltas": {"text": "before"}}
     again = {"answer": 2, "error": {"code": -32603}}
     await play(talk(ask(1, "0"), failed, ask(2, "x"), again, ask(3, "1"), {"answer": 3}), settings_for(command))
+
+
+def test_the_author_sees_where_a_handler_broke(program: Program) -> None:
+    command = program(
+        """
+        @plugin.chat
+        async def chat(request, stream):
+            return undefined_name
+        """
+    )
+    request = json.dumps(ask(1)["send"])
+    done = subprocess.run(command, input=request, capture_output=True, text=True, timeout=30, check=False)
+    assert "NameError: name 'undefined_name' is not defined" in done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == -32603
+
+
+def test_a_handler_that_is_not_async_is_refused_at_once() -> None:
+    def handler(_request: object, _stream: object) -> Any:
+        return "text"
+
+    with pytest.raises(TypeError, match="write `async def`"):
+        Plugin("mine").chat(handler)
+
+
+async def test_two_chats_with_one_id_are_not_mixed_up(program: Program) -> None:
+    command = program(
+        """
+        import anyio
+
+        @plugin.chat
+        async def chat(request, stream):
+            await anyio.sleep_forever()
+        """
+    )
+    vector = talk(ask(1), ask(1), {"answer": 1, "error": {"code": -32600, "message": "$text"}})
+    await play(vector, settings_for(command))
+
+
+def test_a_host_that_no_longer_reads_ends_the_plugin_quietly(program: Program) -> None:
+    command = program(
+        """
+        @plugin.chat
+        async def chat(request, stream):
+            for _ in range(1000):
+                stream.text("x" * 1000)
+        """
+    )
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write((json.dumps(HELLO[0]["send"]) + "\n").encode())
+        process.stdin.flush()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=30) == 0
 
 
 async def test_failing_on_purpose_is_an_error_of_the_protocol(program: Program) -> None:

@@ -50,10 +50,13 @@ class Deltas:
         reasoning = result.get("reasoning")
         if self._thoughts and reasoning is not None and "".join(self._thoughts) != reasoning:
             return "the thought deltas do not make up the reasoning of the result"
+        if self._thoughts and reasoning is None:
+            return "there were thought deltas, and the result has no reasoning"
         called = result.get("tool_calls")
-        count = len(called) if isinstance(called, list) else 0
-        if self._calls and len(self._calls) != count:
-            return f"there were deltas of {len(self._calls)} tool calls, and the result has {count}"
+        calls = [_called(call) for call in called] if isinstance(called, list) else []
+        streamed = [self._as_json(call) for _, call in sorted(self._calls.items())]
+        if self._calls and streamed != calls:
+            return f"the tool_call deltas make up {streamed}, and the tool calls of the result are {calls}"
         return None
 
     def mismatch(self, pattern: JsonValue) -> str | None:
@@ -68,10 +71,20 @@ class Deltas:
         return mismatch(pattern, cast("JsonValue", said), place="deltas")
 
     @staticmethod
-    def _as_json(call: _Call) -> JsonValue:
-        text = "".join(call.arguments)
-        try:
-            arguments: JsonValue = json.loads(text or "{}")
-        except (ValueError, RecursionError):
-            arguments = text
-        return {"id": call.id, "name": call.name, "arguments": arguments}
+    def _as_json(call: _Call) -> JsonObject:
+        return {"id": call.id, "name": call.name, "arguments": _arguments("".join(call.arguments))}
+
+
+def _called(call: JsonValue) -> JsonObject:
+    """A tool call of a result, with its arguments as the value they stand for."""
+    row = call if isinstance(call, dict) else {}
+    return {"id": row.get("id"), "name": row.get("name"), "arguments": _arguments(row.get("arguments", "{}"))}
+
+
+def _arguments(said: JsonValue) -> JsonValue:
+    if not isinstance(said, str):
+        return said
+    try:
+        return cast("JsonValue", json.loads(said or "{}"))
+    except (ValueError, RecursionError):
+        return said

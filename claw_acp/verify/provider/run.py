@@ -7,9 +7,9 @@ import anyio
 
 from claw_acp.core.value import replace
 from claw_acp.verify.provider.player import Settings, play
-from claw_acp.verify.provider.vector import Mode, Vector
+from claw_acp.verify.provider.vector import MODES, Mode, Vector
 from claw_acp.verify.provider.vectors import BY_ID, VECTORS
-from claw_acp.verify.rule import Failed, Rule, Verdict
+from claw_acp.verify.rule import CannotStart, Failed, Rule, Verdict
 from claw_acp.verify.run import Report
 
 AT_ONCE = 4  # programs running at a time
@@ -44,7 +44,7 @@ async def examine(
         told: Hears each verdict when it is there.
 
     Raises:
-        CannotStart: The program cannot be started.
+        CannotStart: The program cannot be started, or there is nothing to check.
     """
     verdicts: dict[str, Verdict] = {}
 
@@ -57,6 +57,8 @@ async def examine(
     tried = modes or (("session", "oneshot") if sessions else ("oneshot",))
     asked = (vector for vector in VECTORS if not only or any(fnmatchcase(vector.id, pattern) for pattern in only))
     wanted = [vector for vector in asked if vector.mode in tried]
+    if not wanted:
+        raise CannotStart(_nothing(only, tried))
     waiting: list[Vector] = []
     for vector in wanted:
         if vector.model == "reference" and not reference:
@@ -67,7 +69,18 @@ async def examine(
         for _ in range(AT_ONCE):
             tasks.start_soon(_work, waiting, settings, tell)
     ordered = tuple(verdicts[vector.id] for vector in wanted)
-    return Report(verdicts=ordered, agent=f"{name} ({' and '.join(tried)})", protocol=1)
+    how = " and ".join(tried) if modes or sessions else f"oneshot: no introduction within {INTRODUCTION:g} s"
+    return Report(verdicts=ordered, agent=f"{name} ({how})", protocol=1)
+
+
+def _nothing(only: Sequence[str], tried: Sequence[Mode]) -> str:
+    """Why there is nothing to check."""
+    if len(tried) == len(MODES):
+        return f"no rule is called {' or '.join(only)}; --list shows them all"
+    return (
+        f"no rule of the mode {tried[0]} is called {' or '.join(only)}. The program did not introduce itself within "
+        f"{INTRODUCTION:g} s, so it is taken to be one-shot; --mode session gives it more time"
+    )
 
 
 async def _meet(settings: Settings) -> tuple[str, bool]:

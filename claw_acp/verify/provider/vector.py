@@ -1,13 +1,14 @@
 """What a vector is: a short conversation with a provider program, as data that any language can read."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value
 from claw_acp.verify.rule import Level
 
 Mode = Literal["oneshot", "session"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 Model = Literal["any", "reference"]
 
 
