@@ -134,8 +134,8 @@ def _anchored(section: ProviderSection, *, directory: Path, home: str) -> Provid
 
 
 def _anchored_command(command: str | None, *, directory: Path, home: str) -> str | None:
-    """A command without `~/` stays as it is: it is looked up on the PATH."""
-    return str(anchored(command, directory=directory, home=home)) if command and command.startswith("~/") else command
+    """A command without a slash stays as it is: it is looked up on the PATH. Others are paths like any."""
+    return str(anchored(command, directory=directory, home=home)) if command and "/" in command else command
 
 
 def _anchored_server(entry: McpSection, *, directory: Path, home: str) -> McpSection:

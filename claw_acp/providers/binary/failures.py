@@ -1,5 +1,7 @@
 """What can go wrong with a plugin, in the words that programs of the one-shot protocol are known to get."""
 
+import errno
+import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -59,13 +61,34 @@ class Failures:
 
     def not_started(self, error: Exception, *, cwd: Path | None) -> PluginNotStarted:
         """The system refused, perhaps because of the directory."""
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        if cwd is not None and not cwd.is_dir():
-            reason = f"there is no directory {cwd}"
+        reason = self._not_started_because(error, cwd=cwd)
         return PluginNotStarted(
             f"Failed to spawn provider plugin '{self.name}' ({self.clean(self._command)}): {reason}",
             provider=self.name,
         )
+
+    def _not_started_because(self, error: Exception, *, cwd: Path | None) -> str:
+        if not isinstance(error, OSError):
+            return str(error)
+        if cwd is not None and not cwd.is_dir():
+            return f"there is no directory {cwd}"
+        on_path = "/" not in self._command
+        file = (cwd or Path()) / self._command
+        match error.errno:
+            case errno.ENOENT if on_path:
+                return "there is no such program on the PATH"
+            case errno.ENOENT if file.exists():
+                return "the interpreter that its first line names is not there"
+            case errno.ENOENT:
+                return "no such file"
+            case errno.EACCES if file.is_dir() and not on_path:
+                return "it is a directory"
+            case errno.EACCES:
+                return f"not executable: chmod +x {shlex.quote(self.clean(self._command))}"
+            case errno.ENOEXEC:
+                return "not a program of this machine; a script names its interpreter in its first line (#!)"
+            case _:
+                return error.strerror or str(error)
 
     def tools_unsupported(self) -> ToolsUnsupported:
         """It said that its models take no tools."""

@@ -143,15 +143,28 @@ async def test_ten_megabytes_of_answer_and_five_of_complaints_arrive() -> None:
 # ------------------------------------------------------------------ the ten errors
 
 
-async def test_a_program_that_is_not_there_is_not_tried_again(tmp_path: Path) -> None:
-    for command, reason in (("/no/such/program", "No such file or directory"), (str(tmp_path), "Permission denied")):
+async def test_a_program_that_cannot_be_started_is_not_tried_again_and_says_why(tmp_path: Path) -> None:
+    plain, lost, foreign = tmp_path / "plain", tmp_path / "lost", tmp_path / "foreign"
+    plain.write_text("#!/bin/sh\n")
+    lost.write_text("#!/no/such/interpreter\n")
+    foreign.write_bytes(b"\x7fNOT")
+    lost.chmod(0o755)
+    foreign.chmod(0o755)
+    for command, reason in (
+        ("/no/such/program", "no such file"),
+        ("no-such-program", "there is no such program on the PATH"),
+        (str(tmp_path), "it is a directory"),
+        (str(plain), f"not executable: chmod +x {plain}"),
+        (str(lost), "the interpreter that its first line names is not there"),
+        (str(foreign), "not a program of this machine; a script names its interpreter in its first line (#!)"),
+    ):
         error = await failure(provider_of(Program(command=command, protocol="oneshot")))
         assert error.message == f"Failed to spawn provider plugin 'mine' ({command}): {reason}"
         assert isinstance(error, PluginNotStarted)
         assert not error.retryable
-    lost = tmp_path / "gone"
-    error = await failure(provider_of(Program(command="sh", cwd=lost, protocol="oneshot")))
-    assert error.message == f"Failed to spawn provider plugin 'mine' (sh): there is no directory {lost}"
+    away = tmp_path / "away"
+    error = await failure(provider_of(Program(command="sh", cwd=away, protocol="oneshot")))
+    assert error.message == f"Failed to spawn provider plugin 'mine' (sh): there is no directory {away}"
     assert "null" in (await failure(provider_of(Program(command="a\0b", protocol="oneshot")))).message
 
 
