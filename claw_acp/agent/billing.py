@@ -49,6 +49,8 @@ class Billing:
         self._taken: Usage | None = None
         self._cost: int | None = 0  # None: the price of a part is not known
         self._known = 0
+        self._expected = Usage()
+        self._admitted: int | None = 0
 
     @property
     def taken(self) -> Usage | None:
@@ -71,7 +73,22 @@ class Billing:
             max_tokens=request.options.max_tokens,
             last=None if last is None or last.model != self._model else last.request,
         )
-        await self._guard.admit(self._price(self._model, usage))
+        self._expected, self._admitted = usage, self._price(self._model, usage)
+        await self._guard.admit(self._admitted)
+
+    async def admit_other(self, model: str) -> None:
+        """Let the request that was admitted go to another model (`provider/model`), which may be dearer.
+
+        Raises:
+            BudgetReached: It may pass a budget there, and nobody allowed that.
+        """
+        if not self._guard.needed:
+            return
+        cost, admitted = self._price(model, self._expected), self._admitted
+        if cost == admitted or (cost is not None and admitted is not None and cost < admitted):
+            return
+        await self._guard.admit(cost)
+        self._admitted = cost
 
     def charge(self, usage: Usage | None, *, model: str = "") -> None:
         """Keep what an answer, or an attempt that was given up, took.

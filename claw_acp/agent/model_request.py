@@ -7,6 +7,7 @@ from typing import assert_never
 
 from claw_acp.agent.billing import Billing
 from claw_acp.contracts.provider import (
+    BEGUN,
     TOOL_CHOICE,
     Capabilities,
     ChatOptions,
@@ -25,7 +26,7 @@ from claw_acp.contracts.provider import (
 )
 from claw_acp.contracts.readable import readable
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import StreamInterrupted
+from claw_acp.core.errors import ProviderError, StreamInterrupted
 from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall, Usage
@@ -68,7 +69,8 @@ class ModelRequester:
         self._capabilities = capabilities or partial(provider.capabilities, model)
         self._notice = notice
         self._told: set[tuple[str, str]] = set()
-        self._visible = False  # whether anything of the answer was seen
+        self._begun = False  # whether an attempt began to answer that is not billed yet
+        self._asking = ""  # who is asked now, if that is another than the model: `provider/model`
 
     async def ask(
         self, messages: Sequence[Message], *, tools: Sequence[ToolSpec], tool_choice: ToolChoice = "auto"
@@ -79,7 +81,8 @@ class ModelRequester:
             The id of the assistant message, and the response with the vendor's call ids replaced by our own.
 
         Raises:
-            BudgetReached: The request may pass a budget, and nobody allowed that.
+            BudgetReached: The request may pass a budget, also at another model that answers instead, and nobody
+                allowed that.
             ProviderError: The request failed; what was already visible stays in the session.
         """
         await self._introduce()
@@ -89,13 +92,15 @@ class ModelRequester:
         await self._billing.admit(request)
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))
-        self._visible = False
+        self._begun, self._asking = False, ""
+        told = BEGUN.set(self._begin)
         try:
             response = await self._stream(message_id, request)
-        except BaseException:
-            if self._visible:
-                self._billing.charge(None)  # it is billed, and nobody says how much
+        except BaseException as error:
+            self._settle(error.usage if isinstance(error, ProviderError) else None)
             raise
+        finally:
+            BEGUN.reset(told)
         usage = await self._report_usage(message_id, response)
         calls = tuple(self._own(call) for call in response.tool_calls)
         return message_id, ChatResponse(
@@ -108,22 +113,27 @@ class ModelRequester:
             async for event in events:
                 match event:
                     case TextChunk(text=text):
-                        self._visible = True
+                        self._begun = True
                         await publish(TextDelta(item=message_id, text=text))
                     case ThoughtChunk(text=text, signature=signature, redacted=redacted, origin=origin):
-                        self._visible = True
+                        self._begun = True
                         await publish(
                             ThoughtDelta(
                                 item=message_id, text=text, signature=signature, redacted=redacted, origin=origin
                             )
                         )
                     case Retrying(reason=reason, delay=delay):
+                        self._settle()
                         await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
                     case Switched(reason=reason, to=to):
+                        self._settle()
+                        self._asking = to
                         await self._warn_once(f"{to} answers instead", reason)
+                        await self._billing.admit_other(to)
                     case Remark(text=text):
                         await self._warn(text)
                     case Spent(model=model, usage=usage):
+                        self._begun = False
                         self._billing.charge(usage, model=model)
                     case Finished(response=response):
                         return response
@@ -133,6 +143,15 @@ class ModelRequester:
             f"{self._provider.name} ended its answer without saying that it was done; send the prompt again",
             provider=self._provider.name,
         )
+
+    def _begin(self) -> None:
+        self._begun = True
+
+    def _settle(self, usage: Usage | None = None) -> None:
+        """Bill an attempt that was given up after it began to answer, or said what it took."""
+        if self._begun or usage is not None:
+            self._begun = False
+            self._billing.charge(usage, model=self._asking)
 
     async def _introduce(self) -> None:
         notice, self._notice = self._notice, None

@@ -1,7 +1,7 @@
 """The contract of a model provider. One method must be written: `chat`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextvars import ContextVar
 from typing import Final, Literal, TypeAlias
 
@@ -27,6 +27,15 @@ ToolChoice: TypeAlias = Literal["auto", "none", "required"] | OneTool
 
 TOOL_CHOICE: Final[ContextVar[ToolChoice | None]] = ContextVar("TOOL_CHOICE", default=None)
 """The tool choice for every model request of the current task, in the place of the request's own; None: its own."""
+
+
+def _nobody_counts() -> None:
+    """What is told of an attempt that nobody bills."""
+
+
+BEGUN: Final[ContextVar[Callable[[], None]]] = ContextVar("BEGUN", default=_nobody_counts)
+"""Called by what asks a service, when that begins to answer: from then on the attempt is billed, whatever becomes of
+it. No event, for it must be known of a cancelled attempt, too, and nobody is to be shown anything."""
 
 
 class ToolSpec(Value):

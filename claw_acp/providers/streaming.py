@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import anyio
 
-from claw_acp.contracts.provider import ChatResponse, Finished, Remark, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import BEGUN, ChatResponse, Finished, Remark, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, StreamInterrupted
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Usage
@@ -61,10 +61,15 @@ async def stream_answer(
         ProviderError: See `HttpService.stream` and the parser. It names the model, and the usage if that is known.
     """
     model = model or text_at(body, "model")
+    begun = False
     try:
         async with aclosing(service.stream(path, body=body, model=model)) as chunks:
             async for chunk in chunks:
-                for event in _joined(parser.feed(chunk)):
+                events = _joined(parser.feed(chunk))
+                if not begun:
+                    begun = True
+                    BEGUN.get()()
+                for event in events:
                     yield event
                 if parser.done:
                     await _drain(chunks)

@@ -5,7 +5,7 @@ from email.utils import formatdate
 
 import pytest
 
-from claw_acp.contracts.provider import Provider, Retrying, Spent, Switched, TextChunk
+from claw_acp.contracts.provider import BEGUN, Provider, Retrying, Spent, Switched, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ProviderAuthFailed, StreamInterrupted
 from claw_acp.core.secret import Secret
@@ -15,7 +15,7 @@ from claw_acp.providers.reliable import INCOMPLETE, Reliable, Target
 from tests.providers.attempts import Sleeper, heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Cut, HangUp, NoAnswer, Say
+from tests.support.model_replies import Call, Cut, HangUp, NoAnswer, Say
 from tests.support.model_server import ModelServer
 
 FAMILIES = ("openai", "anthropic")
@@ -129,6 +129,21 @@ async def test_what_breaks_after_some_output_is_not(family: str, server: ModelSe
     assert error.message.endswith(INCOMPLETE)
     assert [event for event in events if not isinstance(event, Spent)] == [TextChunk(text="Hel")]
     assert len(server.requests) == 1
+    await provider.aclose()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_of_each_attempt_it_is_told_that_it_began_to_answer(family: str, server: ModelServer) -> None:
+    server.will_fail(500, "busy")
+    for _ in range(2):
+        server.will_reply(Say(calls=(Call(name="write", arguments={"text": "x" * 200}, pieces=9),), insert={6: Cut()}))
+    begun: list[str] = []
+    told = BEGUN.set(lambda: begun.append("begun"))
+    provider = Wire(server, family).provider()
+    _, error = await heard(provider, asking())
+    BEGUN.reset(told)
+    assert isinstance(error, StreamInterrupted)
+    assert len(begun) == 2
     await provider.aclose()
 
 
