@@ -106,9 +106,10 @@ def test_the_rules_that_are_explained_parse_and_mean_what_is_said() -> None:
 
 def test_variables_that_pages_name_are_read_by_the_program() -> None:
     ours = {environment.MODEL, environment.MODE, environment.LOG, environment.TRACE, locations.HOME_VARIABLE}
+    ours.add(environment.LOCAL_SERVERS)
     vendors = {name for service in SERVICES.values() for name in (*service.key_variables, service.url_variable)}
     text = "\n".join(text_of(page) for page in PAGES)
-    assert set(re.findall(r"\bCLAW_ACP_[A-Z]+\b", text)) == ours
+    assert set(re.findall(r"\bCLAW_ACP_[A-Z_]+\b", text)) == ours
     assert set(re.findall(r"\b[A-Z]+_(?:API_KEY|BASE_URL)\b", text)) <= vendors
 
 
