@@ -228,6 +228,12 @@ class ModelNotFound(ProviderError):
     code = -31111
 
 
+class ModelNotAllowed(ModelNotFound):
+    """The account may not use this model; its key is good for others."""
+
+    code = -31114
+
+
 class RequestRejected(ProviderError):
     """The vendor rejected the request (other 4xx); the text holds its words."""
 
@@ -238,6 +244,12 @@ class ToolsUnsupported(RequestRejected):
     """The model cannot be given tools in the vendor's own way; they can still be explained to it in words."""
 
     code = -31113
+
+
+class ServiceMisconfigured(RequestRejected):
+    """No request of ours can reach the service as it is configured: a wrong address, proxy or certificate file."""
+
+    code = -31115
 
 
 # ------------------------------------------------------------------ money

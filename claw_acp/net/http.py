@@ -22,7 +22,7 @@ from claw_acp.core.errors import (
     ProviderTimeout,
     ProviderUnavailable,
     ProviderUnreachable,
-    RequestRejected,
+    ServiceMisconfigured,
     StreamInterrupted,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -222,7 +222,7 @@ class HttpService:
                 headers=self._headers, limits=limits, verify=self._trust(), proxy=self._route.proxy or None
             )
         except (ImportError, ValueError) as error:
-            raise RequestRejected(
+            raise ServiceMisconfigured(
                 f"{self._provider}: the proxy settings of the environment cannot be used ({error}). "
                 "Correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY.",
                 provider=self._provider,
@@ -232,7 +232,7 @@ class HttpService:
         """Certificates to trust: the usual ones; none at all (and no time spent on them) where no TLS can happen.
 
         Raises:
-            RequestRejected: The file of further ones cannot be read.
+            ServiceMisconfigured: The file of further ones cannot be read.
         """
         if self._base_url.startswith("http://") and not getproxies() and not self._route.proxy:
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -241,7 +241,7 @@ class HttpService:
             return trusted() if file is None else trusted_besides(file)
         except OSError as error:  # an SSLError is one
             reason = error.strerror or str(error)
-            raise RequestRejected(
+            raise ServiceMisconfigured(
                 f"{self._provider}: the certificates in {file} cannot be used ({reason}). Correct ca_file.",
                 provider=self._provider,
             ) from error
@@ -315,7 +315,7 @@ class HttpService:
                 return ProviderTimeout(f"{text} Try again, or choose a faster model.", provider=name)
             case httpx.UnsupportedProtocol() | httpx.InvalidURL():
                 text = f"{who}: {self._base_url!r} is not an http:// or https:// address."
-                return RequestRejected(f"{text} Correct base_url in the configuration.", provider=name)
+                return ServiceMisconfigured(f"{text} Correct base_url in the configuration.", provider=name)
             case httpx.ConnectError() | httpx.ProxyError():
                 text = f"{who}: no connection to {where} ({self._reason(error)})."
                 return ProviderUnreachable(

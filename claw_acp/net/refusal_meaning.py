@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from claw_acp.core.errors import (
     ContextTooLong,
+    ModelNotAllowed,
     ModelNotFound,
     ProviderAuthFailed,
     ProviderError,
@@ -16,6 +17,7 @@ from claw_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
     RequestRejected,
+    ServiceMisconfigured,
     ToolsUnsupported,
 )
 
@@ -52,7 +54,7 @@ _AWS = Meaning(
     "Renew them, or see what `aws sts get-caller-identity` says of them.",
 )
 _NO_ACCESS = Meaning(
-    ProviderAuthFailed,
+    ModelNotAllowed,
     "does not let this account use the model",
     "Ask for access to the model in the vendor's console, or choose another model.",
 )
@@ -67,8 +69,8 @@ _TOO_LONG = Meaning(
     "Shorten or compact it, or start a new session.",
 )
 _FAILED = Meaning(ProviderUnavailable, "failed on its side", "Try again in a moment.")
-_NO_PATH = Meaning(RequestRejected, "has nothing at this address", "Check base_url in the configuration.")
-_REDIRECTED = Meaning(RequestRejected, "answered with a redirect", "Set base_url to the address it leads to.")
+_NO_PATH = Meaning(ServiceMisconfigured, "has nothing at this address", "Check base_url in the configuration.")
+_REDIRECTED = Meaning(ServiceMisconfigured, "answered with a redirect", "Set base_url to the address it leads to.")
 _REJECTED = Meaning(RequestRejected, "rejected the request", "Change what the message names, or choose another model.")
 _NO_TOOLS = Meaning(
     ToolsUnsupported,
@@ -158,7 +160,7 @@ _KEY = _words(r"api key not valid", r"api key expired", r"API_KEY_INVALID")  # G
 _SIGNED = _words(
     r"security token", r"UnrecognizedClient", r"InvalidSignature", r"ExpiredToken", r"InvalidClientTokenId"
 )
-_ACCESS = _words(r"access to the model", r"model access")
+_ACCESS = _words(r"access to (?:the )?model\b", r"model access")
 _RESPONSES = _words(
     r"use /?v1/responses", r"only supported in /?v1/responses"
 )  # OpenAI, for tools and thinking at once

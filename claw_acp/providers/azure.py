@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
 from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
-from claw_acp.core.errors import RequestRejected
+from claw_acp.core.errors import ServiceMisconfigured
 from claw_acp.core.value import replace
 from claw_acp.net.http import Timeouts
 from claw_acp.providers.http_provider import HttpProvider
@@ -50,10 +50,11 @@ class AzureProvider(HttpProvider):
         """Answer piece by piece.
 
         Raises:
-            RequestRejected: The address of the resource is not configured, or the request cannot be sent.
+            ServiceMisconfigured: The address of the resource is not configured.
+            RequestRejected: The request cannot be sent.
         """
         if not self._setup.base_url:
-            raise RequestRejected(
+            raise ServiceMisconfigured(
                 f"{self.name} needs the address of your Azure resource. Set base_url (or AZURE_OPENAI_ENDPOINT) to "
                 "https://NAME.openai.azure.com.",
                 provider=self.name,

@@ -36,6 +36,7 @@ from claw_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
     RequestRejected,
+    ServiceMisconfigured,
 )
 from claw_acp.core.printable import full_sentence
 from claw_acp.core.value import Value, replace
@@ -46,7 +47,15 @@ from claw_acp.providers.streaming import collected, empty_answer, interrupted
 
 INCOMPLETE = "What is shown of the answer is incomplete; the prompt can be sent again."
 
-_TELLING = (ProviderAuthFailed, QuotaExceeded, ModelNotFound, MalformedReply, RateLimited, ProviderUnavailable)
+_TELLING = (
+    ProviderAuthFailed,
+    QuotaExceeded,
+    ModelNotFound,
+    ServiceMisconfigured,
+    MalformedReply,
+    RateLimited,
+    ProviderUnavailable,
+)
 """Of several failures, the one that a person can do most about stands for all."""
 
 log = logging.getLogger(__name__)
@@ -134,10 +143,16 @@ class Reliable(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What the model can do that will be asked first."""
+        """What the model can do that will be asked first.
+
+        Pictures are judged by the chosen model, also while that rests: nobody who does not see is asked about them.
+        """
         now = self.clock.monotonic()
         target = self.targets[Course(_legs(self.targets, model), health=self.health).first(now=now).leg]
-        return target.provider.capabilities(target.model or model)
+        can, chosen = target.provider.capabilities(target.model or model), self.targets[0]
+        if target is chosen:
+            return can
+        return replace(can, images=chosen.provider.capabilities(chosen.model or model).images)
 
     async def models(self) -> Sequence[ModelInfo]:
         """The models of the first target."""
@@ -243,7 +258,8 @@ class _Run:
     def _given_up(self, error: ProviderError) -> ProviderError:
         """The error for all that was tried. What is wrong with the request itself is told as it is."""
         message = self._clean(error.message)
-        if len(self._reasons) == 1 or isinstance(error, ContextTooLong | RequestRejected):
+        of_the_request = isinstance(error, ContextTooLong | RequestRejected)
+        if len(self._reasons) == 1 or (of_the_request and not isinstance(error, ServiceMisconfigured)):
             return error if message == error.message else _retold(error, message)
         reasons = self._reasons.items()
         each_said = ((self._name(number), full_sentence(self._clean(reason.message))) for number, reason in reasons)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from claw_acp.core.errors import (
     ContextTooLong,
+    ModelNotAllowed,
     ModelNotFound,
     ProviderAuthFailed,
     ProviderError,
@@ -16,6 +17,7 @@ from claw_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
     RequestRejected,
+    ServiceMisconfigured,
 )
 from claw_acp.core.value import Value
 
@@ -25,7 +27,7 @@ LONGEST_DELAY = 10.0  # seconds of our own backing off
 LONGEST_WISH = 60.0  # seconds of a vendor's Retry-After that are honoured; nobody sits longer before an editor
 JITTER = 0.25  # the share of a delay that is left to chance, so that many sessions do not return together
 COOLDOWN = 10.0  # seconds a target rests that failed while others were there, unless it said how long
-KEY_REST = 300.0  # seconds a refused key rests, and a target without credit
+KEY_REST = 300.0  # seconds a refused key rests, and a target without credit or a right to its model
 
 Why = Literal["limited", "failing", "refused"]
 """Why a target rests: it asked for it, so it is waited for; it failed, so others come first; its key is no good."""
@@ -127,12 +129,14 @@ class Course:
         leg = self._legs[number]
         self._tries[number] += 1
         match error:
+            case ServiceMisconfigured():
+                self._drop(lambda other: other.provider == leg.provider)
             case ContextTooLong() | RequestRejected():
                 return None  # the request itself is at fault: elsewhere it would be as wrong
             case ProviderAuthFailed():
                 self._health.refuse(leg, now=now)
                 self._drop(lambda other: other.account == leg.account)
-            case QuotaExceeded():
+            case QuotaExceeded() | ModelNotAllowed():
                 self._health.rest(leg, "refused", now=now, seconds=KEY_REST)
                 self._drop(lambda other: (other.account, other.model) == (leg.account, leg.model))
             case ModelNotFound():

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from claw_acp.core.errors import (
     ContextTooLong,
+    ModelNotAllowed,
     ModelNotFound,
     ProviderAuthFailed,
     ProviderError,
@@ -14,6 +15,7 @@ from claw_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
     RequestRejected,
+    ServiceMisconfigured,
     ToolsUnsupported,
 )
 from tests.support.model_replies import Json
@@ -49,7 +51,7 @@ _GENERAL = (
     Seen(401, openai("Incorrect API key provided", code="invalid_api_key"), ProviderAuthFailed),
     Seen(401, anthropic("authentication_error", "invalid x-api-key"), ProviderAuthFailed),
     Seen(403, anthropic("permission_error", "Your API key does not have permission"), ProviderAuthFailed),
-    Seen(404, {"detail": "Not Found"}, RequestRejected),
+    Seen(404, {"detail": "Not Found"}, ServiceMisconfigured),
     Seen(429, openai("Rate limit reached", kind="requests", code="rate_limit_exceeded"), RateLimited),
     Seen(429, anthropic("rate_limit_error", "This request would exceed your limit"), RateLimited),
     Seen(413, anthropic("request_too_large", "Request exceeds the maximum size"), ContextTooLong),
@@ -61,7 +63,7 @@ _GENERAL = (
     Seen(400, openai("Invalid value for temperature"), RequestRejected),
     Seen(400, openai("max_tokens is too large: 90000. This model supports at most 16384"), RequestRejected),
     Seen(422, {"detail": [{"msg": "field required"}]}, RequestRejected),
-    Seen(307, "", RequestRejected),
+    Seen(307, "", ServiceMisconfigured),
 )  # fmt: skip
 
 _SPENT = (
@@ -80,6 +82,8 @@ _SPENT = (
 
 _NO_MODEL = (
     Seen(404, openai("The model `gpt-9` does not exist", code="model_not_found"), ModelNotFound),
+    Seen(403, openai("Project `p` does not have access to model `gpt-9`", code="model_not_found"), ModelNotAllowed),
+    Seen(403, {"message": "You don't have access to the model with the specified model ID."}, ModelNotAllowed),
     Seen(404, anthropic("not_found_error", "model: claude-9"), ModelNotFound),
     Seen(404, {"error": "model 'x' not found, try pulling it first"}, ModelNotFound),
     Seen(400, openai("x/y is not a valid model ID"), ModelNotFound),

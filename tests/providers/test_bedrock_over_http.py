@@ -13,6 +13,7 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import (
     ContextTooLong,
     MalformedReply,
+    ModelNotAllowed,
     ModelNotFound,
     ProviderAuthFailed,
     ProviderError,
@@ -144,7 +145,7 @@ async def test_credentials_that_were_renewed_on_disk_are_taken_after_a_refusal(s
         (400, "ValidationException", "Input is too long for requested model.", ContextTooLong),
         (400, "ValidationException", "This model doesn't support tool use.", ToolsUnsupported),
         (400, "ValidationException", "Invocation with on-demand throughput isn't supported.", RequestRejected),
-        (403, "AccessDeniedException", "You don't have access to the model with this ID.", ProviderAuthFailed),
+        (403, "AccessDeniedException", "You don't have access to the model with this ID.", ModelNotAllowed),
         (403, "ExpiredTokenException", "The security token included in the request is expired", ProviderAuthFailed),
         (408, "ModelTimeoutException", "The model took too long.", ProviderUnavailable),
         (424, "ModelErrorException", "The request failed.", ProviderUnavailable),

@@ -29,6 +29,7 @@ from claw_acp.core.errors import (
     ProviderUnavailable,
     QuotaExceeded,
     RateLimited,
+    ServiceMisconfigured,
     StreamInterrupted,
 )
 from claw_acp.core.messages import ImagePart, Message, Usage
@@ -172,11 +173,32 @@ async def test_who_cannot_see_is_not_asked_about_a_picture_and_told_of_older_one
 
 
 async def test_capabilities_are_those_of_who_is_asked() -> None:
-    health = Health()
-    whole = around(Attempts([QuotaExceeded("x")]), other(Attempts([OK], name="bell", can=SEES)), health=health)
-    assert not whole.capabilities("m").images
+    health, wide = Health(), Capabilities(context_window=9000)
+    whole = around(Attempts([QuotaExceeded("x")]), other(Attempts([OK], name="bell", can=wide)), health=health)
+    assert whole.capabilities("m").context_window == 0
     await heard(whole, asking(model="m"))
-    assert whole.capabilities("m").images
+    assert whole.capabilities("m").context_window == 9000
+
+
+async def test_pictures_are_for_the_chosen_model_also_while_it_rests() -> None:
+    seeing, blind = Attempts([QuotaExceeded("x")], [OK], can=SEES), Attempts([OK], name="bell")
+    whole = around(seeing, other(blind), health=Health())
+    await heard(whole, asking())
+    assert whole.capabilities("test-model").images
+    _, error = await heard(whole, asking(Message.user("What is this?", PICTURE)))
+    assert error is None
+    assert len(seeing.requests) == 2, "who sees is asked, though it rests"
+
+
+async def test_a_service_that_is_configured_wrongly_gives_way_and_is_named_when_nobody_answers() -> None:
+    def wrong() -> Attempts:
+        return Attempts([ServiceMisconfigured("nothing at this address", status=404)])
+
+    events, error = await heard(around(wrong(), other(Attempts([OK], name="bell"))), asking())
+    assert (error, [event.to for event in events if isinstance(event, Switched)]) == (None, ["bell/big"])
+    _, error = await heard(around(wrong(), other(Attempts([QuotaExceeded("no credit")], name="bell"))), asking())
+    assert error is not None
+    assert "1. acme/test-model: nothing at this address 2. bell/big: no credit" in error.message
 
 
 async def test_leaving_closes_the_inner_stream() -> None:

@@ -10,6 +10,7 @@ from claw_acp.core.errors import (
     ContextTooLong,
     EmptyAnswer,
     MalformedReply,
+    ModelNotAllowed,
     ModelNotFound,
     ProviderAuthFailed,
     ProviderError,
@@ -19,6 +20,7 @@ from claw_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
     RequestRejected,
+    ServiceMisconfigured,
     StreamInterrupted,
 )
 from claw_acp.providers.reliable_course import COOLDOWN, KEY_REST, LONGEST_WISH, Course, Health, Leg, Move, backoff
@@ -86,6 +88,9 @@ END = (-1, 0.0)
             [ProviderAuthFailed("no"), ModelNotFound("?")], [(0, 0), (1, 0), (3, 0)], id="refused key, unknown model"
         ),
         pytest.param([ModelNotFound("?")], [(0, 0), (2, 0)], id="an unknown model: no other key is tried for it"),
+        pytest.param([ModelNotAllowed("no")], [(0, 0), (1, 0)], id="a model that this key may not use: the next key"),
+        pytest.param([ModelNotAllowed("no")] * 2, [(0, 0), (1, 0), (2, 0)], id="that no key may use: the next model"),
+        pytest.param([ServiceMisconfigured("404")], [(0, 0), (4, 0)], id="a wrong address: the next provider"),
         pytest.param([ProviderAuthFailed("no")] * 2, [(0, 0), (1, 0), (4, 0)], id="all keys refused: other provider"),
         pytest.param([QuotaExceeded("spent")], [(0, 0), (1, 0)], id="no credit: no retry"),
         pytest.param([MalformedReply("html")], [(0, 0), (1, 0)], id="nonsense: no retry"),
@@ -150,6 +155,14 @@ def test_a_refused_key_rests_for_all_its_models_and_is_known_as_refused_until_it
     assert back.path == [(0, 0)]
     back.course.answered(0)
     assert not health.is_refused(ONE)
+
+
+def test_a_model_that_a_key_may_not_use_is_no_fault_of_the_key() -> None:
+    health = Health()
+    Drive(LEGS, health=health).fail(ModelNotAllowed("no"))
+    assert not health.is_refused(ONE)
+    assert Drive(LEGS, health=health, now=NOW + KEY_REST - 1).path == [(1, 0)]
+    assert Drive(LEGS[2:], health=health, now=NOW + 1).path == [(0, 0)], "key one, for the other model"
 
 
 def test_a_refused_key_without_others_is_asked_again_at_the_next_prompt() -> None:
