@@ -3,7 +3,7 @@
 HTTP/1.0, so that whoever answers does not keep the connection.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from urllib.parse import urlsplit
 
 import anyio
@@ -13,6 +13,9 @@ from claw_acp.core.value import Value
 CONNECT_TIMEOUT = 0.2  # seconds; a port of this machine is open or it is not
 ANSWER_TIMEOUT = 2.0  # seconds until the whole answer is there
 ANSWER_LIMIT = 1024 * 1024  # bytes
+HEAD_LIMIT = 16 * 1024  # bytes before the body
+CHUNKS_LIMIT = 16 * 1024  # pieces of one body, in what servers send that speak only HTTP/1.1
+SIZE_LIMIT = 256  # characters of the line before a piece
 
 
 class Answer(Value):
@@ -48,25 +51,27 @@ async def _all(receive: Callable[[], Awaitable[bytes]]) -> bytes:
     Raises:
         ValueError: It is longer than `ANSWER_LIMIT`.
     """
-    data = b""
-    end = ANSWER_LIMIT
+    data = bytearray()
+    end, body = ANSWER_LIMIT, 0
     while len(data) < end:
+        seen = max(0, len(data) - 3)
         try:
             data += await receive()
         except anyio.EndOfStream:
-            return data
-        head, blank, _ = data.partition(b"\r\n\r\n")
-        if blank and (length := _length(head)) is not None:
-            end = len(head) + len(blank) + length
-        if end > ANSWER_LIMIT or (len(data) > end):
+            break
+        if not body and (blank := data.find(b"\r\n\r\n", seen)) >= 0:
+            body = blank + 4
+            if (length := _length(bytes(data[:blank]))) is not None:
+                end = body + length
+        if end > ANSWER_LIMIT or len(data) > (end if body else HEAD_LIMIT):
             raise ValueError("the answer is too long")
-    return data
+    return bytes(data)
 
 
 def _length(head: bytes) -> int | None:
     for line in head.split(b"\r\n")[1:]:
         if value := _named(line, b"content-length"):
-            return int(value)
+            return _number(value, base=10)
     return None
 
 
@@ -75,22 +80,39 @@ def _named(line: bytes, name: bytes) -> bytes:
     return value.strip().lower() if own.strip().lower() == name else b""
 
 
-def _joined(chunks: bytes) -> bytes:
-    """What servers send that speak only HTTP/1.1: pieces, each after its length."""
-    body = b""
-    while chunks:
-        line, _, rest = chunks.partition(b"\r\n")
-        size = int(line.partition(b";")[0], 16)
-        body, chunks = body + rest[:size], rest[size + 2 :] if size else b""
-    return body
+def _number(text: bytes, *, base: int) -> int:
+    """Raises ValueError for signs, blanks and underscores as well, which `int` takes."""
+    if not text.isalnum():
+        raise ValueError("this is no number")
+    return int(text, base)
+
+
+def chunks(body: bytes) -> Iterator[bytes]:
+    """What servers send that speak only HTTP/1.1: pieces, each after its length. Every step goes on in `body`.
+
+    Raises:
+        ValueError: It is nothing of the kind, or there are more than `CHUNKS_LIMIT`.
+    """
+    at = 0
+    for _ in range(CHUNKS_LIMIT):
+        line_end = body.find(b"\r\n", at, at + SIZE_LIMIT)
+        if line_end < 0:
+            break
+        size = _number(body[at:line_end].partition(b";")[0].strip(), base=16)
+        if not size:
+            return
+        at = line_end + 2 + size + 2
+        yield body[line_end + 2 : at - 2]
+    if at < len(body):
+        raise ValueError("these are no chunks, or too many")
 
 
 def _answer(data: bytes) -> Answer:
     """Raises ValueError for what is not an answer in HTTP."""
     head, blank, body = data.partition(b"\r\n\r\n")
     if any(_named(line, b"transfer-encoding") == b"chunked" for line in head.split(b"\r\n")[1:]):
-        body = _joined(body)
+        body = b"".join(chunks(body))
     version, _, rest = head.split(b"\r\n", 1)[0].partition(b" ")
     if not blank or not version.startswith(b"HTTP/1."):
         raise ValueError("this is not HTTP")
-    return Answer(status=int(rest[:3]), body=body)
+    return Answer(status=_number(rest[:3], base=10), body=body)

@@ -153,8 +153,9 @@ def _aliases() -> Mapping[str, str]:
 def services_with_key(environ: Mapping[str, str]) -> frozenset[str]:
     """The services that have a variable for a key in the environment; quicker than asking each.
 
-    `openai-responses` is not among them: it is another door to a service that is there already.
+    `openai-responses` is not among them: it is another door to a service that is there already. Nor are servers on
+    this machine: a key does not say that one runs.
     """
-    rows = [(row[0].partition(" ")[0], row[2].split()) for row in (*VENDORS, *ASIA, *GATEWAYS, *LOCAL)]
+    rows = [(row[0].partition(" ")[0], row[2].split()) for row in (*VENDORS, *ASIA, *GATEWAYS)]
     rows += [(family.name, [*family.key_variables]) for family in (ANTHROPIC, OPENAI, GEMINI, BEDROCK, AZURE)]
     return frozenset(name for name, variables in rows if any(environ.get(variable) for variable in variables))

@@ -15,7 +15,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value
-from claw_acp.net.loopback_get import get
+from claw_acp.net.loopback_get import Answer, get
 from claw_acp.providers.cards import server_address
 from claw_acp.providers.families import KnownService
 from claw_acp.providers.known import SERVICES
@@ -69,23 +69,40 @@ async def find_servers(settings: Settings) -> Mapping[str, FoundServer]:
 
 
 async def _ask(place: Place, *, settings: Settings) -> FoundServer | None:
+    """What answers at a place. No key is shown to whoever listens there; only to a model server that asks for one."""
     service, base_url = place.service, place.base_url
-    key = next((key for variable in service.key_variables if (key := settings.environ.get(variable, "").strip())), "")
     native = service.kind == "ollama"
-    answer = await get(
-        base_url + ("/api/tags" if native else "/models"),
-        headers=(("Authorization", f"Bearer {key}"),) if key.isascii() and key.isprintable() and key else (),
-    )
+    url = base_url + ("/api/tags" if native else "/models")
+    answer = await get(url)
+    if answer is not None and _asks_for_key(answer) and (key := _key(service, settings=settings)):
+        answer = await get(url, headers=(("Authorization", f"Bearer {key}"),))
     if answer is None:
         return None
-    body = _object(answer.body)
-    if answer.status in UNAUTHORIZED and "error" in body:
+    if _asks_for_key(answer):
         return FoundServer(name=service.name, base_url=base_url, locked=True)
+    body = _object(answer.body)
     models = None if answer.status != 200 else _tagged(body) if native else _listed(body)
     if models is None:
         log.info("no model server", extra={"provider": service.name, "address": base_url, "status": answer.status})
         return None
     return FoundServer(name=service.name, base_url=base_url, models=for_chat(models))
+
+
+def _asks_for_key(answer: Answer) -> bool:
+    """Whether a model server refused for want of a key, in words as OpenAI's API has them, or vLLM (a plain text).
+
+    https://platform.openai.com/docs/guides/error-codes
+    """
+    if answer.status not in UNAUTHORIZED:
+        return False
+    body = _object(answer.body)
+    return bool(text_at(body, "error") or text_at(object_at(body, "error"), "message"))
+
+
+def _key(service: KnownService, *, settings: Settings) -> str:
+    """The key in a variable of the server's own; empty when there is none that can be sent."""
+    key = next((key for variable in service.key_variables if (key := settings.environ.get(variable, "").strip())), "")
+    return key if key.isascii() and key.isprintable() else ""
 
 
 def _object(body: bytes) -> JsonObject:

@@ -58,5 +58,6 @@ def usable(settings: Settings) -> Iterator[Card]:
             continue  # `doctor` and `providers list` show why
         configured = (card.name in settings.providers or card.overridden) and not card.needs_key
         configured = configured or (card.found is not None and not card.found.locked)
-        if key is not None or configured or card.name == OFFLINE.name:
+        has_key = key is not None and not card.local  # the key of a server on this machine does not say that it runs
+        if has_key or configured or card.name == OFFLINE.name:
             yield card

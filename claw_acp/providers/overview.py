@@ -60,7 +60,7 @@ def _state(card: Card, *, settings: Settings) -> ProviderState:
     except ClawError as error:
         problem, wrong_key = error.message, isinstance(error, AuthRequired)
     else:
-        problem = None if found else _lack(card, settings=settings)
+        problem = None if found and not card.local else _lack(card, settings=settings)
     service = card.service
     return ProviderState(
         name=card.name,

@@ -118,7 +118,7 @@ GATEWAYS: tuple[Row, ...] = (
 LOCAL: tuple[Row, ...] = (
     ("ollama", "http://127.0.0.1:11434", "", ""),
     ("lmstudio lm-studio", "http://127.0.0.1:1234/v1", "LMSTUDIO_API_KEY LM_API_TOKEN", ""),
-    ("llamacpp llama.cpp llama-cpp", "http://127.0.0.1:8080/v1", "LLAMACPP_API_KEY LLAMA_API_KEY", ""),
+    ("llamacpp llama.cpp llama-cpp", "http://127.0.0.1:8080/v1", "LLAMACPP_API_KEY", ""),
     ("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY", ""),
     ("sglang", "http://127.0.0.1:30000/v1", "SGLANG_API_KEY", ""),
     ("litellm", "http://127.0.0.1:4000/v1", "LITELLM_API_KEY LITELLM_MASTER_KEY", ""),
@@ -129,7 +129,11 @@ LOCAL: tuple[Row, ...] = (
     ("gpt4all", "http://127.0.0.1:4891/v1", "", ""),
     ("textgen text-generation-webui oobabooga", "http://127.0.0.1:5000/v1", "", ""),
 )
-"""Model servers on this machine, at the ports they use by themselves; of those that share one, the first is meant."""
+"""Model servers on this machine, at the ports they use by themselves; of those that share one, the first is meant.
+
+Their variables are never those of a service elsewhere (`LLAMA_API_KEY` is also the key of Meta's): anything may listen
+at a port.
+"""
 
 MODELS: Mapping[str, str] = {
     "openrouter": "anthropic/claude-sonnet-4.5 openai/gpt-5.1 google/gemini-2.5-pro",

@@ -207,8 +207,13 @@ class Discovery:
 
 
 def _listable(card: Card) -> bool:
-    """Whether a list would be of use: what the user lists, or a server on this machine said already, is enough."""
-    return card.kind not in _SILENT and not card.section.models and card.found is None and not card.overridden
+    """Whether a list would be of use: what the user lists, or a server on this machine said already, is enough.
+
+    Where such a server is only supposed, it is looked for, which shows it no key.
+    """
+    supposed = card.local and not card.section.base_url and not card.section.kind
+    asked_already = card.section.models or card.found is not None or card.overridden
+    return card.kind not in _SILENT and not asked_already and not supposed
 
 
 def _made(card: Card, settings: Settings) -> Provider | None:

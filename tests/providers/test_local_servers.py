@@ -15,10 +15,12 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
 from claw_acp.net.loopback_get import ANSWER_LIMIT, get
 from claw_acp.providers.cards import provider_cards
+from claw_acp.providers.known import SERVICES
 from claw_acp.providers.local_servers import find_servers, places
-from claw_acp.providers.offers import available_models
+from claw_acp.providers.offers import available_models, usable
 from claw_acp.providers.overview import provider_states
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.services import ASIA, GATEWAYS, LOCAL, VENDORS
 from tests.support.loopback import Answered, Asked, Loopback, serving
 
 OLLAMA = {
@@ -53,8 +55,12 @@ class Desk:
         self._home = home
         self.body: bytes = b"{}"
         self.status = 200
+        self.lock = ""
+        self.refusal = b'{"error": {"message": "no key"}}'
 
-    def answer(self, _asked: Asked) -> Answered:
+    def answer(self, asked: Asked) -> Answered:
+        if self.lock and asked.headers.get("authorization") != self.lock:
+            return Answered([self.refusal], 401)
         return Answered([self.body], self.status)
 
     def settings(self, name: str, config: str = "", **environ: str) -> Settings:
@@ -145,10 +151,48 @@ async def test_a_server_that_wants_a_key_is_shown_and_not_chosen(desk: Desk) -> 
     assert resolve(settings, model=None).name == "offline/assistant"
 
 
-async def test_the_key_of_a_server_is_shown_to_it(desk: Desk) -> None:
+async def test_no_key_is_shown_to_what_does_not_ask_for_one_as_a_model_server_does(desk: Desk) -> None:
+    for status, body in [
+        (404, b""),
+        (200, b"{}"),
+        (401, b"<html>Jenkins</html>"),
+        (401, b"{}"),
+        (403, b'{"error": {}}'),
+    ]:
+        desk.status, desk.body = status, body
+        assert await find_servers(desk.settings("litellm", LITELLM_API_KEY="k-1")) == {}
+    assert [asked.headers.get("authorization") for asked in desk.web.asked] == [None] * 5
+
+
+@pytest.mark.parametrize("refusal", [b'{"error": "Unauthorized"}', b'{"error": {"message": "no key"}}'])
+async def test_the_key_of_a_server_is_shown_to_it_once_it_asks(refusal: bytes, desk: Desk) -> None:
+    """vLLM's refusal is a text, llama.cpp's and LiteLLM's an object."""
     desk.body = json.dumps(VLLM).encode()
-    await find_servers(desk.settings("litellm", LITELLM_API_KEY="k-1", OPENAI_API_KEY="sk-not-this"))
-    assert [asked.headers.get("authorization") for asked in desk.web.asked] == ["Bearer k-1"]
+    desk.lock, desk.refusal = "Bearer k-1", refusal
+    found = await find_servers(desk.settings("litellm", LITELLM_API_KEY="k-1", OPENAI_API_KEY="sk-not-this"))
+    assert [asked.headers.get("authorization") for asked in desk.web.asked] == [None, "Bearer k-1"]
+    assert (found["litellm"].locked, [model.id for model in found["litellm"].models]) == (False, ["org/qwen3"])
+
+
+async def test_a_key_that_a_server_refuses_does_not_make_it_usable(desk: Desk) -> None:
+    desk.lock = "Bearer another"
+    settings = desk.settings("litellm", LITELLM_API_KEY="k-1")
+    settings = replace(settings, finds=replace(settings.finds, servers=await find_servers(settings)))
+    assert settings.finds.servers["litellm"].locked
+    assert [card.name for card in usable(settings)] == ["offline"]
+
+
+@pytest.mark.parametrize("service", [row[0].partition(" ")[0] for row in LOCAL])
+def test_a_key_alone_makes_no_local_server_usable(service: str, desk: Desk) -> None:
+    keys = dict.fromkeys(SERVICES[service].key_variables, "k-1")
+    settings = desk.settings(service, f'model = "{service}/x"\n', API_KEY="k-2", **keys)
+    assert [card.name for card in usable(settings)] == ["offline"]
+
+
+def test_no_local_server_takes_the_key_of_a_service_elsewhere() -> None:
+    """`LLAMA_API_KEY` is Meta's: https://llama.developer.meta.com/docs/overview"""
+    elsewhere = {variable for row in (*VENDORS, *ASIA, *GATEWAYS) for variable in row[2].split()} | {"LLAMA_API_KEY"}
+    assert not elsewhere & {variable for row in LOCAL for variable in row[2].split()}
 
 
 async def test_a_server_that_was_found_answers_when_nobody_else_would(desk: Desk) -> None:
