@@ -25,7 +25,6 @@ CANCEL_SECONDS = 1.0  # for a plugin to stop work that nobody wants any more
 DYING_SECONDS = 0.5  # from the end of its output to its own end; past that it is ended
 LAST_LOOKS = 4  # at what it left in its pipe, which holds as much as one look takes
 SHUTDOWN_SECONDS = 2.0  # for a plugin to say goodbye and go
-STRAY_LOGGED = 5  # lines of a plugin that are not of the protocol, in the log
 
 METHOD_NOT_FOUND = -32601
 
@@ -35,7 +34,7 @@ Piece = TextChunk | ThoughtChunk
 
 
 class Call:
-    """One request to a plugin, and what was said to it so far."""
+    """One request to a plugin, and what was said to it so far. A `strict` one fails with the first strange line."""
 
     def __init__(self, call_id: int, sent: bytes) -> None:
         self.id = call_id
@@ -45,6 +44,7 @@ class Call:
         self.failure: ProviderError | None = None
         self.unwanted = False
         self.stubborn = False
+        self.strict = False
         self.woken = anyio.Event()
         self.heard = 0  # bytes of pieces
         self._pieces: list[Piece] = []
@@ -91,11 +91,13 @@ class Connection:
     Attributes:
         lost: Why there will be no more answers; None while there may be.
         crashed: Whether that was the plugin's own doing.
+        introduced: Whether it is known to speak the protocol; before that, what it says is hardly strange.
     """
 
     def __init__(self, child: Child, *, failures: Failures) -> None:
         self.lost: ProviderError | None = None
         self.crashed = False
+        self.introduced = False
         self._child = child
         self._failures = failures
         self._splitter = LineSplitter(limit=ANSWER_LIMIT)
@@ -104,7 +106,7 @@ class Connection:
         self._waiting: dict[int, Call] = {}
         self._reading = False
         self._leaving = False
-        self._stray = 0
+        self._stray: dict[str, int] = {}
 
     def check(self) -> bool:
         """Whether it can be asked; one that ended while nobody listened cannot."""
@@ -215,7 +217,12 @@ class Connection:
     def _lose(self, error: ProviderError) -> None:
         self.lost = error
         self._child.let_go()
-        extra = {"provider": self._failures.name, "pid": self._child.pid, "reason": error.message, "stray": self._stray}
+        extra = {
+            "provider": self._failures.name,
+            "pid": self._child.pid,
+            "reason": error.message,
+            "stray": sum(self._stray.values()),
+        }
         log.info("provider plugin ended", extra=extra)
         for call in [*self._calls.values()]:
             self._fail(call, again(error))
@@ -250,7 +257,7 @@ class Connection:
         call_id = frame.id_json or b""
         call = self._calls.pop(int(call_id), None) if frame.is_response and call_id.isdigit() else None
         if call is None:
-            self._note_stray(f"a line of {frame.size} bytes", b"")
+            self._note_stray("a line too long", b"")
         else:
             self._fail(call, self._failures.too_long(ANSWER_LIMIT))
 
@@ -295,13 +302,17 @@ class Connection:
             self._child.send(line({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
     def _note_stray(self, what: str, frame: bytes) -> None:
-        self._stray += 1
-        if self._stray <= STRAY_LOGGED:
-            shown = self._failures.clean(frame[:400].decode("utf-8", "replace"), limit=200)
-            log.warning(
+        """Log the first of each kind; whoever writes one such line often writes thousands."""
+        self._stray[what] = self._stray.get(what, 0) + 1
+        shown = self._failures.clean(frame[:400].decode("utf-8", "replace"), limit=200)
+        if self._stray[what] == 1:
+            log.log(
+                logging.WARNING if self.introduced else logging.INFO,
                 "provider plugin said something strange",
                 extra={"provider": self._failures.name, "what": what, "line": shown},
             )
+        for call in [call for call in self._calls.values() if call.strict]:
+            self._fail(call, self._failures.no_session(f"it wrote a line that is no answer ({what}): {shown}"))
 
     # ------------------------------------------------------------------ the end
 

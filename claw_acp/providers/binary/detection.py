@@ -5,10 +5,13 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
+from weakref import WeakValueDictionary
+
+import anyio
 
 from claw_acp.config.locations import find_locations, private_directory
 from claw_acp.config.plain_file import read_plain_file
@@ -22,23 +25,67 @@ from claw_acp.providers.binary.offer import Offer, read_offer
 FILE_NAME = "plugins.json"
 KEPT = 64  # plugins; the one found longest ago is forgotten first
 FILE_LIMIT = 1024 * 1024  # bytes; a larger file is not read
+SILENCES = 2  # processes that let our greeting pass, until a program is taken for a one-shot one
+SILENCE_LIFE = 24 * 3600.0  # seconds that is believed
 OFFER_LIMIT = 16 * 1024  # bytes of what one plugin says about itself; more is asked for again
 
 log = logging.getLogger(__name__)
 
 
 class Finding(Value):
-    """How a program speaks; `offer` is what a session plugin said about itself when it was last asked."""
+    """How a program speaks.
+
+    Attributes:
+        protocol: In which way.
+        offer: What a session plugin said about itself when it was last asked.
+        silences: How many processes of it in turn have let our greeting pass; 0: it was heard what it is.
+        at: When the last of them did, in seconds since the Unix epoch.
+    """
 
     protocol: Literal["oneshot", "session"]
     offer: Offer | None = None
+    silences: int = 0
+    at: float = 0.0
+
+    def holds(self, now: float) -> bool:
+        """Whether it can be relied on. A slow start is silent too: it takes two of them, and counts for a day."""
+        return not self.silences or (self.silences >= SILENCES and 0 <= now - self.at < SILENCE_LIFE)
+
+
+class Probe:
+    """Finding out how one program speaks: by one at a time in this process; whoever waited takes what was found."""
+
+    def __init__(self) -> None:
+        self._turns = anyio.Lock()
+        self._found: Finding | None = None
+        self._count = 0
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[Finding | None]:
+        """Wait for a turn; with what another has found meanwhile, None when one has to look oneself."""
+        before = self._count
+        async with self._turns:
+            yield self._found if self._count != before else None
+
+    def tell(self, finding: Finding | None) -> None:
+        """What was found in this turn."""
+        self._found = finding
+        self._count += 1
+
+
+_PROBES: WeakValueDictionary[Program, Probe] = WeakValueDictionary()
+
+
+def probe_of(program: Program) -> Probe:
+    """The one probe of a program, for as long as somebody holds it."""
+    return _PROBES.setdefault(program, Probe())
 
 
 class Memory:
     """The file. Every method blocks for a moment; a file that is missing or damaged holds nothing."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
 
     @classmethod
     def of_user(cls) -> "Memory":
@@ -52,7 +99,10 @@ class Memory:
             return None
         match row.get("protocol"):
             case "oneshot":
-                return Finding(protocol="oneshot")
+                silences, at = row.get("silences"), row.get("at")
+                if type(silences) is not int or not isinstance(at, int | float):
+                    return None  # written before silence was told from words
+                return Finding(protocol="oneshot", silences=max(0, silences), at=float(at))
             case "session":
                 return Finding(protocol="session", offer=read_offer(row.get("offer")))
             case _:
@@ -66,11 +116,11 @@ class Memory:
         if finding is not None:
             rows[key] = _row(finding)
         kept = dict([*rows.items()][-KEPT:])
-        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         try:
-            private_directory(self._path.parent)
+            private_directory(self.path.parent)
             draft.write_text(json.dumps(kept), encoding="utf-8")
-            draft.replace(self._path)
+            draft.replace(self.path)
         except (OSError, ConfigError) as error:
             log.info("how a plugin speaks is not remembered", extra={"reason": str(error)})
             with suppress(OSError):
@@ -78,7 +128,7 @@ class Memory:
 
     def _rows(self) -> Mapping[str, JsonValue]:
         try:
-            value: JsonValue = json.loads(read_plain_file(self._path, limit=FILE_LIMIT))
+            value: JsonValue = json.loads(read_plain_file(self.path, limit=FILE_LIMIT))
         except (OSError, ValueError, RecursionError):
             return {}
         return value if isinstance(value, dict) else {}
@@ -87,7 +137,8 @@ class Memory:
 def _row(finding: Finding) -> JsonObject:
     said = finding.offer.said if finding.offer else None
     small = len(json.dumps(said)) <= OFFER_LIMIT
-    return {"protocol": finding.protocol, "offer": said if small else None}
+    offer = said if small else None
+    return {"protocol": finding.protocol, "offer": offer, "silences": finding.silences, "at": finding.at}
 
 
 def _key(program: Program) -> str:

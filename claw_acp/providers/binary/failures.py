@@ -77,14 +77,11 @@ class Failures:
         match error.errno:
             case errno.ENOENT if on_path:
                 return "there is no such program on the PATH"
-            case errno.ENOENT if file.exists():
-                return "the interpreter that its first line names is not there"
             case errno.ENOENT:
-                return "no such file"
-            case errno.EACCES if file.is_dir() and not on_path:
-                return "it is a directory"
+                return "the interpreter that its first line names is not there" if file.exists() else "no such file"
             case errno.EACCES:
-                return f"not executable: chmod +x {shlex.quote(self.clean(self._command))}"
+                advice = f"not executable: chmod +x {shlex.quote(self.clean(self._command))}"
+                return "it is a directory" if file.is_dir() and not on_path else advice
             case errno.ENOEXEC:
                 return "not a program of this machine; a script names its interpreter in its first line (#!)"
             case _:
@@ -168,12 +165,19 @@ class Failures:
             provider=self.name,
         )
 
-    def no_session(self) -> RequestRejected:
-        """It was configured as a session plugin, and is none."""
+    def no_session(self, reason: str) -> RequestRejected:
+        """It was configured as a session plugin, and is none; `reason` says what it did instead of an introduction."""
         return RequestRejected(
-            f"Provider plugin '{self.name}' does not speak the session protocol; "
-            f'set protocol = "oneshot" or "auto" in [providers.{self.name}]',
+            f"Provider plugin '{self.name}' does not speak the session protocol: {self.clean(reason)}. If it is a "
+            f'program for one request at a time, set protocol = "oneshot" in [providers.{self.name}]',
             provider=self.name,
+        )
+
+    def left_early(self, error: ProviderUnavailable) -> ProviderUnavailable:
+        """It was configured as a session plugin, and ended (`error`) before it had introduced itself."""
+        return self._unavailable(
+            f"{full_sentence(error.message)} It did so before it had introduced itself: if it is a program for one "
+            f'request at a time, set protocol = "oneshot" in [providers.{self.name}]'
         )
 
     def refused(self, code: int, message: str, *, retry_after: float | None = None) -> ProviderError:

@@ -7,6 +7,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value, made_by
 from claw_acp.core.version import VERSION
 from claw_acp.providers.binary import PLUGIN_DEFAULT
+from claw_acp.providers.model_facts import known_capabilities
 
 PROTOCOL_VERSION = 1
 MODELS_LIMIT = 1000  # models of one plugin that are listened to
@@ -14,8 +15,14 @@ MODELS_LIMIT = 1000  # models of one plugin that are listened to
 GREETING: JsonObject = {"protocolVersion": PROTOCOL_VERSION, "hostInfo": {"name": "claw-acp", "version": VERSION}}
 """The `params` of `initialize`."""
 
-UNKNOWN = Capabilities(tools=True, images=True)
-"""Of a plugin that cannot say: it is given everything, as one-shot plugins are."""
+
+def assumed(model: str) -> Capabilities:
+    """What is taken for granted of a plugin that has not said what it can do, as one-shot ones never do.
+
+    Tools, as the protocol carries them; pictures only for a model whose name is known to see, since a program that
+    drops them would answer as if there were none.
+    """
+    return Capabilities(tools=True, images=known_capabilities(model).images)
 
 
 class Offer(Value):

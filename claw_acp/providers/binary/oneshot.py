@@ -18,19 +18,27 @@ ANSWER_LIMIT = 32 * 1024 * 1024  # bytes of the line that holds the answer
 STDOUT_KEPT = 64 * 1024  # bytes; what a failed program printed, where it did not complain on stderr
 
 
+_PIECE = b'"chat/delta"'
+
+
 class Printed:
-    """What a one-shot program has printed: the last line that is not blank, and for errors the end of it all."""
+    """What a one-shot program has printed: the last line that is not blank, and for errors the end of it all.
+
+    `streams` says that there were pieces of an answer, as only session plugins write them.
+    """
 
     def __init__(self, *, limit: int = ANSWER_LIMIT) -> None:
         self._splitter = LineSplitter(limit=limit)
         self._tail = OutputTail(limit=STDOUT_KEPT)
         self._last: Frame | None = None
+        self.streams = False
 
     def add(self, data: bytes) -> None:
         """Take what came next."""
         self._tail.add(data)
         for frame in self._splitter.feed(data):
             self._last = frame
+            self.streams = self.streams or (isinstance(frame, bytes) and _PIECE in frame)
 
     def last_line(self) -> Frame | None:
         """The answer, once the output is over; None when there was nothing but blank lines."""
@@ -43,8 +51,10 @@ class Printed:
         return self._tail.text(ended=True)
 
 
-async def ask_once(program: Program, request: ChatRequest, *, failures: Failures, deadline: Deadline) -> ChatResponse:
-    """Start the program, ask, and hear its answer. Whatever it started is ended with it.
+async def ask_once(
+    program: Program, request: ChatRequest, *, failures: Failures, deadline: Deadline
+) -> tuple[ChatResponse, Printed]:
+    """Start the program, ask, and hear its answer, which comes with all it printed. What it started is ended with it.
 
     Raises:
         ProviderError: One of the ten kinds that `Failures` has.
@@ -60,7 +70,7 @@ async def ask_once(program: Program, request: ChatRequest, *, failures: Failures
                 printed.add(await child.step())
         finally:
             await child.destroy()
-        return _answer(printed, child=child, failures=failures)
+        return _answer(printed, child=child, failures=failures), printed
     raise AssertionError("a deadline that has passed is an error")  # pragma: no cover
 
 

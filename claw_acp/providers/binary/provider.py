@@ -23,12 +23,12 @@ from claw_acp.core.errors import ConfigError, ProviderUnavailable
 from claw_acp.providers.binary.child import start_child
 from claw_acp.providers.binary.connection import Connection
 from claw_acp.providers.binary.deadline import CALL_TIMEOUT, Deadline
-from claw_acp.providers.binary.detection import Finding, Memory
+from claw_acp.providers.binary.detection import Finding, Memory, probe_of
 from claw_acp.providers.binary.failures import Failures
-from claw_acp.providers.binary.offer import UNKNOWN
+from claw_acp.providers.binary.offer import Offer, assumed
 from claw_acp.providers.binary.oneshot import ask_once
 from claw_acp.providers.binary.restarts import Restarts
-from claw_acp.providers.binary.session import Session, introduced
+from claw_acp.providers.binary.session import Session, introduced, must_introduce_itself
 from claw_acp.providers.streaming import collected
 
 DETECTION_SECONDS = 3.0  # for a program that may be a session plugin to introduce itself
@@ -42,7 +42,7 @@ class BinaryProvider(Provider):
 
     With `auto`, a program that answers `initialize` is a session plugin, every other one is asked once per process.
     Which it is, is remembered: of a session plugin when it has introduced itself, of a one-shot one when it has
-    answered a request, since a slow start looks just like silence.
+    answered a request. Silence alone is not trusted at once (`Finding.holds`), since a slow start looks just the same.
     """
 
     def __init__(self, setup: ProviderSetup) -> None:
@@ -62,9 +62,10 @@ class BinaryProvider(Provider):
         self._starting = anyio.Lock()
         self._session: Session | None = None
         protocol = setup.program.protocol
+        self._clock = setup.clock
         self._finding = None if protocol == "auto" else Finding(protocol=protocol)
-        self._recalled = False
-        self._proven = protocol != "auto"
+        self._kept: Finding | None = None  # what stands in the memory, as far as we know
+        self._probe = probe_of(setup.program)
 
     # ------------------------------------------------------------------ asking
 
@@ -91,9 +92,11 @@ class BinaryProvider(Provider):
                 yield event
 
     async def _asked_once(self, request: ChatRequest, *, deadline: Deadline) -> list[StreamEvent]:
-        response = await ask_once(self._program, request, failures=self._failures, deadline=deadline)
-        if not self._proven:
-            self._finding = Finding(protocol="oneshot")
+        response, printed = await ask_once(self._program, request, failures=self._failures, deadline=deadline)
+        if self._program.protocol == "auto":
+            if printed.streams:
+                log.warning("provider plugin streams when asked once: it is one that stays", extra=self._advice())
+                self._finding = None
             await self._remember()
         said: list[StreamEvent] = [ThoughtChunk(text=block.text) for block in response.reasoning]
         if response.text:
@@ -103,9 +106,9 @@ class BinaryProvider(Provider):
     # ------------------------------------------------------------------ what it is
 
     def capabilities(self, model: str) -> Capabilities:
-        """What the program said of the model, now or when it last ran; as long as it has not, everything."""
+        """What the program said of the model, now or when it last ran; as long as it has not, see `assumed`."""
         finding = self._known()
-        return finding.offer.capabilities(model) if finding is not None and finding.offer is not None else UNKNOWN
+        return finding.offer.capabilities(model) if finding is not None and finding.offer else assumed(model)
 
     async def models(self) -> Sequence[ModelInfo]:
         """The models the program offers; a one-shot program cannot say.
@@ -118,15 +121,22 @@ class BinaryProvider(Provider):
         return () if session is None else await session.models(deadline=deadline)
 
     def _known(self) -> Finding | None:
-        if self._finding is None and not self._recalled:
-            self._recalled = True
-            self._finding = Memory.of_user().recall(self._program)
-            self._proven = self._finding is not None
-        return self._finding
+        """What can be relied on; looked up until something is, as another may have found it meanwhile."""
+        now, protocol, finding = self._clock.now(), self._program.protocol, self._finding
+        if protocol != "oneshot" and not _is_whole(finding, now=now):
+            found = Memory.of_user().recall(self._program)
+            if found is not None and protocol in {"auto", found.protocol} and (finding is None or found.holds(now)):
+                self._finding = self._kept = finding = found
+        return finding if finding is not None and finding.holds(now) else None
 
     async def _remember(self) -> None:
-        self._proven = True
-        await to_thread.run_sync(Memory.of_user().keep, self._program, self._finding)
+        if self._finding != self._kept:
+            self._kept = self._finding
+            await to_thread.run_sync(Memory.of_user().keep, self._program, self._finding)
+
+    def _advice(self) -> dict[str, str]:
+        mend = f'set protocol = "session" or "oneshot" in [providers.{self.name}]'
+        return {"provider": self.name, "mend": mend, "remembered": str(Memory.of_user().path)}
 
     # ------------------------------------------------------------------ the program that stays
 
@@ -137,11 +147,24 @@ class BinaryProvider(Provider):
                 if self._session is not None and self._session.connection.check():
                     return self._session
                 finding = self._known()
-                if finding is not None and finding.protocol == "oneshot":
-                    return None
-                await self._start(expected=finding is not None)
+                if finding is None:
+                    return await self._found_out()
+                if finding.protocol == "session":
+                    await self._start(expected=True)
                 return self._session
         raise AssertionError("a deadline that has passed is an error")  # pragma: no cover
+
+    async def _found_out(self) -> Session | None:
+        """The same for a program of which nothing is known."""
+        async with self._probe.turn() as found:
+            if found is None:
+                await self._start(expected=False)
+                self._probe.tell(self._finding)
+                return self._session
+            self._finding = found
+        if found.protocol == "session":
+            await self._start(expected=True)
+        return self._session
 
     async def _start(self, *, expected: bool) -> None:
         """A new process, unless it turns out not to be one that stays; where that is `expected` it has more time.
@@ -156,10 +179,14 @@ class BinaryProvider(Provider):
                 self._restarts.died()
         await anyio.sleep(self._restarts.delay)
         connection = Connection(await start_child(self._program, failures=self._failures), failures=self._failures)
-        offer = None
+        within = INTRODUCTION_SECONDS if expected else DETECTION_SECONDS
+        offer: Offer | None = None
+        silent = False
         try:
-            with anyio.move_on_after(INTRODUCTION_SECONDS if expected else DETECTION_SECONDS):
-                offer = await introduced(connection, failures=self._failures)
+            with anyio.move_on_after(within) as scope:
+                greet = must_introduce_itself if self._program.protocol == "session" else introduced
+                offer = await greet(connection, failures=self._failures)
+            silent = scope.cancelled_caught
         except ProviderUnavailable:
             if expected:  # it may be better the next time
                 self._restarts.died()
@@ -168,23 +195,37 @@ class BinaryProvider(Provider):
             if offer is None:
                 await connection.abandon()
         if offer is None:
-            await self._not_introduced()
+            await self._not_introduced(silent_for=within if silent else 0.0)
             return
         self._session = Session(connection, offer, failures=self._failures)
         self._finding = Finding(protocol="session", offer=offer)
-        if self._program.protocol == "auto":
-            await self._remember()
+        await self._remember()
 
-    async def _not_introduced(self) -> None:
+    async def _not_introduced(self, *, silent_for: float) -> None:
         if self._program.protocol == "session":
-            raise self._failures.no_session()
-        log.info("provider plugin taken for a one-shot one", extra={"provider": self.name})
-        if self._proven:
-            await to_thread.run_sync(Memory.of_user().keep, self._program, None)
-        self._finding, self._proven = Finding(protocol="oneshot"), False
+            raise self._failures.no_session(f"it did not answer `initialize` within {silent_for:g} s")
+        earlier = self._finding
+        if earlier is not None and earlier.protocol == "session":
+            self._finding = earlier = None
+            await self._remember()
+        if not silent_for:
+            log.info("provider plugin taken for a one-shot one", extra={"provider": self.name})
+            self._finding = Finding(protocol="oneshot")
+            return
+        silences = 1 + (earlier.silences if earlier is not None else 0)
+        self._finding = Finding(protocol="oneshot", silences=silences, at=self._clock.now())
+        what = (
+            f"provider plugin said nothing for {silent_for:g} s, and is taken for one that is started for each request"
+        )
+        log.warning(what, extra=self._advice())
 
     async def aclose(self) -> None:
         """End the program, politely if it lets us; the provider may be used again."""
         session, self._session = self._session, None
         if session is not None:
             await session.connection.aclose()
+
+
+def _is_whole(finding: Finding | None, *, now: float) -> bool:
+    """Whether there is nothing more to learn from the memory."""
+    return finding is not None and finding.holds(now) and (finding.protocol == "oneshot" or finding.offer is not None)

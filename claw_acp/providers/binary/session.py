@@ -11,9 +11,10 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
-from claw_acp.core.errors import ProviderUnavailable
+from claw_acp.core.errors import ProviderUnavailable, RequestRejected
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import Reasoning
+from claw_acp.core.plugin_errors import plugin_error_kind
 from claw_acp.core.value import replace
 from claw_acp.providers.binary.connection import Call, Connection, Piece
 from claw_acp.providers.binary.deadline import Deadline
@@ -102,9 +103,40 @@ async def introduced(connection: Connection, *, failures: Failures) -> Offer | N
     await connection.wait(call)
     if isinstance(call.failure, ProviderUnavailable):
         raise call.failure
+    return _accepted(call, connection=connection, failures=failures)
+
+
+async def must_introduce_itself(connection: Connection, *, failures: Failures) -> Offer:
+    """The same for a plugin that was said to be one: the first line that is no answer settles that it is none.
+
+    Raises:
+        ProviderUnavailable: It ended without an answer.
+        ProviderError: Its answer was an error.
+        RequestRejected: It speaks another version of the protocol, or no sessions.
+    """
+    call = connection.call("initialize", GREETING)
+    call.strict = True
+    await connection.wait(call)
+    if isinstance(call.failure, ProviderUnavailable):
+        raise failures.left_early(call.failure)
+    if call.failure is not None:
+        raise call.failure
+    error = call.reply.error if call.reply is not None else None
+    if error is not None and plugin_error_kind(error.code) is not RequestRejected:
+        raise error.to_error(failures)
+    if error is not None:
+        raise failures.no_session(f"it answered `initialize` with error {error.code} ({error.message})")
+    offer = _accepted(call, connection=connection, failures=failures)
+    if offer is None:
+        raise failures.no_session("it answered `initialize` without a `protocolVersion`")
+    return offer
+
+
+def _accepted(call: Call, *, connection: Connection, failures: Failures) -> Offer | None:
     offer = read_offer(call.reply.result) if call.reply is not None and call.reply.error is None else None
     if offer is not None and offer.version != PROTOCOL_VERSION:
         raise failures.version(offer.version, ours=PROTOCOL_VERSION)
+    connection.introduced = offer is not None
     return offer
 
 

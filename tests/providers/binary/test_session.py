@@ -279,6 +279,14 @@ async def test_an_answer_that_is_none_says_why() -> None:
         assert (await failure(provider, "nothing")).message.endswith("returned neither result nor error")
 
 
+async def test_only_the_first_line_of_each_strange_kind_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async with session() as provider:
+        await provider.chat(saying("garbage"))
+        await provider.chat(saying("garbage"))
+    kinds = [record.__dict__["what"] for record in caplog.records if "strange" in record.message]
+    assert sorted(kinds) == ["a piece of no answer", "an answer to nothing", "expected an object", "not JSON"]
+
+
 async def test_nonsense_between_answers_harms_nobody() -> None:
     async with session() as provider:
         held = provider.stream(saying("hold"))

@@ -59,7 +59,7 @@ async def test_a_plugin_killed_in_mid_turn_is_told_and_the_session_goes_on(opene
         call = await editor.start_prompt("hold")
         await editor.wait_for_text("wait")
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(RpcFailure, match="ended by SIGKILL"):
+        with pytest.raises(RpcFailure, match="was ended by signal SIGKILL"):
             await call.outcome()
         assert await plugin_of(editor) != pid
 
