@@ -12,6 +12,7 @@ from claw_acp.config.fields import Section
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
+from claw_acp.core.address import shown_address
 
 
 def main(argv: Sequence[str]) -> int:
@@ -69,6 +70,8 @@ def _shown(value: object) -> object:
         return {name: _shown(inner) for name, inner in cast("dict[str, object]", value).items()}
     if isinstance(value, list | tuple):
         return [_shown(inner) for inner in cast("Sequence[object]", value)]
+    if isinstance(value, str) and "://" in value:
+        return shown_address(value)
     return str(value) if isinstance(value, Path) else value
 
 

@@ -17,6 +17,7 @@ from claw_acp.config.credentials import BY_LOGIN
 from claw_acp.config.model import PROVIDER_NAME
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.settings import Settings
+from claw_acp.core.address import bare_address
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError, ProviderAuthFailed, ProviderError
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
@@ -193,7 +194,7 @@ def _piped_key() -> Secret:
 
 
 def _tried(card: Card, key: Secret | None) -> Trial:
-    print(f"Trying it with {urlsplit(card.base_url).netloc} ...", flush=True)
+    print(f"Trying it with {urlsplit(bare_address(card.base_url)).netloc} ...", flush=True)
     trial = anyio.run(try_key, card, key)
     what = "It works" if trial.proven else "The service answers" + ("" if key is None else ", to anybody")
     if trial.models:

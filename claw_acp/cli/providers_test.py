@@ -13,6 +13,7 @@ from claw_acp.cli.paint import Colour, Paint
 from claw_acp.config.finding import did_you_mean
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
+from claw_acp.core.address import shown_address
 from claw_acp.core.errors import (
     AuthRequired,
     ClawError,
@@ -97,7 +98,7 @@ async def _first_model(card: Card, settings: Settings) -> str:
 def _address(card: Card) -> str:
     if card.kind == "binary":
         return f"the program {card.section.command}"
-    return f"{card.base_url or 'chosen by the provider itself'} ({card.kind}, {card.base_url_origin.text()})"
+    return f"{shown_address(card.base_url) or 'chosen by the provider itself'} ({card.kind}, {card.base_url_origin.text()})"
 
 
 def _answer(answered: Answered, choice: ModelChoice) -> Check:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from claw_acp.contracts.provider import Provider
+from claw_acp.core.address import secrets_in
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, made_by
@@ -132,12 +133,16 @@ class ProviderSetup(Value):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What nobody may ever see of it: the key, and the values of headers that sound as if they carried one."""
+        """What nobody may ever see of it.
+
+        The key, the values of headers that sound as if they carried one, and what its addresses hold beside a place.
+        """
         key = (self.api_key.reveal(),) if self.api_key else ()
         program = self.program.env if self.program else ()
         named = (*self.headers, *self.environ, *program)
         telling = (value.reveal() for name, value in named if any(word in name.lower() for word in TELLING))
-        return (*key, *(part for value in telling for part in {value, value.split(" ")[-1]} if part))
+        said = (part for value in telling for part in {value, value.split(" ")[-1]} if part)
+        return (*key, *said, *secrets_in(self.base_url), *secrets_in(self.route.proxy))
 
 
 TELLING = ("auth", "key", "token", "secret", "cookie", "passw", "credential", "session")

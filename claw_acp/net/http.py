@@ -14,6 +14,7 @@ import httpx
 from anyio import to_thread
 
 from claw_acp.contracts.provider_setup import Cassette, Route
+from claw_acp.core.address import bare_address, secrets_in
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
     MalformedReply,
@@ -93,7 +94,7 @@ class HttpService:
         self._provider = provider
         self._base_url = base_url.rstrip("/")
         self._headers = {"user-agent": "claw-acp", "accept-encoding": "identity", **headers}
-        self._secrets = tuple(secrets)
+        self._secrets = (*secrets, *secrets_in(base_url), *secrets_in(route.proxy))
         self._timeouts = timeouts
         self._route = route
         self._signer = signer
@@ -144,13 +145,13 @@ class HttpService:
             with anyio.fail_after(LIST_TIMEOUT):
                 body = await self._whole(method, path, content=content)
         except TimeoutError as error:
-            text = f"{self._provider}: {self._where()} did not answer {path} within {LIST_TIMEOUT:g} s."
+            text = f"{self._provider}: {self._where()} did not answer {bare_address(path)} within {LIST_TIMEOUT:g} s."
             raise ProviderTimeout(f"{text} Try again in a moment.", provider=self._provider) from error
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
             raise MalformedReply(
-                f"{self._provider} answered {self._base_url}{path} with something that is not JSON. "
+                f"{self._provider} answered {bare_address(self._base_url + path)} with something that is not JSON. "
                 "Check base_url in the configuration.",
                 provider=self._provider,
             ) from error
@@ -314,7 +315,7 @@ class HttpService:
                 text = f"{who}: {where} did not begin to answer within {self._timeouts.first_byte:g} s."
                 return ProviderTimeout(f"{text} Try again, or choose a faster model.", provider=name)
             case httpx.UnsupportedProtocol() | httpx.InvalidURL():
-                text = f"{who}: {self._base_url!r} is not an http:// or https:// address."
+                text = f"{who}: {bare_address(self._base_url)!r} is not an http:// or https:// address."
                 return ServiceMisconfigured(f"{text} Correct base_url in the configuration.", provider=name)
             case httpx.ConnectError() | httpx.ProxyError():
                 text = f"{who}: no connection to {where} ({self._reason(error)})."
@@ -341,7 +342,7 @@ class HttpService:
         try:
             url = httpx.URL(self._base_url)
         except httpx.InvalidURL:
-            return self._base_url
+            return bare_address(self._base_url)
         return f"{url.host}:{url.port or (443 if url.scheme == 'https' else 80)}"
 
     def _reason(self, error: Exception) -> str:

@@ -24,6 +24,7 @@ class HttpProvider(Provider):
         headers: What the family always sends; what is configured wins over it.
         signer: What signs each request, in the place of a header with the key.
         timeouts: How long to wait for what, in the place of what the setup says.
+        secrets: What must not be shown, besides those of the setup.
     """
 
     def __init__(
@@ -35,11 +36,12 @@ class HttpProvider(Provider):
         headers: Mapping[str, str] | None = None,
         signer: Signer | None = None,
         timeouts: Timeouts | None = None,
+        secrets: Sequence[str] = (),
     ) -> None:
         self.name = setup.name
         self._setup = setup
         self._clock = setup.clock
-        self._secrets = tuple(secret.strip() for secret in setup.secrets if secret.strip())
+        self._secrets = tuple(secret.strip() for secret in (*setup.secrets, *secrets) if secret.strip())
         key, key_signer = authorized(setup, family=authorization)
         replays = setup.cassette is not None and setup.cassette.mode == "replay"
         self._service = HttpService(

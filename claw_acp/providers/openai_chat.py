@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
 from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.address import secrets_in
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import replace
 from claw_acp.net.http import Timeouts
@@ -41,6 +42,7 @@ class OpenAIChatProvider(HttpProvider):
             replace(setup, base_url=base, quirks=quirks),
             base_url=DEFAULT_BASE_URL,
             authorization=("authorization", "Bearer "),
+            secrets=tuple(secrets_in(address)),
             timeouts=timeouts,
         )
 

@@ -1,6 +1,7 @@
 """All providers with what each one has and lacks, for the command line."""
 
 from claw_acp.config.settings import Settings
+from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card, provider_cards
@@ -14,7 +15,7 @@ class ProviderState(Value):
         name: As configured.
         aliases: Other names that lead to it.
         kind: The wire family, empty when the configuration forgot it.
-        base_url: The address in force, and where it came from; empty when there is none.
+        base_url: The address in force as it may be shown, and where it came from; empty when there is none.
         key_variables: The variables that its key is looked for in.
         key_source: Where the key was found (a variable's name, a reference), never the key; None without one.
         further_keys: How many more keys it has.
@@ -66,7 +67,7 @@ def _state(card: Card, *, settings: Settings) -> ProviderState:
         name=card.name,
         aliases=service.aliases if service else (),
         kind=card.kind,
-        base_url=card.base_url,
+        base_url=shown_address(card.base_url),
         base_url_origin=card.base_url_origin.text(),
         key_variables=service.key_variables if service else (),
         key_source=key_source,

@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from claw_acp.config.credential_store import CredentialStore, Store
 from claw_acp.config.overlay import Headers, ProviderOverride
+from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
@@ -59,7 +60,7 @@ class AccountStatus(Value):
 
 
 class Route(Value):
-    """Where the requests to a provider go; `base_url` is empty when it is switched off."""
+    """Where the requests to a provider go; `base_url` as it may be shown; empty when it is switched off."""
 
     provider: str
     api_type: str
@@ -176,7 +177,7 @@ class Accounts:
             Route(
                 provider=card.name,
                 api_type=API_TYPES[card.kind],
-                base_url=card.base_url,
+                base_url=shown_address(card.base_url),
                 required=card.name == wanted,
                 off=card.off,
             )
