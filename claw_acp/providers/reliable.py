@@ -119,21 +119,17 @@ class Reliable(Provider):
         while True:
             if run.move.delay:
                 await self._sleep(run.move.delay)
-            shown = False
             try:
                 async with closing(run.events()) as events:
                     async for event in events:
-                        kind = type(event)
-                        if kind is TextChunk or kind is ThoughtChunk:
-                            shown = True
-                        elif isinstance(event, Finished):
-                            yield run.finished(event, shown=shown)
+                        for piece in run.told(event):
+                            yield piece
+                        if type(event) is Finished:
                             return
-                        yield event
                 raise interrupted(run.target.provider.name)
             except ProviderError as error:
                 failure = error
-            for event in run.failed(failure, shown=shown):
+            for event in run.failed(failure):
                 yield event
             if run.failure is not None:
                 raise run.failure from failure
@@ -176,6 +172,8 @@ class _Run:
         self._reasons: dict[int, ProviderError] = {}  # by target, the last one; in the order in which they were asked
         self.move = Move(leg=0)
         self.failure: ProviderError | None = None
+        self._shown = False  # whether somebody saw a piece of this attempt's answer
+        self._wordless: list[StreamEvent] = []
 
     @property
     def target(self) -> Target:
@@ -190,6 +188,7 @@ class _Run:
 
     def events(self) -> AsyncGenerator[StreamEvent]:
         """Ask the target."""
+        self._shown, self._wordless = False, []
         target, request = self.target, self._request
         if not target.model and target.options is None:
             return target.provider.stream(request)
@@ -202,14 +201,28 @@ class _Run:
         messages = request.messages if self._same_model(0) else readable(request.messages, capabilities=can)
         return target.provider.stream(replace(request, model=model, options=options, messages=messages))
 
-    def finished(self, event: Finished, *, shown: bool) -> Finished:
+    def told(self, event: StreamEvent) -> Sequence[StreamEvent]:
+        """What is told now: pieces without words wait for one with words, so that none is left of what is asked again.
+
+        Raises:
+            EmptyAnswer: It is the end, and there was nothing.
+        """
+        if isinstance(event, Finished):
+            return [*self._wordless, self._finished(event)] if not self._shown else [self._finished(event)]
+        if self._shown or not isinstance(event, TextChunk | ThoughtChunk):
+            return [event]
+        self._wordless.append(event)
+        self._shown = bool(event.text)
+        return self._wordless if self._shown else ()
+
+    def _finished(self, event: Finished) -> Finished:
         """The end of the answer, with the name of who gave it when somebody else was asked.
 
         Raises:
             EmptyAnswer: There is nothing in it.
         """
         response, leg = event.response, self._legs[self.move.leg]
-        if not (shown or response.text or response.tool_calls) and response.stop in {"end", "tool_calls"}:
+        if not (self._shown or response.text or response.tool_calls) and response.stop in {"end", "tool_calls"}:
             empty = empty_answer(leg.provider, model=leg.model)
             empty.usage = response.usage
             raise empty
@@ -218,7 +231,7 @@ class _Run:
             return event
         return Finished(response=replace(response, answered_by=self._name(self.move.leg)))
 
-    def failed(self, error: ProviderError, *, shown: bool) -> Iterator[StreamEvent]:
+    def failed(self, error: ProviderError) -> Iterator[StreamEvent]:
         """Bill what failed, and choose who is asked next; `failure` is set when that is nobody."""
         before = self.move.leg
         name = self._name(before)
@@ -230,8 +243,8 @@ class _Run:
         self._reasons[before] = error
         clock = self._whole.clock
         move = self._course.after(before, error, now=clock.monotonic(), chance=clock.random())
-        if shown or move is None:
-            self.failure = self._broken_off(error) if shown else self._given_up(error)
+        if self._shown or move is None:
+            self.failure = self._broken_off(error) if self._shown else self._given_up(error)
             return
         self.move = move
         yield from self._announced(before, self._clean(error.message))

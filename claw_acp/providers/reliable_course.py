@@ -26,6 +26,7 @@ FIRST_DELAY = 0.5  # seconds; vendors punish clients that come back sooner
 LONGEST_DELAY = 10.0  # seconds of our own backing off
 LONGEST_WISH = 60.0  # seconds of a vendor's Retry-After that are honoured; nobody sits longer before an editor
 JITTER = 0.25  # the share of a delay that is left to chance, so that many sessions do not return together
+MOST_REFUSED = 64  # keys that are known as refused; the oldest is forgotten
 COOLDOWN = 10.0  # seconds a target rests that failed while others were there, unless it said how long
 KEY_REST = 300.0  # seconds a refused key rests, and a target without credit or a right to its model
 
@@ -61,7 +62,7 @@ class Health:
 
     def __init__(self) -> None:
         self._rests: dict[Hashable, Rest] = {}
-        self._refused: set[Hashable] = set()
+        self._refused: dict[Hashable, None] = {}  # in the order in which they were refused
 
     def rest_of(self, leg: Leg, *, now: float) -> Rest | None:
         """Why and how long a target is to be left alone; None when it is not."""
@@ -77,12 +78,15 @@ class Health:
 
     def refuse(self, leg: Leg, *, now: float) -> None:
         """Leave alone all that a key should have opened."""
-        self._refused.add(leg.account)
+        self._refused.pop(leg.account, None)
+        self._refused[leg.account] = None
+        if len(self._refused) > MOST_REFUSED:
+            del self._refused[next(iter(self._refused))]
         self._put(leg.account, Rest(why="refused", until=now + KEY_REST), now=now)
 
     def answered(self, leg: Leg) -> None:
         """Forget what was held against a target."""
-        self._refused.discard(leg.account)
+        self._refused.pop(leg.account, None)
         self._rests.pop(leg.account, None)
         self._rests.pop((leg.account, leg.model), None)
 

@@ -40,6 +40,7 @@ from claw_acp.providers.streaming import collected, empty_answer
 VALIDITY: Final = 7 * 86_400.0  # seconds; services learn
 MOST_REMEMBERED: Final = 256  # models; the oldest goes
 FILE_LIMIT: Final = 256 * 1024  # bytes
+KEEP_TIMEOUT: Final = 2.0  # seconds for the file; what is not kept costs the next process one refused request
 
 log = logging.getLogger(__name__)
 
@@ -71,10 +72,15 @@ class ToolModes:
         self._since = _bounded({**self._since, (provider, model): self.clock.now()})
         if self._file is not None:
             keep = partial(_keep, self._file, self._since, now=self.clock.now())
-            try:
-                self._since = await to_thread.run_sync(keep)
-            except OSError as error:
-                log.warning("tool modes not kept", extra={"path": str(self._file), "reason": str(error)})
+            reason = f"another process held the file for {KEEP_TIMEOUT:g} s"
+            with anyio.move_on_after(KEEP_TIMEOUT):
+                try:
+                    self._since = await to_thread.run_sync(keep, abandon_on_cancel=True)
+                    reason = ""
+                except OSError as error:
+                    reason = str(error)
+            if reason:
+                log.warning("tool modes not kept", extra={"path": str(self._file), "reason": reason})
 
     async def _look(self) -> None:
         """Read the file, once."""
@@ -148,7 +154,9 @@ class ToolGuide(Provider):
         stop = response.stop
         if request.options.tool_choice == "none":
             if calls and not text.strip():
-                raise empty_answer(self.name, model=request.model)
+                empty = empty_answer(self.name, model=request.model)
+                empty.usage = response.usage
+                raise empty
             calls = ()
         elif calls and stop == "end":
             stop = "tool_calls"

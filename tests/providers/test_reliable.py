@@ -114,6 +114,16 @@ async def test_an_answer_someone_has_seen_part_of_is_not_begun_again(chunk: Stre
     assert (len(one.requests), two.requests) == (1, [])
 
 
+async def test_thoughts_without_words_are_not_kept_of_an_attempt_that_is_given_up() -> None:
+    hidden, kept = (ThoughtChunk(text="", signature=signature) for signature in ("one", "two"))
+    one = Attempts([hidden, ProviderUnavailable("busy")], [kept, TextChunk(text="ok"), OK])
+    events, error = await heard(around(one), asking())
+    assert error is None
+    assert events == [Retrying(reason="busy", delay=0.5), kept, TextChunk(text="ok"), OK]
+    events, _ = await heard(around(Attempts([kept, OK])), asking())
+    assert events == [kept, OK]
+
+
 async def test_what_is_wrong_with_the_request_is_told_as_it_is() -> None:
     two = Attempts([OK])
     _, error = await heard(around(Attempts([ContextTooLong("too long")]), other(two)), asking())
@@ -198,7 +208,7 @@ async def test_a_service_that_is_configured_wrongly_gives_way_and_is_named_when_
     assert (error, [event.to for event in events if isinstance(event, Switched)]) == (None, ["bell/big"])
     _, error = await heard(around(wrong(), other(Attempts([QuotaExceeded("no credit")], name="bell"))), asking())
     assert error is not None
-    assert "1. acme/test-model: nothing at this address 2. bell/big: no credit" in error.message
+    assert "1. acme/test-model: nothing at this address. 2. bell/big: no credit" in error.message
 
 
 async def test_leaving_closes_the_inner_stream() -> None:

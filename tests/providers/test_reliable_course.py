@@ -23,7 +23,17 @@ from claw_acp.core.errors import (
     ServiceMisconfigured,
     StreamInterrupted,
 )
-from claw_acp.providers.reliable_course import COOLDOWN, KEY_REST, LONGEST_WISH, Course, Health, Leg, Move, backoff
+from claw_acp.providers.reliable_course import (
+    COOLDOWN,
+    KEY_REST,
+    LONGEST_WISH,
+    MOST_REFUSED,
+    Course,
+    Health,
+    Leg,
+    Move,
+    backoff,
+)
 
 NOW = 1000.0
 
@@ -163,6 +173,13 @@ def test_a_model_that_a_key_may_not_use_is_no_fault_of_the_key() -> None:
     assert not health.is_refused(ONE)
     assert Drive(LEGS, health=health, now=NOW + KEY_REST - 1).path == [(1, 0)]
     assert Drive(LEGS[2:], health=health, now=NOW + 1).path == [(0, 0)], "key one, for the other model"
+
+
+def test_only_the_latest_refused_keys_are_remembered() -> None:
+    health = Health()
+    for number in range(MOST_REFUSED + 1):
+        health.refuse(Leg(account=number, provider="acme", model="m"), now=NOW)
+    assert (health.is_refused(0), health.is_refused(1), health.is_refused(MOST_REFUSED)) == (False, True, True)
 
 
 def test_a_refused_key_without_others_is_asked_again_at_the_next_prompt() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from claw_acp.config.own_file import only_writer
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatOptions,
@@ -153,8 +154,17 @@ async def test_where_no_call_is_wanted_none_is_made() -> None:
     last = (await heard(guide, request))[-1]
     assert isinstance(last, Finished)
     assert (last.response.text, last.response.tool_calls, last.response.stop) == ("Done.\n", (), "end")
-    with pytest.raises(EmptyAnswer):
+    with pytest.raises(EmptyAnswer) as raised:
         await heard(ToolGuide(Recited(CALL, tools=False), memory=ToolModes()), request)
+    assert raised.value.usage == Usage(input_tokens=3), "it is billed"
+
+
+async def test_a_file_that_another_process_holds_keeps_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("claw_acp.providers.tool_modes.KEEP_TIMEOUT", 0.01)
+    memory = ToolModes(tmp_path / "tool_modes.json")
+    with only_writer(tmp_path / "tool_modes.json"):
+        await memory.remember("acme", "m")
+        assert await memory.in_words("acme", "m")
 
 
 # ------------------------------------------------------------------ the request
