@@ -98,7 +98,8 @@ async def _first_model(card: Card, settings: Settings) -> str:
 def _address(card: Card) -> str:
     if card.kind == "binary":
         return f"the program {card.section.command}"
-    return f"{shown_address(card.base_url) or 'chosen by the provider itself'} ({card.kind}, {card.base_url_origin.text()})"
+    where = shown_address(card.base_url) or "chosen by the provider itself"
+    return f"{where} ({card.kind}, {card.base_url_origin.text()})"
 
 
 def _answer(answered: Answered, choice: ModelChoice) -> Check:
