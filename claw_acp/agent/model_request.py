@@ -86,7 +86,8 @@ class ModelRequester:
             ProviderError: The request failed; what was already visible stays in the session.
         """
         await self._introduce()
-        options = replace(self._options(), tool_choice=TOOL_CHOICE.get() or tool_choice)
+        wanted = tool_choice if tool_choice == "none" else TOOL_CHOICE.get() or tool_choice
+        options = replace(self._options(), tool_choice=wanted)
         seen = readable(messages, capabilities=self._capabilities())
         request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options)
         await self._billing.admit(request)

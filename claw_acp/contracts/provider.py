@@ -26,7 +26,7 @@ class OneTool(Value):
 ToolChoice: TypeAlias = Literal["auto", "none", "required"] | OneTool
 
 TOOL_CHOICE: Final[ContextVar[ToolChoice | None]] = ContextVar("TOOL_CHOICE", default=None)
-"""The tool choice for every model request of the current task, in the place of the request's own; None: its own."""
+"""The tool choice for every model request of the current task that may call tools at all; None: the request's own."""
 
 
 def _nobody_counts() -> None:
