@@ -27,6 +27,7 @@ from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.offers import usable
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.route_rules import model_behind
 from claw_acp.providers.setups import setup_of
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.choices import models
@@ -133,16 +134,20 @@ class Discovery:
                     known[place] = listing.models
         return known
 
-    async def fetch(self, settings: Settings) -> None:
-        """Fetch the lists that are missing or old. What cannot be had now is asked for again some time later."""
+    async def fetch(self, settings: Settings, *, model: str) -> None:
+        """Fetch the lists that are missing or old. What cannot be had now is asked for again some time later.
+
+        Programs are not started for their lists alone: only the one that answers as `model` is asked.
+        """
         if not settings.model_lists or self._fetching.locked():
             return
         if known := self._kept(settings):
             await self._learn(lists=known)
         async with self._fetching, anyio.create_task_group() as tasks:
             limit = anyio.CapacityLimiter(AT_ONCE)
+            chosen = model_behind(model, settings=settings).partition("/")[0]
             for card in usable(settings):
-                if _listable(card) and self._is_due(card):
+                if _listable(card) and self._is_due(card) and (card.kind != "binary" or card.name == chosen):
                     self._asked[card.name, card.base_url] = self._engine.clock.monotonic()
                     tasks.start_soon(self._fetch, card, settings, limit)
 

@@ -28,7 +28,8 @@ async def for_prompts(engine: Engine, opened: OpenSession) -> None:
         await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
         await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
     engine.discovery.look()
-    engine.tasks.start_soon(engine.discovery.fetch, opened.settings)
+    fetch = partial(engine.discovery.fetch, opened.settings, model=opened.session.record.model)
+    engine.tasks.start_soon(fetch)
 
 
 def _load_turns(engine: Engine, opened: OpenSession) -> None:

@@ -4,10 +4,12 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.providers.binary.support import ONESHOT, SESSION, gone, runs
+from tests.support.agent_process import eventually
 from tests.support.editor import Editor
 from tests.support.editor_fixtures import Spawn, home, opened, project
 from tests.support.exchange import RpcFailure
@@ -79,3 +81,14 @@ async def test_a_leaving_editor_takes_the_plugin_with_it(opened: Spawn) -> None:
         pid = await plugin_of(editor)
         await editor.leave()
         await gone(pid)
+
+
+async def test_only_the_plugin_that_answers_is_started_for_its_list(opened: Spawn, tmp_path: Path, home: Path) -> None:
+    other = (
+        '[providers.other]\nkind = "binary"\ncommand = "/bin/sh"\n'
+        f'args = ["-c", "echo started > {tmp_path}/started; echo noise; sleep 1000"]\n'
+    )
+    async with opened(config=config(str(SESSION)) + other, env={"CLAW_ACP_MODEL_LISTS": "on"}) as editor:
+        assert (await editor.prompt("whole hello")).text == "hello"
+        await eventually(lambda: [*home.rglob("cache/models/mine.json")] != [], what="the list of the one that answers")
+        assert not (tmp_path / "started").exists()
