@@ -159,7 +159,8 @@ class BudgetGuard:
             with self._session.last_words():
                 await self._show(ToolCallChanged(item=call_id, status=status))
         if choice is None or not allowed:
-            raise BudgetReached(f"{reason}; {_advice(passed)}")
+            unknown = " by a request whose price is not known" if expected is None else ""
+            raise BudgetReached(f"Stopped before {_passed(passed)}{unknown}; {_advice(passed)}")
         if choice.id != _ONCE.id:
             self._memory.allowed.update(self._key(budget) for budget in passed)
 
@@ -174,6 +175,10 @@ def _would_pass(budget: Budget, expected: int | None) -> bool:
 
 def _spent(budget: Budget) -> str:
     return f"{shown(budget.spent)} of {shown(budget.limit)} was spent {PERIODS[budget.name]}"
+
+
+def _passed(passed: Sequence[Budget]) -> str:
+    return " and ".join(f"the {budget.name} budget was passed ({_spent(budget)})" for budget in passed)
 
 
 def _reason(passed: Sequence[Budget], expected: int | None) -> str:

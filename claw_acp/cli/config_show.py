@@ -13,6 +13,8 @@ from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 from claw_acp.core.address import shown_address
+from claw_acp.core.value import replace
+from claw_acp.providers.overview import unknown_kinds
 
 
 def main(argv: Sequence[str]) -> int:
@@ -22,12 +24,17 @@ def main(argv: Sequence[str]) -> int:
     show = commands.add_parser("show", help="the effective settings and where each came from")
     show.add_argument("--json", action="store_true", help="for programs")
     options = parser.parse_args(argv)
-    settings = settings_here()
+    settings = with_unknown_kinds(settings_here())
     if options.json:
         print(json.dumps(_as_json(settings), indent=2))
     else:
         _print(settings)
     return 0
+
+
+def with_unknown_kinds(settings: Settings) -> Settings:
+    """The settings with a finding for each provider of a wire family that there is not."""
+    return replace(settings, findings=(*settings.findings, *unknown_kinds(settings)))
 
 
 def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:

@@ -2,7 +2,7 @@
 
 import difflib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -145,6 +145,11 @@ class LiveView:
             if card.name not in HIDDEN:
                 self._reveal(card)
 
+    def said(self, call_id: str, texts: Iterable[str]) -> None:
+        """Texts about a call that were shown in another way; they are not shown again with its end."""
+        if card := self.cards.get(call_id):
+            card.shown.update(line for text in texts for line in text.split("\n"))
+
     def _merge(self, card: Card, news: ToolCall | ToolCallUpdate) -> None:
         card.kind = news.kind or card.kind
         if news.content is not None:
@@ -160,7 +165,7 @@ class LiveView:
 
     def _close(self, card: Card) -> None:
         if card.kind == "execute" or card.status == "failed":
-            for line in self._output(card):
+            for line in (line for line in self._output(card) if line not in card.shown):
                 self.line(f"│ {line}", colour="dim", indent=4)
         mark, colour = _MARKS[card.status]
         word = "done" if card.status == "completed" else "failed"

@@ -71,8 +71,10 @@ class PermissionDesk:
     async def answer(self, request: RequestPermissionRequest) -> PermissionOption | None:
         """The chosen option; None when the question was dismissed."""
         self._view.patch(request.tool_call)
-        for reason in _reasons(request):
+        reasons = _reasons(request)
+        for reason in reasons:
             self._view.line(f"? {reason}", colour="yellow", indent=4)
+        self._view.said(request.tool_call.tool_call_id, reasons)
         if self._by == "key":
             chosen = await self._ask(request.options)
             how = ""

@@ -15,7 +15,7 @@ from claw_acp.registry.reference import Ref
 TEST: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.providers_test:main")
 SHOWN = 3
 """Models of a provider that a line names."""
-LONGEST = 44
+LONGEST = 56
 """Characters of a problem that a line shows; `providers test` and `--json` say all of it."""
 
 
@@ -62,11 +62,14 @@ def _is_wanted(state: ProviderState, options: argparse.Namespace) -> bool:
 
 
 def _row(state: ProviderState) -> tuple[str, ...]:
-    key = f"key: {state.key_source}" if state.key_source else _shortened(state.problem) or "no key needed"
+    key = f"key: {state.key_source}" if state.key_source else _problem(state) or "no key needed"
     more = f" and {state.further_keys} more" if state.further_keys else ""
     models = ", ".join(state.models[:SHOWN]) + (f" and {len(state.models) - SHOWN} more" * (len(state.models) > SHOWN))
     return state.name, state.kind or "?", key + more, state.base_url or "-", models
 
 
-def _shortened(problem: str | None) -> str | None:
+def _problem(state: ProviderState) -> str | None:
+    """What is missing, without the name of its table: that stands before it."""
+    table = f"[providers.{state.name}]"
+    problem = state.problem and state.problem.removeprefix(f"{table} ").replace(f" in {table}", "", 1)
     return problem if problem is None or len(problem) <= LONGEST else f"{problem[: LONGEST - 3]}..."

@@ -69,7 +69,7 @@ async def _tried(card: Card, settings: Settings, *, model: str | None, shown: bo
 async def _checks(card: Card, settings: Settings, *, model: str | None) -> AsyncGenerator[Check, None]:
     try:
         card.check()
-        yield Check(level="ok", subject="address", detail=_address(card))
+        yield Check(level="ok", subject="program" if _is_program(card) else "address", detail=_address(card))
         model = model or await _first_model(card, settings)
         choice = await resolve_ready(settings, model=f"{card.name}/{model}")
         yield Check(level="ok", subject="key", detail=choice.key_source or "none, and none is needed")
@@ -83,7 +83,7 @@ async def _checks(card: Card, settings: Settings, *, model: str | None) -> Async
             yield Check(level="ok", subject="images", detail=seen)
             yield Check(level="ok", subject="window", detail=window)
     except ClawError as error:
-        yield Check(level="fail", subject=_stage(error), detail=error.message, advice=_advice(error, card))
+        yield Check(level="fail", subject=_stage(error, card), detail=error.message, advice=_advice(error, card))
 
 
 async def _first_model(card: Card, settings: Settings) -> str:
@@ -95,9 +95,13 @@ async def _first_model(card: Card, settings: Settings) -> str:
     return models[0].id
 
 
+def _is_program(card: Card) -> bool:
+    return card.kind == "binary"
+
+
 def _address(card: Card) -> str:
-    if card.kind == "binary":
-        return f"the program {card.section.command}"
+    if _is_program(card):
+        return " ".join([card.section.command or "", *card.section.args])
     where = shown_address(card.base_url) or "chosen by the provider itself"
     return f"{where} ({card.kind}, {card.base_url_origin.text()})"
 
@@ -105,7 +109,7 @@ def _address(card: Card) -> str:
 def _answer(answered: Answered, choice: ModelChoice) -> Check:
     usage = answered.usage
     counted = f"{usage.input_tokens} tokens in, {usage.output_tokens} out" if usage else "tokens not counted"
-    pieces = f"{answered.pieces} piece{'' if answered.pieces == 1 else 's'}"
+    pieces = f"arrived in {answered.pieces} read{'' if answered.pieces == 1 else 's'}"
     thought = ", after thinking" if answered.thought else ""
     detail = (
         f"{choice.name} says {answered.text.strip()[:40]!r}{thought}: {pieces}, "
@@ -129,14 +133,14 @@ async def _tools(provider: Provider, choice: ModelChoice, modes: ToolModes) -> C
     return Check(level="warn", subject="tools", detail=detail, advice="a larger model may do better")
 
 
-def _stage(error: ClawError) -> str:
+def _stage(error: ClawError, card: Card) -> str:
     match error:
         case AuthRequired() | ProviderAuthFailed():
             return "key"
         case ConfigError():
-            return "address"
+            return "program" if _is_program(card) else "address"
         case ProviderUnreachable():
-            return "reached"
+            return "started" if _is_program(card) else "reached"
         case _:
             return "answer"
 
@@ -146,6 +150,8 @@ def _advice(error: ClawError, card: Card) -> str:
     match error:
         case ProviderAuthFailed():
             return f"run `claw-acp login {card.name}` with a key that is valid"
+        case ProviderError() if _is_program(card):
+            return _program_advice(error, card)
         case ProviderUnreachable() if card.local:
             return f"start {card.name}, or say where it is in CLAW_ACP_LOCAL_SERVERS"
         case ProviderUnreachable() | ProviderTimeout():
@@ -154,3 +160,16 @@ def _advice(error: ClawError, card: Card) -> str:
             return f"`claw-acp models {card.name}` lists the models; choose one with --model"
         case _:
             return ""
+
+
+def _program_advice(error: ProviderError, card: Card) -> str:
+    table = f"[providers.{card.name}]"
+    match error:
+        case ProviderUnreachable():
+            return f"run the command of {table} by hand; a script needs a first line as in #!/usr/bin/env python3"
+        case ProviderTimeout():
+            return f"raise timeout in {table}, or look at the program's own messages"
+        case ModelNotFound():
+            return f"`claw-acp models {card.name}` lists the models; choose one with --model"
+        case _:
+            return "look at the program's own messages; `claw-acp verify provider` tries all of the protocol"

@@ -1,6 +1,7 @@
 """`claw-acp run`: one turn in a directory, over the same ACP that editors speak."""
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Literal
 import anyio
 
 from claw_acp.cli.form_lines import FormDesk
+from claw_acp.cli.here import locations_here
 from claw_acp.cli.live_view import LiveView
 from claw_acp.cli.paint import Paint
 from claw_acp.cli.permission_keys import PermissionDesk, can_ask
@@ -17,12 +19,15 @@ from claw_acp.cli.run_view import JsonLines, PlainText, RunView
 from claw_acp.client.agent import Agent
 from claw_acp.client.handlers import Handlers
 from claw_acp.client.spawn import spawn_agent
+from claw_acp.config.finding import Finding
+from claw_acp.config.load import load_settings
 from claw_acp.core.errors import ClawError
 from claw_acp.rpc.errors import RpcError
 from claw_acp.schema.prompt import StopReason
 from claw_acp.schema.updates import SessionUpdate
 
 SERVER = (sys.executable, "-m", "claw_acp")
+WRONG_USAGE = 2
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 _EXAMPLES = """\
 The answer goes to standard output, everything else to standard error.
@@ -32,7 +37,8 @@ examples:
   git diff | claw-acp run - --mode plan
   claw-acp run "add a test for greet.py" --yes --json
 
-exit code: 0 the turn ended by itself, 1 it failed or was cut short, 2 wrong usage, 130 stopped with Ctrl-C
+exit code: 0 the turn ended by itself, 1 it failed or was cut short, 2 wrong usage or a
+config.toml that cannot be read, 130 stopped with Ctrl-C
 """
 
 
@@ -46,9 +52,15 @@ def main(argv: Sequence[str]) -> int:
         parser.error("the prompt is empty")
     if not directory.is_dir():
         parser.error(f"--cwd: {arguments.cwd} is not a directory")
+    locations = locations_here()
+    findings = load_settings(locations=locations, environ=os.environ, cwd=None).findings
+    if unusable := _unusable_file(findings, file=str(locations.config_file)):
+        print(f"claw-acp run: {unusable}", file=sys.stderr)
+        return WRONG_USAGE
     activity = LiveView(sys.stderr, paint=Paint(sys.stderr), base=directory)
-    view: RunView = JsonLines() if arguments.json else PlainText(activity)
-    turn = _Turn(prompt, directory=directory, arguments=arguments, view=view, activity=activity)
+    told = () if arguments.json else tuple(finding.text() for finding in findings)
+    view: RunView = JsonLines() if arguments.json else PlainText(activity, told=told)
+    turn = _Turn(prompt, directory=directory, arguments=arguments, view=view, activity=activity, told=told)
     try:
         anyio.run(turn.run)
     except (ClawError, RpcError) as error:
@@ -59,6 +71,12 @@ def main(argv: Sequence[str]) -> int:
     if turn.interrupted:
         return INTERRUPTED
     return 0 if turn.stop == "end_turn" else 1
+
+
+def _unusable_file(findings: Sequence[Finding], *, file: str) -> str | None:
+    """What makes the user's whole file unusable; the agent would go on without it, and nobody would choose that."""
+    broken = (item for item in findings if item.severity == "error" and item.file == file and not item.key)
+    return next((finding.text() for finding in broken), None)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,13 +100,21 @@ class _Turn:
     """The turn and how it is stopped."""
 
     def __init__(
-        self, prompt: str, *, directory: Path, arguments: argparse.Namespace, view: RunView, activity: LiveView
+        self,
+        prompt: str,
+        *,
+        directory: Path,
+        arguments: argparse.Namespace,
+        view: RunView,
+        activity: LiveView,
+        told: Sequence[str],
     ) -> None:
         self._prompt = prompt
         self._directory = directory
         self._arguments = arguments
         self._view = view
         self._activity = activity
+        self._told = [text.encode() for text in told]
         self._session: str | None = arguments.session
         self._running = False
         self.interrupted = False
@@ -101,7 +127,7 @@ class _Turn:
         form = FormDesk(self._activity).answer if by == "key" else None
         handlers = Handlers(update=self._update, permission=desk.answer, form=form)
         async with (
-            spawn_agent(SERVER, handlers=handlers, on_stderr=_pass_on) as agent,
+            spawn_agent(SERVER, handlers=handlers, on_stderr=self._pass_on) as agent,
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(self._watch_interrupts, agent, tasks.cancel_scope)
@@ -126,6 +152,12 @@ class _Turn:
     async def _update(self, session: str, update: SessionUpdate) -> None:
         self._view.draw(session, update)
 
+    def _pass_on(self, data: bytes) -> None:
+        """What the agent logs, but for what was told before it started."""
+        lines = data.splitlines(keepends=True)
+        sys.stderr.buffer.writelines(line for line in lines if not any(told in line for told in self._told))
+        sys.stderr.buffer.flush()
+
     async def _watch_interrupts(self, agent: Agent, scope: anyio.CancelScope) -> None:
         """The first Ctrl-C stops the turn politely, the second leaves."""
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
@@ -144,8 +176,3 @@ def _answers(*, yes: bool, json: bool) -> tuple[Literal["key", "allow", "reject"
     if not json and can_ask():
         return "key", ""
     return "reject", "nobody can be asked here; --yes allows everything"
-
-
-def _pass_on(data: bytes) -> None:
-    sys.stderr.buffer.write(data)
-    sys.stderr.buffer.flush()

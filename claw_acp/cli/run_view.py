@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Protocol
 
 from claw_acp.cli.live_view import LiveView
@@ -10,7 +11,7 @@ from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.errors import RpcError
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.prompt import StopReason
-from claw_acp.schema.updates import ContentChunk, SessionUpdate
+from claw_acp.schema.updates import ContentChunk, Notice, SessionUpdate
 
 
 class RunView(Protocol):
@@ -30,12 +31,21 @@ class RunView(Protocol):
 
 
 class PlainText:
-    """The answer on stdout as it streams; what the agent does on stderr (`activity`)."""
+    """The answer on stdout as it streams; what the agent does on stderr (`activity`).
 
-    def __init__(self, activity: LiveView) -> None:
+    Args:
+        activity: Where it is drawn.
+        told: What is wrong with the configuration. It is shown now, and not when the session says it again.
+    """
+
+    def __init__(self, activity: LiveView, *, told: Sequence[str] = ()) -> None:
         self._activity = activity
+        self._known = frozenset(told)
+        for text in told:
+            activity.line(text, colour="yellow")
         self._message: str | None = None
         self._open_line = False
+        self._told: str | None = None
 
     def draw(self, session: str, update: SessionUpdate) -> None:
         """See `RunView.draw`."""
@@ -51,9 +61,12 @@ class PlainText:
                 self._open_line = not text.endswith("\n")
             case ContentChunk():
                 pass  # thoughts and echoes are not the answer
+            case Notice(title=title) if title in self._known:
+                pass
             case _:
                 self._end_line()
                 self._activity.draw(update)
+                self._told = update.description if isinstance(update, Notice) else self._told
 
     def ended(self, session: str, stop: StopReason) -> None:
         """See `RunView.ended`."""
@@ -66,6 +79,8 @@ class PlainText:
     def failed(self, error: ClawError | RpcError) -> None:
         """See `RunView.failed`."""
         self._end_line()
+        if error.message == self._told:
+            return  # the turn said so itself
         print(f"claw-acp run: {error.message}", file=sys.stderr)
 
     def _end_line(self) -> None:

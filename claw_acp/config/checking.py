@@ -18,12 +18,38 @@ from claw_acp.config.model import (
     PriceSection,
     RuleSection,
 )
-from claw_acp.config.positions import KeyPath
+from claw_acp.config.positions import KeyPath, entry
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 from claw_acp.config.toml_file import TomlDocument
+from claw_acp.config.wording import human
+from claw_acp.core.value import Value
 
 LAST_LINE = 1_000_000  # more than a file may have
 FINDINGS_SHOWN = 50  # a file; the rest is summed up in one line
+
+DECISIVE = frozenset(
+    {
+        "api_key",
+        "api_keys",
+        "api_version",
+        "args",
+        "base_url",
+        "body",
+        "ca_file",
+        "command",
+        "cwd",
+        "env",
+        "headers",
+        "kind",
+        "protocol",
+        "proxy",
+        "quirks",
+        "region",
+        "replay",
+        "script",
+    }
+)
+"""Keys of a provider that decide what is run or asked: it must not be used when one of them cannot be."""
 
 _SECTIONS: Mapping[KeyPath, type[Section]] = {
     (): ConfigFile,
@@ -39,7 +65,21 @@ _SECTIONS: Mapping[KeyPath, type[Section]] = {
 }
 
 
-def check(document: TomlDocument) -> tuple[ConfigFile, list[Finding]]:
+class Checked(Value):
+    """What became of a document.
+
+    Attributes:
+        config: Its valid parts.
+        findings: One for each other part, by line.
+        spoilt: Providers that would do something else without a value that could not be used, each with why.
+    """
+
+    config: ConfigFile
+    findings: list[Finding]
+    spoilt: Mapping[str, Finding]
+
+
+def check(document: TomlDocument) -> Checked:
     """The valid parts of `document`, and a finding for each other part.
 
     Wrong values are taken out and the rest is validated again, until nothing is wrong: each round removes at least
@@ -47,17 +87,66 @@ def check(document: TomlDocument) -> tuple[ConfigFile, list[Finding]]:
     """
     content = document.content
     findings: list[Finding] = []
+    spoilt: dict[str, Finding] = {}
+    rules = content.get("rules")
+    rows = [*cast("list[object]", rules)] if isinstance(rules, list) else []
     while True:
         try:
             config = ConfigFile.model_validate(content)
         except ValidationError as error:
             problems = error.errors(include_url=False)
         else:
-            return config, sorted(findings, key=lambda finding: finding.line or LAST_LINE)
+            config, lost = _rules_with_routes(config, content=content, rows=rows, document=document)
+            findings += lost
+            findings.sort(key=lambda finding: finding.line or LAST_LINE)
+            return Checked(config=config, findings=findings, spoilt=spoilt)
         findings += _explain(problems, document=document, room=FINDINGS_SHOWN - len(findings))
+        for problem in problems:
+            if name := _spoils(problem):
+                spoilt.setdefault(name, _finding(problem, document=document))
         wrong = dict.fromkeys(_removable(problem["loc"]) for problem in problems)
         for location in reversed(wrong):  # backwards, so that the numbers of list entries stay right
             _remove(content, location)
+
+
+def _spoils(problem: ErrorDetails) -> str | None:
+    """The provider that would run or ask something else without this value; None: the value may be left out.
+
+    A misspelt key is one as well, when it is near one of those that decide.
+    """
+    location = problem["loc"]
+    if location[0] != "providers" or len(location) < 2 or (location[-1] == "[key]" and len(location) == 3):
+        return None
+    name, key = str(location[1]), str(location[2]) if len(location) > 2 else ""
+    if problem["type"] == "extra_forbidden" and len(location) == 3:
+        near = did_you_mean(key, ProviderSection.model_fields) or ""
+        return name if any(f'"{decisive}"' in near for decisive in DECISIVE) else None
+    return name if not key or key in DECISIVE else None
+
+
+def _rules_with_routes(
+    config: ConfigFile, *, content: Mapping[str, object], rows: list[object], document: TomlDocument
+) -> tuple[ConfigFile, list[Finding]]:
+    """The configuration without rules that lead to no route, and what was said of each."""
+    left = content.get("rules")
+    kept = cast("list[object]", left) if isinstance(left, list) else []
+    numbers = [number for number, row in enumerate(rows) if any(row is other for other in kept)]
+    findings: list[Finding] = []
+    for number, rule in zip(numbers, config.rules, strict=True):
+        if rule.route not in config.routes:
+            near = did_you_mean(rule.route, config.routes)
+            findings.append(
+                Finding(
+                    severity="error",
+                    file=document.file,
+                    line=document.positions.line_of(("rules", entry(number), "route")),
+                    key="rules.route",
+                    message=f'there is no route "{rule.route}", so the rule is left out',
+                    suggestion=near or f'write {rule.route} = "provider/model" under [routes]',
+                )
+            )
+    rules = tuple(rule for rule in config.rules if rule.route in config.routes)
+    return config.model_copy(update={"rules": rules}) if findings else config, findings
 
 
 def _explain(problems: list[ErrorDetails], *, document: TomlDocument, room: int) -> list[Finding]:
@@ -70,12 +159,13 @@ def _explain(problems: list[ErrorDetails], *, document: TomlDocument, room: int)
 
 def _finding(problem: ErrorDetails, *, document: TomlDocument) -> Finding:
     path = _key_path(problem["loc"])
+    place = tuple(entry(part) if isinstance(part, int) else part for part in problem["loc"] if part != "[key]")
     unknown = problem["type"] == "extra_forbidden"
     message, suggestion = ("unknown key", _nearest_key(path)) if unknown else _reason(problem)
     return Finding(
         severity="warning" if unknown else "error",
         file=document.file,
-        line=document.positions.line_of(path),
+        line=document.positions.line_of(place),
         key=".".join(path),
         message=message,
         suggestion=suggestion,
@@ -95,7 +185,7 @@ def _reason(problem: ErrorDetails) -> tuple[str, str | None]:
     if problem["type"] == "string_pattern_mismatch":
         whose = "an MCP server's" if problem["loc"][0] == "mcp" else "a provider's"
         return f"{whose} name is made of letters, digits, dots, dashes and underscores", None
-    return problem["msg"].replace("Input should", "must").replace("Keys should", "keys must"), None
+    return human(problem), None
 
 
 def _key_path(location: Iterable[int | str]) -> KeyPath:

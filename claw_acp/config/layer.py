@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from claw_acp.config.fields import Section
+from claw_acp.config.finding import Finding
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath, Positions
 from claw_acp.config.settings import Origin, OriginKind
@@ -11,12 +12,13 @@ from claw_acp.core.value import Value
 
 
 class Layer(Value):
-    """The valid contents of one file, with the lines they stand on."""
+    """The valid contents of one file, with the lines they stand on; `spoilt`: see `Settings`."""
 
     config: ConfigFile
     file: Path
     kind: OriginKind
     positions: Positions
+    spoilt: Mapping[str, Finding] = {}
 
     def line_of(self, key: KeyPath) -> int | None:
         """The line `key` stands on, None when it is not in the file."""

@@ -48,8 +48,9 @@ def read_layer(path: Path, *, kind: OriginKind) -> tuple[Layer, list[Finding]]:
     """What one file says; an unusable file says nothing."""
     document = read_toml(path)
     if isinstance(document, TomlDocument):
-        config, findings = check(document)
-        return Layer(config=config, file=path, kind=kind, positions=document.positions), findings
+        checked = check(document)
+        layer = Layer(config=checked.config, file=path, kind=kind, positions=document.positions, spoilt=checked.spoilt)
+        return layer, checked.findings
     nothing = Layer(config=ConfigFile.unset(), file=path, kind=kind, positions=Positions(lines={}))
     return nothing, [document] if document else []
 
@@ -93,6 +94,7 @@ def _combine(
         rules=config.rules,
         budget=config.budget,
         prices=config.prices,
+        spoilt=user.spoilt,
     )
 
 

@@ -6,6 +6,7 @@ run over several lines) and let `tomllib` say what each one sets. Every step tak
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, cast
 
@@ -36,18 +37,36 @@ class Positions(Value):
         return None
 
 
+def entry(number: int) -> str:
+    """How a path names a table of an array, counted from 0; no key is written like that without quotes."""
+    return f"[{number}]"
+
+
 def find_positions(text: str) -> Positions:
-    """Positions in `text`, which must be valid TOML with plain line feeds."""
+    """Positions in `text`, which must be valid TOML with plain line feeds.
+
+    What stands in the tables of an array, as in `[[rules]]`, has two paths: the first table's keys without a number,
+    and each table's keys with it (see `entry`).
+    """
     lines: dict[KeyPath, int] = {}
     table: KeyPath = ()
+    numbered: KeyPath | None = None
+    entries = Counter[KeyPath]()
     for line, statement in _statements(text):
         content = _parse(statement)
         if statement.startswith("["):
             table = _only_path(content)[:_DEEPEST]
             lines.setdefault(table, line)
+            numbered = None
+            if statement.startswith("[["):
+                numbered = (*table, entry(entries[table]))
+                entries[table] += 1
+                lines[numbered] = line
         else:
             for path in _paths(content):
                 lines.setdefault(table + path, line)
+                if numbered is not None:
+                    lines.setdefault(numbered + path, line)
     return Positions(lines=lines)
 
 

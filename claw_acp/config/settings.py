@@ -70,6 +70,8 @@ class Settings(Value):
         rules: Which message goes to which route.
         budget: What may be spent.
         prices: The user's own prices, by `provider/model`.
+        spoilt: Providers that must not be used, with what is wrong about them: a value that decides what is run or
+            asked could not be used, and without it they would do something else.
         finds: What was learned about providers while we run.
     """
 
@@ -96,6 +98,7 @@ class Settings(Value):
     rules: tuple[RuleSection, ...] = ()
     budget: BudgetSection = made_by(default_factory=BudgetSection.unset)
     prices: Mapping[str, PriceSection] = {}
+    spoilt: Mapping[str, Finding] = {}
     finds: Finds = NOTHING_FOUND
 
     hidden: ClassVar[tuple[str, ...]] = ("environ",)

@@ -29,13 +29,19 @@ def per_token(price: float) -> int:
 
 
 def shown(amount: int) -> str:
-    """For people: `$12.40`, `$0.0042`; what is too small for that is `under $0.0001`."""
+    """For people: `$12.40`, `$0.0042`; of what is too small for that the first two digits, `$0.000012`."""
     if amount >= DOLLAR:
         cents = (amount * 100 + DOLLAR // 2) // DOLLAR
         return f"${cents // 100:,}.{cents % 100:02}"
     if not amount:
         return "$0.00"
     if amount < _SMALLEST_SHOWN:
-        return "under $0.0001"
+        return f"${_two_digits(amount)}"
     rounded = (amount + _SMALLEST_SHOWN // 2) // _SMALLEST_SHOWN
     return f"${rounded // 10_000}.{rounded % 10_000:04}"
+
+
+def _two_digits(amount: int) -> str:
+    unit = 10 ** max(0, len(str(amount)) - 2)
+    rounded = (amount + unit // 2) // unit * unit
+    return f"0.{rounded:012}".rstrip("0")

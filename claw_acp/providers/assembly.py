@@ -6,19 +6,19 @@ from typing import TypeAlias, cast
 
 import anyio
 
-from claw_acp.config.finding import did_you_mean
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.kinds import families, nearest
 from claw_acp.providers.reliable import Reliable, Target
 from claw_acp.providers.reliable_course import Health
 from claw_acp.providers.route_rules import HINT
 from claw_acp.providers.router import Lane, Router
 from claw_acp.providers.tool_modes import ToolGuide, ToolModes
-from claw_acp.registry.entry_points import discover, load_extension
+from claw_acp.registry.entry_points import load_extension
 from claw_acp.registry.reference import Ref
 
 WITHIN = frozenset({"offline", "scripted"})
@@ -35,11 +35,9 @@ def factory_of(setup: ProviderSetup) -> ProviderFactory:
     Raises:
         ConfigError: There is no such family, or it cannot be loaded.
     """
-    families = discover("providers")
-    reference = families.get(setup.kind)
+    reference = families().get(setup.kind)
     if reference is None:
-        hint = did_you_mean(setup.kind, families) or f"there are {', '.join(families) or 'none'}"
-        raise ConfigError(f'[providers.{setup.name}] has the unknown kind "{setup.kind}"; {hint}')
+        raise ConfigError(f'[providers.{setup.name}] has the unknown kind "{setup.kind}"; {nearest(setup.kind)}')
     factory = load_extension(cast("Ref[ProviderFactory]", reference), kind="providers", name=setup.kind)
     if factory is None:
         raise ConfigError(f'the provider kind "{setup.kind}" ({reference.text}) cannot be loaded; the log says why')

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping
 
+from claw_acp.config.finding import Finding
 from claw_acp.config.finds import FoundServer
 from claw_acp.config.overlay import Headers
 from claw_acp.config.provider_section import ProviderSection
@@ -13,7 +14,9 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.families import KnownService
+from claw_acp.providers.kinds import is_known, nearest
 from claw_acp.providers.known import KEY_KINDS, OFFLINE, SERVICES, service_called
+from claw_acp.providers.program_file import missing_program
 
 OFFERED = 40
 """Models of one provider that are offered; a picker with thousands helps nobody, and any name can still be typed."""
@@ -39,6 +42,8 @@ class Card(Value):
         found: The server on this machine that answered as this provider; None when none did.
         listed: The models that the service lists, best first; empty while that is not known.
         signed_in: Whether requests are signed with something else than a key, and that is there.
+        spoilt: What is wrong in its table that changes what is run or asked; None: nothing.
+        path: The PATH that its program is looked for on.
     """
 
     name: str
@@ -53,6 +58,8 @@ class Card(Value):
     found: FoundServer | None = None
     listed: tuple[ModelInfo, ...] = ()
     signed_in: bool = False
+    spoilt: Finding | None = None
+    path: str | None = None
 
     @property
     def local(self) -> bool:
@@ -89,23 +96,49 @@ class Card(Value):
         return self.kind in KEY_KINDS and bool(self.base_url) and not own_way
 
     def check(self) -> None:
-        """Raise ConfigError when the provider cannot work as it is configured; the text says what to add."""
+        """Raise ConfigError when the provider cannot work as it is configured; the text says what to add or mend.
+
+        Files that it needs are looked for, which takes some microseconds; nothing is run and nobody is asked.
+        """
         table = f"[providers.{self.name}]"
         if self.off:
             raise ConfigError(f'the provider "{self.name}" is switched off by the client; choose another model')
+        if self.spoilt is not None:
+            raise ConfigError(_spoilt(self.spoilt, table=table))
+        self._check_place(table)
+        self._check_files(table)
+
+    def _check_place(self, table: str) -> None:
         if not self.kind:
             raise ConfigError(f'{table} needs a kind, the wire family the service speaks: kind = "openai"')
+        if not is_known(self.kind):
+            raise ConfigError(f'{table} has the unknown kind "{self.kind}"; {nearest(self.kind)}')
         if self.service is not None and self.service.own_address and not self.base_url:
             variable = f", or the environment variable {self.service.url_variable}" if self.service.url_variable else ""
             raise ConfigError(f"{table} needs the address that you have there: base_url{variable}")
         if self.kind in {"openai", "azure", "responses"} and not self.base_url:
             raise ConfigError(f'{table} needs the address of the service: base_url = "http://127.0.0.1:8080/v1"')
-        if self.kind == "scripted" and self.section.script is None:
-            raise ConfigError(f'{table} plays a script; name it: script = "PATH"')
-        if self.kind == "binary" and self.section.command is None:
-            raise ConfigError(f'{table} runs a program; name it: command = "PATH"')
         if self.kind in {"offline", "scripted", "binary"} and (self.section.record or self.section.replay):
             raise ConfigError(f"{table} exchanges nothing over HTTP; take out `record` and `replay`")
+
+    def _check_files(self, table: str) -> None:
+        if self.kind == "scripted" and self.section.script is None:
+            raise ConfigError(f'{table} plays a script; name it: script = "PATH"')
+        if self.kind == "scripted" and self.section.script is not None and not self.section.script.is_file():
+            raise ConfigError(f"{table} cannot play its script: there is no file {self.section.script}")
+        if self.kind == "binary" and self.section.command is None:
+            raise ConfigError(f'{table} runs a program; name it: command = "PATH"')
+        if self.kind == "binary" and (why := missing_program(self.section, path=self.path)):
+            raise ConfigError(f"{table} cannot be run: {why}")
+
+
+def _spoilt(finding: Finding, *, table: str) -> str:
+    """Begins with what is wrong: lists show only the beginning."""
+    place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
+    advice = f"; {finding.suggestion}" if finding.suggestion else ""
+    key = finding.key.removeprefix(table[1:-1]).lstrip(".")
+    what = f"{key} in {table}" if key else table
+    return f"{what} is wrong: {finding.message}{advice} ({place}). It is not used until that is mended"
 
 
 class Cards(Mapping[str, Card]):
@@ -113,7 +146,7 @@ class Cards(Mapping[str, Card]):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        names = dict.fromkeys([*SERVICES, *settings.providers])
+        names = dict.fromkeys([*SERVICES, *settings.providers, *settings.spoilt])
         del names[OFFLINE.name]
         self._names = {**names, OFFLINE.name: None}
 
@@ -160,6 +193,8 @@ def _card(name: str, *, settings: Settings) -> Card:
         found=found,
         listed=found.models if found else settings.finds.lists.get((name, base_url), ()),
         signed_in=service is not None and any(settings.environ.get(variable) for variable in service.sign_in),
+        spoilt=settings.spoilt.get(name),
+        path=settings.environ.get("PATH"),
     )
 
 

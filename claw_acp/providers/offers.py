@@ -1,14 +1,18 @@
 """The models to choose from: those of every provider that can be used now."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import find_key
 from claw_acp.providers.known import OFFLINE, services_with_key
 from claw_acp.providers.route_rules import offered_routes
+
+OWN_CHOICE: Final = "The program's own choice"
+"""What the model of a plugin is that has not said which it has."""
 
 
 class OfferedModel(NamedTuple):
@@ -24,9 +28,15 @@ def available_models(settings: Settings) -> list[OfferedModel]:
     offered = [offer for card in usable(settings) for offer in _offers(card)]
     configured = settings.model
     if configured and "/" in configured and all(offer.value != configured for offer in offered):
-        offered.insert(0, OfferedModel(configured, configured.partition("/")[2], "Configured model"))
+        offered.insert(0, model_in_use(configured, about="Configured model"))
     routes = [OfferedModel(hint, hint, about) for hint, about in offered_routes(settings).items()]
     return [*routes, *offered]
+
+
+def model_in_use(name: str, *, about: str = "") -> OfferedModel:
+    """The entry of a model `provider/model` that is not offered by itself."""
+    own = name.partition("/")[2]
+    return OfferedModel(name, own, OWN_CHOICE if own == PLUGIN_DEFAULT else about)
 
 
 def _offers(card: Card) -> Iterator[OfferedModel]:
@@ -36,7 +46,8 @@ def _offers(card: Card) -> Iterator[OfferedModel]:
     for model in card.models:
         info = listed.get(model)
         window = f", {info.context_window:,} tokens" if info and info.context_window else ""
-        yield OfferedModel(f"{card.name}/{model}", model, known.get(model, usual) + window)
+        about = OWN_CHOICE if model == PLUGIN_DEFAULT else known.get(model, usual) + window
+        yield OfferedModel(f"{card.name}/{model}", model, about)
 
 
 def usable(settings: Settings) -> Iterator[Card]:

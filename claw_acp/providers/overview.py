@@ -1,11 +1,15 @@
 """All providers with what each one has and lacks, for the command line."""
 
+from collections.abc import Iterator
+
+from claw_acp.config.finding import Finding
 from claw_acp.config.settings import Settings
 from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.keys import find_key, further_keys
+from claw_acp.providers.kinds import is_known, nearest
 
 
 class ProviderState(Value):
@@ -48,6 +52,22 @@ def provider_states(settings: Settings) -> list[ProviderState]:
     return [_state(card, settings=settings) for card in provider_cards(settings).values()]
 
 
+def unknown_kinds(settings: Settings) -> Iterator[Finding]:
+    """A finding for each provider whose wire family there is not; only here is known which there are."""
+    for name, section in settings.providers.items():
+        if section.kind is not None and not is_known(section.kind):
+            key = f"providers.{name}.kind"
+            file, _, line = settings.origin(key).place.rpartition(":")
+            yield Finding(
+                severity="error",
+                file=file,
+                line=int(line) if line.isdecimal() else None,
+                key=key,
+                message=f'there is no kind "{section.kind}", so the provider is not used',
+                suggestion=nearest(section.kind),
+            )
+
+
 def _state(card: Card, *, settings: Settings) -> ProviderState:
     key_source: str | None = None
     problem: str | None = None
@@ -75,7 +95,7 @@ def _state(card: Card, *, settings: Settings) -> ProviderState:
         models=card.models,
         ready=problem is None,
         problem=problem,
-        configured=card.name in settings.providers,
+        configured=card.name in settings.providers or card.spoilt is not None,
         local=card.local,
         wrong_key=wrong_key,
     )

@@ -15,7 +15,7 @@ from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.keys import FoundKey, find_key, require_key
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.offers import usable
-from claw_acp.providers.route_rules import AUTO, DEFAULT, HINT, Rule, no_such_route, rules_of
+from claw_acp.providers.route_rules import AUTO, DEFAULT, HINT, no_such_route, rules_of
 from claw_acp.providers.ways import named_model, ways_of
 
 OFFLINE_NOTICE = (
@@ -122,7 +122,7 @@ def _route(name: str, *, settings: Settings) -> ModelChoice:
 def _by_rules(settings: Settings) -> ModelChoice:
     """What `hint:auto` stands for: the choice when no rule fits, and the routes of the rules."""
     rules = rules_of(settings)
-    wanted = dict.fromkeys([*_routes_of(rules, settings=settings), *({DEFAULT} & settings.routes.keys())])
+    wanted = dict.fromkeys([*(rule.route for rule in rules), *({DEFAULT} & settings.routes.keys())])
     routes: dict[str, ModelChoice | ClawError] = {}
     for name in wanted:
         try:
@@ -133,13 +133,6 @@ def _by_rules(settings: Settings) -> ModelChoice:
     if isinstance(usual, ClawError):
         raise usual
     return replace(usual, hint=HINT + AUTO, rules=rules, routes=routes)
-
-
-def _routes_of(rules: Sequence[Rule], *, settings: Settings) -> Sequence[str]:
-    for number, rule in enumerate(rules, 1):
-        if rule.route not in settings.routes:
-            raise ConfigError(f"number {number} of [[rules]]: {no_such_route(rule.route, settings.routes)}")
-    return [rule.route for rule in rules]
 
 
 def _usual(settings: Settings) -> ModelChoice:

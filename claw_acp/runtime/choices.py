@@ -5,11 +5,12 @@ from typing import Final
 
 from claw_acp.contracts.command import Chosen, Option, Setting
 from claw_acp.contracts.provider import Effort
-from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.value import replace
-from claw_acp.providers.known import service_called
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.model_facts import known_capabilities
-from claw_acp.providers.offers import available_models, usable
+from claw_acp.providers.offers import OWN_CHOICE, available_models
+from claw_acp.providers.resolve import resolve
 from claw_acp.providers.route_rules import model_behind
 from claw_acp.runtime.engine import OpenSession
 
@@ -84,9 +85,7 @@ async def choose(opened: OpenSession, setting_id: str, value: Chosen, *, switche
         raise InvalidRequest(f"the option {setting_id!r} takes one of its values, not true or false")
     else:
         what = setting.id if setting.id == "mode" else f"{setting.name.lower()} setting"
-        if setting.id == "model":
-            _check_model(opened, value, setting.options)
-        else:
+        if setting.id != "model":
             _check(value, setting.options, what=what)
     await _SETTERS[setting_id](opened, value)
 
@@ -104,11 +103,12 @@ async def choose_mode(opened: OpenSession, mode: str) -> None:
 async def choose_model(opened: OpenSession, model: str) -> None:
     """Switch the model, from the next prompt on. One that is not offered will do, of a provider that can be used.
 
+    The name of a provider alone means its first model.
+
     Raises:
-        InvalidRequest: There is no such provider, or it cannot be used.
+        InvalidRequest: There is no such provider or route, or it cannot be used.
     """
-    _check_model(opened, model, models(opened))
-    await opened.session.change(model=model)
+    await opened.session.change(model=_full_name(opened, model))
 
 
 async def _choose_thought_level(opened: OpenSession, level: Chosen) -> None:
@@ -136,7 +136,8 @@ def models(opened: OpenSession) -> Sequence[Option]:
         Option(value=name, name=label, description=text) for name, label, text in available_models(opened.settings)
     ]
     if all(option.value != current for option in options):
-        options.insert(0, Option(value=current, name=current))
+        about = OWN_CHOICE if current.endswith(f"/{PLUGIN_DEFAULT}") else None
+        options.insert(0, Option(value=current, name=current, description=about))
     return options
 
 
@@ -167,12 +168,16 @@ def _thought_level(opened: OpenSession) -> str:
     return level if isinstance(level, str) and level in _EFFORTS else "default"
 
 
-def _check_model(opened: OpenSession, model: str, offered: Sequence[Option]) -> None:
+def _full_name(opened: OpenSession, model: str) -> str:
     """A list shows some of what there is: any `provider/model` may be typed, if that provider has all it needs."""
-    provider, _, name = model.partition("/")
-    if name and any(card.name == service_called(provider) for card in usable(opened.settings)):
-        return
-    _check(model, offered, what="model")
+    if not model or any(option.value == model for option in models(opened)):
+        _check(model, models(opened), what="model")
+        return model
+    try:
+        choice = resolve(opened.settings, model=model)
+    except ClawError as error:
+        raise InvalidRequest(f"there is no model {model!r} to choose: {error.message}") from error
+    return model if "/" in model else choice.name
 
 
 def _check(value: str, options: Sequence[Option], *, what: str) -> None:

@@ -51,7 +51,7 @@ def test_a_provider_that_works_is_described(server: ModelServer, tmp_path: Path)
     assert done.returncode == 0, done
     checks = checks_of(done)
     assert list(checks) == ["address", "key", "answer", "tools", "images", "window"]
-    assert "work/small says 'pong': 2 pieces, first after" in checks["answer"]["detail"]
+    assert "work/small says 'pong': arrived in 2 reads, first after" in checks["answer"]["detail"]
     assert "tokens in" in checks["answer"]["detail"]
     assert checks["tools"]["detail"] == "called natively"
     assert "hush" not in done.stdout + done.stderr

@@ -24,11 +24,11 @@ NOT_AN_ADDRESS = "must be an address with http:// or https://, as in http://127.
             'config.toml:2: limits.max_requests: unknown key; did you mean "max_turn_requests"?',
         ),
         ('mode = "aks"', 'config.toml:1: mode: must be one of plan, ask, edit, auto; did you mean "ask"?'),
-        ("model = 3", "config.toml:1: model: must be a valid string"),
-        ("providers = 3", "config.toml:1: providers: must be a valid dictionary"),
+        ("model = 3", 'config.toml:1: model: must be text in quotes, as in "text"'),
+        ("providers = 3", "config.toml:1: providers: must be a table of keys and values"),
         (
             "[providers.a]\noptions = {max_tokens = true}",
-            "config.toml:2: providers.a.options.max_tokens: must be a valid integer",
+            "config.toml:2: providers.a.options.max_tokens: must be a whole number",
         ),
         (
             "[providers.a]\ntimeout = nan",
@@ -36,7 +36,7 @@ NOT_AN_ADDRESS = "must be an address with http:// or https://, as in http://127.
         ),
         (
             "[limits]\nmax_turn_requests = 0",
-            "config.toml:2: limits.max_turn_requests: must be greater than or equal to 1",
+            "config.toml:2: limits.max_turn_requests: must be at least 1",
         ),
         (
             '[providers."a/b"]',
@@ -50,7 +50,10 @@ NOT_AN_ADDRESS = "must be an address with http:// or https://, as in http://127.
             '[providers.a]\nbase_url = "localhost:8080"',
             f"config.toml:2: providers.a.base_url: {NOT_AN_ADDRESS}",
         ),
-        ("[permissions]\ndeny = [\n 'x',\n 3]", "config.toml:2: permissions.deny: must be a valid string"),
+        (
+            "[permissions]\ndeny = [\n 'x',\n 3]",
+            'config.toml:2: permissions.deny: must be text in quotes, as in "text"',
+        ),
         ("mode = \n", "config.toml:1:8: not TOML: Invalid value; the file is ignored"),
         ("a = 1\na = 2", "config.toml:2: not TOML: Cannot overwrite a value; the file is ignored"),
         ('a = "', "config.toml:1: not TOML: Unterminated string; the file is ignored"),
@@ -148,7 +151,8 @@ def examine(octets: bytes) -> None:
         assert document.text()
         return
     assert isinstance(document, TomlDocument)
-    config, findings = check(document)
+    checked = check(document)
+    config, findings = checked.config, checked.findings
     assert isinstance(config, ConfigFile)
     lines = octets.count(b"\n") + 1
     assert all(finding.line is None or 1 <= finding.line <= lines for finding in findings)

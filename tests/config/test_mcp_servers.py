@@ -62,7 +62,7 @@ def test_a_variable_that_is_not_set_is_named(desk: Desk) -> None:
         ('[mcp.a]\nurl = "ftp://x/"', "config.toml:2: mcp.a.url: must be an address with http:// or https://"),
         ('[mcp.a]\ncommand = "x"\nenv = { PORT = 8080 }', "config.toml:3: mcp.a.env.PORT: must be text"),
         ('[mcp.a]\ncommand = "x"\ntimeot = 3', 'mcp.a.timeot: unknown key; did you mean "timeout"?'),
-        ('[mcp.a]\ncommand = "x"\ntimeout = 0', "mcp.a.timeout: must be greater than 0"),
+        ('[mcp.a]\ncommand = "x"\ntimeout = 0', "mcp.a.timeout: must be more than 0"),
         ('[mcp."a b"]\ncommand = "x"', "mcp.a b: an MCP server's name is made of letters"),
     ],
 )

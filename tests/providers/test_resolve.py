@@ -152,9 +152,9 @@ def test_a_model_that_cannot_be_asked_says_what_to_write(text: str, model: str, 
 
 
 def test_an_unknown_kind_names_the_nearest(tmp_path: Path) -> None:
-    choice = resolve(configured(tmp_path, '[providers.a]\nkind = "opena"\n'), model="a/x")
+    settings = configured(tmp_path, '[providers.a]\nkind = "opena"\n')
     with pytest.raises(ConfigError, match='unknown kind "opena"; did you mean "openai"'):
-        resilient(choice)
+        resolve(settings, model="a/x")
 
 
 def test_configured_sampling_travels_with_the_choice(tmp_path: Path) -> None:
