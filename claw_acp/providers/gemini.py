@@ -25,7 +25,7 @@ class GeminiProvider(HttpProvider):
     """A service at its base URL (without `/v1beta`), authorized by API key, which is never part of an address."""
 
     def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
-        address = setup.base_url.removesuffix(VERSION)  # people write it both ways
+        address = setup.base_url.rstrip("/").removesuffix(VERSION)  # people write it both ways
         super().__init__(
             replace(setup, base_url=address),
             base_url=DEFAULT_BASE_URL,

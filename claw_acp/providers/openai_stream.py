@@ -1,5 +1,6 @@
 """The answer of a chat completions service, from the bytes of its stream."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,6 +15,7 @@ from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.openai_reasoning import ReasoningDetails
 from claw_acp.providers.openai_request import EXTRA
 from claw_acp.providers.streaming import empty_answer, interrupted
+from claw_acp.providers.surrogates import Pairs, mended
 from claw_acp.providers.think_tags import ThinkTags
 from claw_acp.providers.wire import items_at, malformed, number_at, object_at, parsed, text_at
 
@@ -46,7 +48,9 @@ class OpenAIStream:
         self._secrets = secrets
         self._decoder = SseDecoder(provider=provider)
         self._text: list[str] = []
+        self._text_pairs = Pairs()
         self._thinking: list[str] = []
+        self._thought_pairs = Pairs()
         self._calls: list[_CallInProgress] = []
         self._open_calls: dict[int, _CallInProgress] = {}
         self._tags: ThinkTags | None = ThinkTags()  # None as soon as there is nothing to look for
@@ -131,12 +135,16 @@ class OpenAIStream:
             self._finished(finish, events)
 
     def _say(self, text: str, events: list[StreamEvent]) -> None:
-        self._text.append(text)
-        events.append(TextChunk(text=text))
+        text = self._text_pairs.feed(text)
+        if text:
+            self._text.append(text)
+            events.append(TextChunk(text=text))
 
     def _think(self, text: str, events: list[StreamEvent]) -> None:
-        self._thinking.append(text)
-        events.append(ThoughtChunk(text=text))
+        text = self._thought_pairs.feed(text)
+        if text:
+            self._thinking.append(text)
+            events.append(ThoughtChunk(text=text))
 
     def _content(self, content: JsonValue, events: list[StreamEvent]) -> None:
         """Text; or, as Mistral's reasoning models send it, a list of text and thinking parts."""
@@ -168,6 +176,8 @@ class OpenAIStream:
         """The answer is whole: what was held back is let go, and what must be kept with the thinking closes it."""
         if self._tags is not None:
             self._untagged(self._tags, self._tags.finish(), events)
+        self._think(self._thought_pairs.finish(), events)
+        self._say(self._text_pairs.finish(), events)
         if self._details is not None and self._finish is None:
             block = self._details.block("")
             if block is not None:
@@ -180,9 +190,9 @@ class OpenAIStream:
         call = self._addressed(fragment.get("index"), call_id=call_id, name=name)
         call.id = call.id or call_id
         call.name = call.name or name
-        arguments = text_at(function, "arguments")
-        if arguments:
-            call.arguments.append(arguments)
+        arguments = function.get("arguments")
+        if arguments:  # an object in the place of its text is taken as one
+            call.arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
         extra = fragment.get(EXTRA)  # Google's thought signatures, to be sent back untouched
         if extra is not None:
             call.extra = {EXTRA: extra}
@@ -204,7 +214,7 @@ class OpenAIStream:
     def _call(self, call: _CallInProgress) -> ToolCall:
         if not call.name:
             raise malformed("a tool call without a name", provider=self._provider)
-        arguments = "".join(call.arguments) or "{}"
+        arguments = mended("".join(call.arguments)) or "{}"
         call_id = call.id or new_id("call", clock=self._clock)
         return ToolCall(id=call_id, name=call.name, arguments=arguments, extra=call.extra)
 

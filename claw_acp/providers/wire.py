@@ -9,6 +9,8 @@ from claw_acp.core.errors import MalformedReply, RequestRejected
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
 
+LARGEST_COUNT = 2**53  # up to here every reader of JSON has the same number; no count of tokens comes near
+
 _NO_OBJECT: JsonObject = {}
 _FENCE_ESCAPE = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\n": " "})
 
@@ -113,9 +115,17 @@ def text_at(value: JsonObject, key: str) -> str:
 
 
 def number_at(value: JsonObject, key: str) -> int:
-    """The whole number at `key`; 0 for anything else."""
-    found = value.get(key)
-    return found if isinstance(found, int) else 0
+    """The count at `key`; 0 for anything else, see `counted`."""
+    return counted(value.get(key))
+
+
+def counted(value: JsonValue) -> int:
+    """A whole number from 0 to `LARGEST_COUNT`, also where it is written as `10.0`; 0 for anything else."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 <= value <= LARGEST_COUNT else 0
 
 
 def items_at(value: JsonObject, key: str) -> Sequence[JsonValue]:

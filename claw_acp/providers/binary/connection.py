@@ -6,6 +6,7 @@ piece of an answer is handed from task to task.
 """
 
 import logging
+from collections.abc import Mapping
 from itertools import count
 
 import anyio
@@ -17,6 +18,7 @@ from claw_acp.providers.binary.child import Child
 from claw_acp.providers.binary.failures import Failures, again
 from claw_acp.providers.binary.replies import Reply, Unreadable, read_object, read_reply
 from claw_acp.providers.binary.request import line, request_line
+from claw_acp.providers.surrogates import Pairs
 from claw_acp.rpc.framing import Frame, LineSplitter, Oversized
 
 ANSWER_LIMIT = 32 * 1024 * 1024  # bytes of one line, and of all pieces of one answer
@@ -48,6 +50,7 @@ class Call:
         self.woken = anyio.Event()
         self.heard = 0  # bytes of pieces
         self._pieces: list[Piece] = []
+        self._pairs: Mapping[type[Piece], Pairs] = {TextChunk: Pairs(), ThoughtChunk: Pairs()}
 
     @property
     def settled(self) -> bool:
@@ -61,7 +64,9 @@ class Call:
 
     def add(self, piece: Piece) -> None:
         """One more piece of the answer; adjacent ones that nobody has taken yet travel together."""
-        self._pieces.append(piece)
+        text = self._pairs[type(piece)].feed(piece.text)
+        if text:
+            self._pieces.append(piece if text is piece.text else type(piece)(text=text))
 
     def take(self) -> list[Piece]:
         """The pieces that came since the last time, adjacent ones of a kind as one."""

@@ -14,6 +14,8 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import Value
 from claw_acp.providers.binary.failures import Failures
+from claw_acp.providers.surrogates import mended
+from claw_acp.providers.wire import counted
 
 _STOPS: Mapping[object, ModelStop] = {
     "end": "end", "tool_calls": "tool_calls", "max_tokens": "max_tokens", "refusal": "refusal"
@@ -104,9 +106,9 @@ def read_response(result: JsonValue) -> ChatResponse:
     thinking = result.get("reasoning")
     stop = result.get("stopReason")
     return ChatResponse(
-        text=content,
+        text=mended(content),
         tool_calls=calls,
-        reasoning=(Reasoning(text=thinking),) if isinstance(thinking, str) and thinking else (),
+        reasoning=(Reasoning(text=mended(thinking)),) if isinstance(thinking, str) and thinking else (),
         usage=_usage(result.get("usage")),
         stop=_STOPS.get(stop if isinstance(stop, str) else None, "tool_calls" if calls else "end"),
     )
@@ -158,7 +160,7 @@ def _usage(value: JsonValue) -> Usage | None:
     counts = [value.get(key, 0) for key in ("input_tokens", "output_tokens")]
     if not all(_unsigned(count) for count in counts):
         raise Unreadable("the counters of `usage` must be unsigned integers")
-    sent, received = cast("list[int]", counts)
+    sent, received = map(counted, counts)
     return Usage(input_tokens=sent, output_tokens=received)
 
 

@@ -1,0 +1,30 @@
+"""Characters that a model server cut in two: JSON writes those beyond U+FFFF as pairs, and a piece may end in one."""
+
+
+class Pairs:
+    """Pieces of one text: the first half of a pair waits for the second; a half without its other is U+FFFD."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """What of the text so far is whole and new."""
+        if not self._held and text.isascii():  # which costs nothing, and most pieces are
+            return text
+        text = self._held + text
+        self._held = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        return mended(text[:-1] if self._held else text)
+
+    def finish(self) -> str:
+        """What the text ends with, once no more comes."""
+        held, self._held = self._held, ""
+        return "\ufffd" if held else ""
+
+
+def mended(text: str) -> str:
+    """The text with its pairs joined, and U+FFFD for halves; itself, where there are none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
