@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 CHARACTERS: Final = 4  # a token, in most languages and in code; short of the truth rather than beyond it in others
 PICTURE: Final = 1500  # tokens
 ANSWER: Final = 1000  # tokens of an ordinary answer; to expect the longest possible one would be to ask far too early
+MOST_TOKENS: Final = 10**8  # of one sort, in one request; beyond any window, and sums of many still fit the ledger
 _ONE: Final = Usage(input_tokens=1, output_tokens=1)
 
 
@@ -98,6 +99,7 @@ class Billing:
             model: Who took them (`provider/model`); empty: who was asked.
         """
         model = model or self._model
+        usage = None if usage is None else plausible(usage)
         cost = self._price(model, usage or _ONE)
         if usage is None and cost:
             cost = None
@@ -119,7 +121,7 @@ class Billing:
             model: Who answered, if it was another than was asked: `provider/model`.
             size: The window of the model.
         """
-        before = self._session.history.usage
+        usage, before = plausible(usage), self._session.history.usage
         total = from_dollars(0.0 if before is None or before.total is None else before.total) + self._known
         return UsageChanged(
             item=item,
@@ -130,6 +132,21 @@ class Billing:
             cost=None if self._cost is None else to_dollars(self._cost),
             total=to_dollars(total) if total else None,
         )
+
+
+def plausible(usage: Usage) -> Usage:
+    """What a service said, as far as a request can have taken it: it may say anything."""
+    return Usage(
+        input_tokens=_count(usage.input_tokens),
+        output_tokens=_count(usage.output_tokens),
+        cached_read_tokens=_count(usage.cached_read_tokens),
+        cached_write_tokens=_count(usage.cached_write_tokens),
+        thought_tokens=_count(usage.thought_tokens),
+    )
+
+
+def _count(said: int) -> int:
+    return max(0, min(said, MOST_TOKENS))
 
 
 def expected_usage(

@@ -30,16 +30,14 @@ COMPLETE: Final = "complete"
 LEFT: Final = "left"
 FILE_LIMIT: Final = 64 * 1024 * 1024  # bytes of a file that is replayed
 EXCHANGE_LIMIT: Final = 16 * 1024 * 1024  # bytes of one answer that are recorded; the rest is left out
-WRITE_TIMEOUT: Final = 2.0  # seconds for one line; a disk that hangs must not hold the conversation
+WRITE_TIMEOUT: Final = 0.5  # seconds for one line; within those that closing a connection may take
 SHOWN: Final = 60  # characters of each side of a difference
 
 _HOLD_IT_AGAIN: Final = (
     "Hold the conversation that was recorded, in the same folder and with the same tools, or take `replay` out of the "
     "configuration."
 )
-_KEPT_HEADERS: Final = frozenset(
-    {"content-type", "content-encoding", "retry-after", "retry-after-ms", "request-id", "x-request-id"}
-)
+_KEPT_HEADERS: Final = frozenset({"content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"})
 _OWN_ID = re.compile(r"\b(ses|msg|call|turn)_[0-9a-hjkmnp-tv-z]{26}\b")
 
 log = logging.getLogger(__name__)
@@ -74,12 +72,16 @@ class Recorder:
         """Write one exchange, in a thread. What goes wrong is logged and kept in `trouble`, never raised."""
         write = partial(_append, self._path, exchange, secrets=self._secrets)
         reason = f"no answer from the disk within {WRITE_TIMEOUT:g} s"
-        with anyio.move_on_after(WRITE_TIMEOUT):
-            try:
+        try:
+            with anyio.move_on_after(WRITE_TIMEOUT):
                 await to_thread.run_sync(write, abandon_on_cancel=True)
                 reason = ""
-            except OSError as error:
-                reason = error.strerror or str(error)
+        except OSError as error:
+            reason = error.strerror or str(error)
+        finally:
+            self._note(reason)
+
+    def _note(self, reason: str) -> None:
         self.trouble = f"The exchange could not be recorded in {self._path}: {reason}." if reason else ""
         if reason:
             log.warning("exchange not recorded", extra={"path": str(self._path), "reason": reason})

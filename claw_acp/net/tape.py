@@ -1,6 +1,7 @@
 """Records the exchanges of one service, or plays recorded ones in its place (see `cassette`). For `HttpService`."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Final
 
 import httpx
@@ -58,7 +59,8 @@ class Tape:
             raise
         assert isinstance(response.stream, httpx.AsyncByteStream)
         exchange = replace(exchange, status=response.status_code, headers=headers_of(response.headers))
-        response.stream = _Recorded(response.stream, exchange=exchange, recorder=self._recorder)
+        encoding = response.headers.get("content-encoding", "")
+        response.stream = _Recorded(response.stream, exchange=exchange, recorder=self._recorder, encoding=encoding)
         return response
 
     def trouble(self) -> str:
@@ -72,8 +74,11 @@ class Tape:
 class _Recorded(httpx.AsyncByteStream):
     """A body that is kept when it was read, or left."""
 
-    def __init__(self, body: httpx.AsyncByteStream, *, exchange: Exchange, recorder: Recorder) -> None:
+    def __init__(
+        self, body: httpx.AsyncByteStream, *, exchange: Exchange, recorder: Recorder, encoding: str = ""
+    ) -> None:
         self._body = body
+        self._encoding = encoding
         self._exchange = exchange
         self._recorder = recorder
         self._pieces: list[bytes] = []
@@ -97,7 +102,21 @@ class _Recorded(httpx.AsyncByteStream):
         await self._body.aclose()
         if not self._kept:
             self._kept = True
-            await self._recorder.keep(replace(self._exchange, pieces=tuple(self._pieces), end=self._end))
+            pieces = tuple(self._pieces) if self._encoding in {"", "identity"} else self._decoded()
+            await self._recorder.keep(replace(self._exchange, pieces=pieces, end=self._end))
+
+    def _decoded(self) -> tuple[bytes, ...]:
+        """What was compressed, for a secret is not seen in that; as far as it can be read."""
+        body = httpx.Response(200, headers={"content-encoding": self._encoding}, content=iter(self._pieces))
+        decoded: list[bytes] = []
+        size = 0
+        with suppress(httpx.DecodingError):
+            for piece in body.iter_bytes():
+                decoded.append(piece)
+                size += len(piece)
+                if size >= EXCHANGE_LIMIT:
+                    break
+        return tuple(decoded)
 
 
 class _Played(httpx.AsyncByteStream):

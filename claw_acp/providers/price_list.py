@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ class PriceList:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._known: dict[str, Price | None] = {}
+        self._cards = provider_cards(settings)
 
     def price(self, name: str) -> Price | None:
         """The price of `provider/model`; None when it is not known."""
@@ -38,16 +40,29 @@ class PriceList:
         return None if price is None else cost_of(usage, price)
 
     def _find(self, name: str) -> Price | None:
-        provider, _, model = name.partition("/")
-        own = self._settings.prices.get(name) or self._settings.prices.get(f"{provider}/*")
+        provider, model = self._called(name)
+        card = self._cards.get(provider)
+        if card is not None and card.section.replay is not None:
+            return FREE
+        own = self._own.get((provider, model)) or self._own.get((provider, "*"))
         if own is not None:
             return _price_of(own)
-        card = provider_cards(self._settings).get(provider)
         if card is None:
             return None
         if card.kind in _BUILT_IN or _costs_nothing(card, model):
             return FREE
         return _vendor_price(_ROWS.get(provider, {}), model) if card.at_home and not card.overridden else None
+
+    @cached_property
+    def _own(self) -> Mapping[tuple[str, str], PriceSection]:
+        """The user's prices, with services by their own names."""
+        return {self._called(name): price for name, price in self._settings.prices.items()}
+
+    def _called(self, name: str) -> tuple[str, str]:
+        """The provider's own name, for it may have others, and the model."""
+        provider, _, model = name.partition("/")
+        card = self._cards.get(provider)
+        return (provider if card is None else card.name), model
 
 
 def _price_of(price: PriceSection) -> Price:

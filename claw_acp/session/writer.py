@@ -200,7 +200,7 @@ class Writer:
     async def _explain(self, session: str, error: StoreRefused) -> ClawError:
         """A missing session is the usual reason: someone deleted it meanwhile."""
         try:
-            if not await self._database.read("SELECT 1 FROM session WHERE id = ?", (session,)):
+            if session and not await self._database.read("SELECT 1 FROM session WHERE id = ?", (session,)):
                 return SessionNotFound(session, f"session {session} was deleted")
         except StoreError as trouble:
             return trouble

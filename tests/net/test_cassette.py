@@ -1,7 +1,9 @@
 """Recorded exchanges: what is in the file and what never is, and what comes out of it again."""
 
+import gzip
 import json
 import stat
+import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claw_acp.contracts.provider import ChatRequest, Provider, StreamEvent, TextChunk
+from claw_acp.contracts.provider import ChatRequest, Provider, Remark, StreamEvent, TextChunk
 from claw_acp.contracts.provider_setup import Cassette, ProviderSetup
 from claw_acp.core.errors import (
     MalformedReply,
@@ -33,6 +35,7 @@ from tests.support.model_replies import Call, Cut, Family, HangUp, Raw, Say, Sta
 from tests.support.model_server import ModelServer, refusing_address
 
 KEY = 'sk-te"st-0123456789abcdef'
+NEVER = "team-secret-token"
 NOWHERE = "http://127.0.0.1:9/v1"
 
 
@@ -241,6 +244,35 @@ async def test_what_cannot_be_written_costs_a_line_in_the_log_and_never_the_answ
         async with aclosing(recording("openai", server, path)) as provider:
             assert await provider.simple_chat("test-model", "hi") == "Hello."
     assert caplog.text.count("exchange not recorded") == 3
+
+
+async def test_a_disk_that_hangs_is_told_of_once(
+    server: ModelServer, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = threading.Event()
+    monkeypatch.setattr(cassette, "_append", lambda *_, **__: released.wait(10))
+    server.always(Say(text=("Hello.",)))
+    try:
+        async with aclosing(recording("openai", server, file)) as provider:
+            answers = [[event async for event in provider.stream(asking())] for _ in range(2)]
+    finally:
+        released.set()
+    remarks = [[event.text for event in answer if isinstance(event, Remark)] for answer in answers]
+    assert [len(texts) for texts in remarks] == [1, 0]
+    assert "no answer from the disk" in remarks[0][0]
+
+
+async def test_a_compressed_answer_is_recorded_as_what_it_says_without_its_secrets(
+    server: ModelServer, file: Path
+) -> None:
+    said = f"data: {json.dumps({'choices': [{'delta': {'content': 'key ' + NEVER}}]})}\n\ndata: [DONE]\n\n"
+    server.will_reply(Raw(pieces=[gzip.compress(said.encode())], headers={"content-encoding": "gzip"}))
+    with suppress(StreamInterrupted):
+        await heard(recording("openai", server, file))
+    [line] = file.read_text().splitlines()
+    response = json.loads(line)["response"]
+    assert response["pieces"] == [said.replace(NEVER, MASK)]
+    assert "content-encoding" not in response["headers"]
 
 
 async def test_a_request_that_was_not_recorded_is_refused_with_the_nearest_that_was(
