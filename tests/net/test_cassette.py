@@ -250,7 +250,11 @@ async def test_a_disk_that_hangs_is_told_of_once(
     server: ModelServer, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     released = threading.Event()
-    monkeypatch.setattr(cassette, "_append", lambda *_, **__: released.wait(10))
+
+    def hanging(*_: object, **__: object) -> None:
+        released.wait(10)
+
+    monkeypatch.setattr(cassette, "_append", hanging)
     server.always(Say(text=("Hello.",)))
     try:
         async with aclosing(recording("openai", server, file)) as provider:
@@ -269,7 +273,7 @@ async def test_a_compressed_answer_is_recorded_as_what_it_says_without_its_secre
     server.will_reply(Raw(pieces=[gzip.compress(said.encode())], headers={"content-encoding": "gzip"}))
     with suppress(StreamInterrupted):
         await heard(recording("openai", server, file))
-    [line] = file.read_text().splitlines()
+    [line] = (await anyio.Path(file).read_text()).splitlines()
     response = json.loads(line)["response"]
     assert response["pieces"] == [said.replace(NEVER, MASK)]
     assert "content-encoding" not in response["headers"]
