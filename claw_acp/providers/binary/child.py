@@ -98,6 +98,8 @@ class Child:
         for index, piece in enumerate(self._unsent):
             if piece is data and (index or not self._begun):
                 del self._unsent[index]
+                if not self._unsent:
+                    self._all_sent()
                 return True
         return False
 
@@ -135,9 +137,7 @@ class Child:
             if key.fd == self._stdin:
                 self._flush()
                 if not self._unsent:
-                    self._forget_descriptor(self._stdin)
-                    if self._input_ends:
-                        self._close_stdin()
+                    self._all_sent()
             elif key.fd == self._stdout:
                 printed = self._read(self._stdout)
             else:
@@ -166,6 +166,11 @@ class Child:
             self.write_error = error
             self._unsent.clear()
             self._begun = 0
+
+    def _all_sent(self) -> None:
+        self._forget_descriptor(self._stdin)
+        if self._input_ends:
+            self._close_stdin()
 
     def _read(self, descriptor: int) -> bytes:
         try:

@@ -106,10 +106,8 @@ class Failures:
         return ProviderTimeout(f"Provider plugin '{self.name}' timed out after {self._timeout:g}s", provider=self.name)
 
     def exited(self, code: int, *, said: str) -> ProviderUnavailable:
-        """It ended without an answer; a negative code is a signal, as `subprocess` has it."""
-        detail = self.clean(said)
-        if code < 0:
-            detail = f"ended by {_signal_name(-code)}" + (f"; {detail}" if detail else "")
+        """It ended without an answer; a negative code is a signal, and named if nothing was said."""
+        detail = self.clean(said) or (f"ended by {_signal_name(-code)}" if code < 0 else "")
         return self._unavailable(f"Provider plugin '{self.name}' exited with code {max(code, -1)}: {detail}")
 
     def left(self, code: int, *, said: str) -> ProviderUnavailable:

@@ -3,6 +3,8 @@
 Earlier lines of its output are free for whatever it likes to say.
 """
 
+import anyio
+
 from claw_acp.contracts.provider import ChatRequest, ChatResponse
 from claw_acp.contracts.provider_setup import Program
 from claw_acp.core.errors import ProviderError
@@ -15,6 +17,7 @@ from claw_acp.rpc.framing import Frame, LineSplitter, Oversized
 from claw_acp.workspace.output_tail import OutputTail
 
 ANSWER_LIMIT = 32 * 1024 * 1024  # bytes of the line that holds the answer
+LEAVING_SECONDS = 0.5  # from the end of its output to its own end; past that it is ended
 STDOUT_KEPT = 64 * 1024  # bytes; what a failed program printed, where it did not complain on stderr
 
 
@@ -66,21 +69,25 @@ async def ask_once(
         try:
             child.send(asked)
             child.end_input()
-            while not child.gone:
+            while not (child.gone or child.silent):
                 printed.add(await child.step())
+            with anyio.move_on_after(LEAVING_SECONDS):
+                while not child.gone:
+                    printed.add(await child.step())
+            code = child.exit_code
         finally:
             await child.destroy()
-        return _answer(printed, child=child, failures=failures), printed
+        return _answer(printed, code=code, child=child, failures=failures), printed
     raise AssertionError("a deadline that has passed is an error")  # pragma: no cover
 
 
-def _answer(printed: Printed, *, child: Child, failures: Failures) -> ChatResponse:
+def _answer(printed: Printed, *, code: int | None, child: Child, failures: Failures) -> ChatResponse:
     last = printed.last_line()
     reply = _reply(last, failures=failures)
     if isinstance(reply, Reply) and reply.error is not None:
         raise reply.error.to_error(failures)
-    if child.exit_code:
-        raise failures.exited(child.exit_code, said=child.complaints.strip() or printed.end())
+    if code:
+        raise failures.exited(code, said=child.complaints.strip() or printed.end())
     if child.read_error is not None:
         raise failures.process_error(child.read_error) from child.read_error
     if reply is None and child.write_error is not None:

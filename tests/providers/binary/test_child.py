@@ -31,6 +31,23 @@ async def test_what_was_not_begun_can_be_taken_back() -> None:
     await child.destroy()
 
 
+async def test_more_can_be_sent_after_the_last_piece_that_waited_was_taken_back() -> None:
+    child = await start_child(shell("exec sleep 1000"), failures=FAILURES)
+    last = b""
+    while not child.backlog:
+        last = b"x" * 3000
+        child.send(last)
+    assert child.unsend(last)
+    assert not child.backlog
+    child.send(last)
+    assert child.backlog
+    child.end_input()
+    assert child.unsend(last)
+    child.send(b"too late")
+    assert not child.backlog
+    await child.destroy()
+
+
 async def test_all_that_was_sent_arrives_in_order() -> None:
     child = await start_child(shell("sleep 0.01; exec cat"), failures=FAILURES)
     pieces = [bytes([65 + index]) * 200_000 for index in range(5)]

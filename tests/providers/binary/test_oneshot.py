@@ -39,6 +39,10 @@ async def failure(provider: BinaryProvider, request: ChatRequest | None = None) 
     return caught.value
 
 
+def shell(script: str) -> BinaryProvider:
+    return provider_of(Program(command="/bin/sh", args=("-c", script), protocol="oneshot"))
+
+
 # ------------------------------------------------------------------ the request
 
 
@@ -200,6 +204,17 @@ async def test_what_the_settings_give_a_plugin_is_never_shown() -> None:
     secret = "the-licence-of-example"
     mine = program(ONESHOT, "exits", "3", secret, protocol="oneshot", env={"LICENCE": secret})
     assert secret not in (await failure(provider_of(mine))).message
+
+
+async def test_what_a_program_said_before_a_signal_is_all_that_is_shown() -> None:
+    error = await failure(shell("echo boom >&2; kill -9 $$"))
+    assert error.message == "Provider plugin 'mine' exited with code -1: boom"
+
+
+async def test_a_program_that_closed_its_output_is_not_waited_for() -> None:
+    assert (await failure(shell("exec >&-; exec sleep 1000"))).message == "Provider plugin 'mine' produced no output"
+    said = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": "hello"}})
+    assert (await shell(f"echo '{said}'; exec >&-; exec sleep 1000").chat(saying("hi"))).text == "hello"
 
 
 async def test_silence_is_an_error_of_its_own() -> None:
