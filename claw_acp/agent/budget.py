@@ -136,7 +136,7 @@ class BudgetGuard:
             await self._session.publish(notice)
 
     async def _ask(self, passed: Sequence[Budget], expected: int | None) -> None:
-        reason = _reason(passed, expected)
+        reason, keys = _reason(passed, expected), [self._key(budget) for budget in passed]  # days end; people take time
         call_id = new_id("call", clock=self._clock)
         label = _LASTING[passed[0].name] if len(passed) == 1 else "Go on, as long as these budgets run"
         question = PermissionQuestion(
@@ -162,7 +162,7 @@ class BudgetGuard:
             unknown = " by a request whose price is not known" if expected is None else ""
             raise BudgetReached(f"Stopped before {_passed(passed)}{unknown}; {_advice(passed)}")
         if choice.id != _ONCE.id:
-            self._memory.allowed.update(self._key(budget) for budget in passed)
+            self._memory.allowed.update(keys)
 
     async def _show(self, event: ToolCallChanged) -> None:
         """Passing, and never kept: the question is no part of the conversation, and no model must see it."""

@@ -14,6 +14,7 @@ from claw_acp.core.value import Value
 from claw_acp.providers.guided_calls import read_calls
 
 LONGEST_GAP = 200  # characters between a marker and its object, or of the first line of a block of code
+LONGEST_READ = 4096  # characters read at once: each line costs a copy of what is behind it
 INDENT = 3  # spaces; with more a line is code in Markdown
 
 
@@ -55,7 +56,10 @@ class GuidedReader:
 
     def feed(self, text: str) -> str:
         """Take the next piece; returns what of it, and of earlier ones, is text to be seen."""
-        return self._read(text, final=False)
+        if len(text) <= LONGEST_READ:
+            return self._read(text, final=False)
+        pieces = (text[start : start + LONGEST_READ] for start in range(0, len(text), LONGEST_READ))
+        return "".join([self._read(piece, final=False) for piece in pieces])
 
     def finish(self) -> str:
         """The answer is over: returns the rest of its text. A call without a closing marker counts if it is whole."""

@@ -10,7 +10,7 @@ from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.core.errors import InvalidArguments
 from claw_acp.core.messages import Message, TextPart, ToolCall
 from claw_acp.providers.guided_calls import UNNAMED, written_call, written_result
-from claw_acp.providers.guided_stream import GuidedReader
+from claw_acp.providers.guided_stream import LONGEST_READ, GuidedReader
 
 BODY = '{"name": "read_file", "arguments": {"path": "a.py"}}'
 CALL = f"<tool_call>\n{BODY}\n</tool_call>"
@@ -126,6 +126,14 @@ def test_a_call_that_cannot_be_read_goes_back_with_arguments_that_are_no_object(
 def test_a_call_without_a_name_or_with_an_impossible_one_is_unnamed() -> None:
     for body in ("{}", '{"name": ""}', '{"name": 5}', '{"name": "a\\nb", "arguments": {}}'):
         assert read(f"<tool_call>{body}</tool_call>")[1][0].name == UNNAMED
+
+
+def test_a_call_is_found_where_a_large_piece_is_read_in_parts() -> None:
+    for before in range(LONGEST_READ - len(CALL) - 2, LONGEST_READ + 2):
+        reader = GuidedReader(new_id=lambda: "id")
+        text = "x" * before + "\n"
+        assert reader.feed(text + CALL) + reader.finish() == text
+        assert [call.name for call in reader.calls] == ["read_file"]
 
 
 def test_line_breaks_in_strings_are_forgiven() -> None:
