@@ -23,6 +23,7 @@ from claw_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
     RequestRejected,
+    ServiceMisconfigured,
     StreamInterrupted,
 )
 from claw_acp.core.secret import Secret
@@ -265,7 +266,7 @@ FAILURES: list[tuple[Reply, type[ClawError], str]] = [
     (failure(500, LONG), ProviderUnavailable, "sorry"),
     (failure(529, {"error": {"type": "overloaded_error", "message": "Overloaded"}}), ProviderUnavailable, "Overloaded"),
     (failure(502, "<html><body>Bad</body></html>"), ProviderUnavailable, r"\(test-model, HTTP 502\)\. Try again"),
-    (failure(307, "", headers={"location": "http://127.0.0.1:1/"}), RequestRejected, "answered with a redirect"),
+    (failure(307, "", headers={"location": "http://127.0.0.1:1/"}), ServiceMisconfigured, "answered with a redirect"),
     (failure(200, {"error": {"message": "no GPU"}}), ProviderUnavailable, "no GPU"),
     (failure(200, {"choices": []}), MalformedReply, "one JSON document instead of a stream"),
     (Raw(pieces=[b"<html>"], content_type="text/html;charset=utf8"), MalformedReply, "a web page instead of a stream"),
