@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ProviderError
+from claw_acp.core.errors import MalformedReply, ProviderError
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Reasoning, ToolCall, Usage
@@ -41,7 +41,10 @@ class OllamaStream:
     def response(self) -> ChatResponse:
         """The whole answer."""
         if not self.done:
-            self._events(self._lines.rest())
+            try:
+                self._events(self._lines.rest())
+            except MalformedReply as error:  # the body ended inside a line
+                raise interrupted(self._provider, model=self._model) from error
         if not self.done:
             raise interrupted(self._provider)
         text, thinking = "".join(self._text), "".join(self._thinking)

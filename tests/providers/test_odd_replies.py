@@ -8,13 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.contracts.provider import ChatResponse, TextChunk, ThoughtChunk
-from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.contracts.provider_setup import Program, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.errors import MalformedReply, StreamInterrupted
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Usage
-from claw_acp.providers.binary.connection import Call
+from claw_acp.providers.binary.child import start_child
+from claw_acp.providers.binary.connection import Call, Connection
+from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.replies import read_response
 from claw_acp.providers.gemini import GeminiProvider
+from claw_acp.providers.ollama_stream import OllamaStream
 from claw_acp.providers.openai_stream import OpenAIStream
 from claw_acp.providers.surrogates import Pairs
 from claw_acp.providers.wire import LARGEST_COUNT, counted
@@ -98,3 +102,23 @@ async def test_gemini_s_address_may_be_written_with_its_version_or_a_stroke_at_t
         await provider.models()
         await provider.aclose()
     assert [asked.path for asked in web.asked] == ["/v1beta/models?pageSize=1000"]
+
+
+def test_a_stream_of_ollama_that_ends_inside_a_line_was_interrupted() -> None:
+    stream = OllamaStream(provider="o", model="m", clock=SYSTEM_CLOCK)
+    stream.feed(b'{"message": {"content": "a"}}\n{"message": {"cont')
+    with pytest.raises(StreamInterrupted):
+        stream.response()
+
+
+async def test_an_answer_of_a_plugin_that_is_nested_too_deeply_ends_its_call() -> None:
+    deep = "[" * 100_000
+    script = 'read line; printf \'%s\' \'{"jsonrpc":"2.0","id":1,"result":\'; printf \'%s\\n\' "$1"; exec sleep 1000'
+    failures = Failures("mine", command="sh", timeout=20)
+    child = await start_child(Program(command="/bin/sh", args=("-c", script, "sh", deep)), failures=failures)
+    connection = Connection(child, failures=failures)
+    call = connection.call("chat", {})
+    await connection.wait(call)
+    assert isinstance(call.failure, MalformedReply)
+    assert "nested too deeply" in call.failure.message
+    await connection.abandon()

@@ -6,6 +6,7 @@ piece of an answer is handed from task to task.
 """
 
 import logging
+import re
 from collections.abc import Mapping
 from itertools import count
 
@@ -29,6 +30,8 @@ LAST_LOOKS = 4  # at what it left in its pipe, which holds as much as one look t
 SHUTDOWN_SECONDS = 2.0  # for a plugin to say goodbye and go
 
 METHOD_NOT_FOUND = -32601
+
+_ANSWER = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,\s*"(?:result|error)"')
 
 log = logging.getLogger(__name__)
 
@@ -249,7 +252,7 @@ class Connection:
         try:
             message = read_object(frame)
         except Unreadable as error:
-            self._note_stray(str(error), frame)
+            self._take_unreadable(frame, why=str(error))
             return
         if "method" not in message:
             self._take_reply(message, frame)
@@ -257,6 +260,15 @@ class Connection:
             self._refuse(message)
         elif message["method"] == "chat/delta":
             self._take_delta(message.get("params"), frame)
+
+    def _take_unreadable(self, frame: bytes, *, why: str) -> None:
+        """An answer that says first whose it is ends its call; everything else is only strange."""
+        found = _ANSWER.match(frame)
+        call = self._calls.pop(int(found[1]), None) if found else None
+        if call is None:
+            self._note_stray(why, frame)
+        else:
+            self._fail(call, self._failures.invalid(why, raw=frame[:4096].decode("utf-8", "replace")))
 
     def _take_oversized(self, frame: Oversized) -> None:
         call_id = frame.id_json or b""
