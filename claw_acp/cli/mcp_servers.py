@@ -36,8 +36,6 @@ def _program_problem(entry: McpSection, settings: Settings) -> str | None:
         return None
     if entry.cwd is not None and not entry.cwd.is_dir():
         return f"{entry.cwd} is no directory"
-    if os.sep in entry.command and not entry.command.startswith(os.sep):
-        return None  # counts from the session's directory
     if shutil.which(entry.command, path=settings.environ.get("PATH")):
         return None
     where = "" if os.sep in entry.command else " on the PATH"

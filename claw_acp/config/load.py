@@ -1,6 +1,7 @@
 """Putting the configuration together: defaults, the user's file, the environment, then what the project narrows."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from claw_acp.config.anchor import anchored
@@ -65,10 +66,9 @@ def _combine(
     keys: KeyShelf,
 ) -> Settings:
     config = user.config
-    home = environ.get("HOME", "")
-    configured = {
-        name: _anchored(section, directory=user.file.parent, home=home) for name, section in config.providers.items()
-    }
+    place = partial(_anchored, directory=user.file.parent, home=environ.get("HOME", ""))
+    place_server = partial(_anchored_server, directory=user.file.parent, home=environ.get("HOME", ""))
+    configured = {name: place(section) for name, section in config.providers.items()}
     return Settings(
         model=values.model or config.model,
         mode=values.mode or config.mode,
@@ -81,9 +81,7 @@ def _combine(
         findings=tuple(findings),
         origins={**_origins_of_logins(logins), **user.origins(), **values.origins},
         environ=environ,
-        mcp={
-            name: _anchored_server(entry, directory=user.file.parent, home=home) for name, entry in config.mcp.items()
-        },
+        mcp={name: place_server(entry) for name, entry in config.mcp.items()},
         logins=logins.by_provider,
         keys=keys,
         vision_model=config.vision_model,

@@ -19,7 +19,7 @@ from claw_acp.cli.mcp_servers import server_checks
         ),
         ('url = "https://example.org/mcp"', "ok", "https://example.org/mcp (started with each session)"),
         ('command = "x"\nenabled = false', "ok", "x (switched off)"),
-        ('command = "./server"', "ok", "./server (started with each session)"),
+        ('command = "./server"', "warn", "home/server: there is no program"),
         ('command = "no-such-program"', "warn", "there is no program no-such-program on the PATH"),
         ('command = "/no/such/program"', "warn", "there is no program /no/such/program"),
         (f'command = "{sys.executable}"\ncwd = "/no/where"', "warn", "/no/where is no directory"),

@@ -73,7 +73,7 @@ CASES = (
          (failure(400, _error("context_length_exceeded", "maximum context length is 8192 tokens")),)),
     Case("no such model", "ModelNotFound", ("404", "does not know the model", "Choose another model"),
          (failure(404, _error("not_found_error", "model: gpt-none does not exist")),)),
-    Case("wrong address", "RequestRejected", ("404", "base_url"), (failure(404, "Not Found"),)),
+    Case("wrong address", "ServiceMisconfigured", ("404", "base_url"), (failure(404, "Not Found"),)),
     Case("a web page", "MalformedReply", ("a web page", "base_url"),
          (Raw(pieces=[b"<html>Log in</html>"], content_type="text/html"),)),
 )  # fmt: skip
