@@ -81,7 +81,7 @@ class McpSection(Section):
     """`[mcp.NAME]`: a server of the Model Context Protocol that every session has; `command` or `url` says where.
 
     Attributes:
-        command: The program to run, found on the PATH unless it is a path.
+        command: The program to run: on the PATH, or with a slash a path, relative to the file.
         args: Its arguments.
         env: Variables it gets besides a few of ours.
         cwd: Where it runs; None: in the session's directory.
