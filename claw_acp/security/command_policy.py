@@ -1,23 +1,16 @@
 """Whether a command line may run: every command in it, and every file its redirections touch."""
 
-import re
 from collections.abc import Iterator, Sequence
-from itertools import product
 
-from claw_acp.contracts.tool import FetchesUrl, ReadsPath, RunsCommand, WritesPath
+from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, assess
-from claw_acp.security.path_policy import judge_path, matching_rules
-from claw_acp.security.read_only_commands import harmless_assignment
-from claw_acp.security.rules import Match, Rule, host_of
+from claw_acp.security.command_rules import CommandRules, remembered, shown_command
+from claw_acp.security.path_policy import judge_path
+from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import SimpleCommand
-from claw_acp.security.shell_pattern import ShellPattern, quoted
 from claw_acp.security.shell_syntax import parse
-from claw_acp.security.shell_wrappers import git_arguments
-from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule, usable
-
-_URL = re.compile(r"https?://[^\s'\"]+", re.IGNORECASE)
-_LONGEST_SHOWN = 80  # characters of a command in a reason
+from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule
 
 
 def judge_line(
@@ -44,7 +37,7 @@ class _Judge:
     def __init__(
         self, access: RunsCommand, *, tool: str, rules: Sequence[Rule], mode: Mode, context: PolicyContext
     ) -> None:
-        self._access = access
+        self._command_rules = CommandRules(access, tool=tool, rules=rules, context=context)
         self._rules = rules
         self._tool = tool
         self._mode: Mode = mode
@@ -62,10 +55,10 @@ class _Judge:
                 yield judge_path(touch, tool=self._tool, rules=self._rules, mode=self._mode, context=self._context)
 
     def _verdict(self, command: SimpleCommand, *, risk: Assessment) -> Finding:
-        shown = _shown(command)
+        shown = shown_command(command)
         if risk.forbidden:
             return Finding(verdict="deny", reason=f"{shown} is refused: {risk.forbidden}")
-        limits = list(self._limits(command, risk=risk))
+        limits = list(self._command_rules.limits(command, risk=risk))
         for rule, _ in (found for found in limits if found[0].verdict == "deny" and found[1] == "yes"):
             return by_rule(rule, shown)
         if self._mode == "plan" and risk.level != "read_only":
@@ -75,9 +68,9 @@ class _Judge:
         if command.elevated:
             # the command that changes the user is in the list too, and is what rules are about
             return Finding(verdict="allow", reason=f"{shown} runs inside a command that is judged as a whole")
-        for rule in self._rules:
-            if rule.verdict == "allow" and self._allows(rule, command, risk=risk):
-                return by_rule(rule, shown)
+        allowing = self._command_rules.allowing(command, risk=risk)
+        if allowing:
+            return by_rule(allowing, shown)
         return self._by_mode(command, risk=risk, shown=shown)
 
     def _by_mode(self, command: SimpleCommand, *, risk: Assessment, shown: str) -> Finding:
@@ -85,77 +78,5 @@ class _Judge:
             return Finding(verdict="allow", reason=f"{shown} only reads")
         if self._mode == "auto" and risk.level != "high" and not risk.outside:
             return Finding(verdict="allow", reason=f"{shown} is allowed in auto mode")
-        remember = () if risk.level == "high" else _remembered(command)
+        remember = () if risk.level == "high" else remembered(command)
         return Finding(verdict="ask", reason=f"{shown} {risk.reason}", remember=remember)
-
-    def _limits(self, command: SimpleCommand, *, risk: Assessment) -> Iterator[tuple[Rule, Match]]:
-        """Deny and ask rules that this command meets, in any of its spellings or through a file or host it names."""
-        limits = [rule for rule in self._rules if rule.verdict != "allow"]
-        for rule in limits:
-            if rule.concerns(self._tool, self._access):
-                answers = {rule.matches_words(words) for words in _spellings(command)}
-                if answers & {"yes", "maybe"}:
-                    yield rule, "yes" if "yes" in answers else "maybe"
-        touches = (
-            *(ReadsPath(path=path) for path in risk.reads),
-            *(WritesPath(path=path) for path in risk.writes),
-        )
-        for touch in touches:
-            for rule in matching_rules(touch, tool=self._tool, rules=limits, context=self._context):
-                yield rule, "yes"
-        addresses = [FetchesUrl(url=url) for word in command.argv for url in _URL.findall(word or "")]
-        for address, rule in product(addresses, limits):
-            if rule.concerns(self._tool, address) and rule.matches_host(host_of(address.url) or ""):
-                yield rule, "yes"
-
-    def _allows(self, rule: Rule, command: SimpleCommand, *, risk: Assessment) -> bool:
-        if not rule.concerns(self._tool, self._access) or not command.argv:
-            return False
-        if any(redirect.target is None and not redirect.operator.startswith("<<") for redirect in command.redirects):
-            return False
-        words = _words(command)
-        if rule.matches_words(words) != "yes":
-            return False
-        if not isinstance(rule.pattern, ShellPattern) or (risk.level != "high" and not risk.outside):
-            return True
-        # `shell(git push)` was not meant for `git push --force`: risky words must be spelled out, or covered by a `*`
-        return rule.pattern.open_ended or rule.pattern.covers_exactly(words)
-
-
-def _words(command: SimpleCommand) -> tuple[str | None, ...]:
-    """What an allow rule must match: the words, after the assignments that can change what they do."""
-    prefix = tuple(
-        None if assignment is None or "\0" in assignment else assignment
-        for assignment in command.env_prefix
-        if not harmless_assignment(assignment)
-    )
-    argv = tuple(None if index in command.patterns else word for index, word in enumerate(command.argv))
-    return (*prefix, *argv)
-
-
-def _spellings(command: SimpleCommand) -> Iterator[tuple[str | None, ...]]:
-    """The ways a deny rule may name this command: as written, by the program's own name, git without its options."""
-    if not command.argv:
-        return
-    argv = tuple(None if index in command.patterns else word for index, word in enumerate(command.argv))
-    name = command.program.casefold()
-    yield argv
-    if name:
-        yield (name, *argv[1:])
-        yield (command.program, *argv[1:])
-    if name == "git":
-        yield git_arguments(argv)
-
-
-def _remembered(command: SimpleCommand) -> tuple[str, ...]:
-    words = [word for word in _words(command) if word is not None]
-    if len(words) != len(_words(command)) or not words or not command.argv:
-        return ()
-    return usable([f"shell({' '.join(quoted(word) for word in words)})"])
-
-
-def _shown(command: SimpleCommand) -> str:
-    assignments = (part.replace("\0", "…") if part else "…" for part in command.env_prefix)
-    text = " ".join((*assignments, *("…" if word is None else quoted(word) for word in command.argv)))
-    text = re.sub(r"\s+", " ", text) or "a redirection"
-    return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
