@@ -306,7 +306,7 @@ class Dispatcher:
 
     def _accept_response(self, response: Response) -> None:
         pending = self._pending.get(response.id) if isinstance(response.id, int) else None
-        if pending is None:
+        if pending is None or pending.done.is_set():  # who asked may not have run yet: the first answer stays
             level = logging.DEBUG if response.id in self._given_up else logging.WARNING
             log.log(level, "response ignored: nobody waits for it", extra={"id": response.id})
             return

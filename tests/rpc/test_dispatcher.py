@@ -148,6 +148,19 @@ async def test_our_requests_are_matched_by_id_in_any_order() -> None:
     assert answers == {"a": "aa", "b": "bb"}
 
 
+async def test_of_two_answers_to_one_request_the_first_counts() -> None:
+    answers: list[JsonValue] = []
+
+    async def ask(wire: Wire) -> None:
+        answers.append(await wire.dispatcher.request("may I?", {}))
+
+    async with wired() as wire, anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, wire)
+        asked = (await wire.hears())["id"]
+        wire.says({"jsonrpc": "2.0", "id": asked, "result": "no"}, {"jsonrpc": "2.0", "id": asked, "result": "yes"})
+    assert answers == ["no"]
+
+
 async def test_an_error_answer_raises_with_its_code() -> None:
     async with wired() as wire, anyio.create_task_group() as tasks:
 
