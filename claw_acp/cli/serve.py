@@ -84,7 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     tokens.add_argument(
         "--no-token",
         action="store_true",
-        help="let every program of every user on this machine in; only with a loopback address",
+        help="let every program of every user on this machine in; only with a loopback address, and web pages only "
+        "by --allow-origin",
     )
     _add_places(parser)
     _add_bounds(parser)
@@ -97,7 +98,8 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         action="append",
         default=[],
-        help="let web pages of this origin connect, as in https://editor.example; those on this machine may anyway",
+        help="let web pages of this origin connect, as in https://editor.example; with a token, those of servers on "
+        "this machine may anyway",
     )
     parser.add_argument(
         "--allow-host",
@@ -145,8 +147,12 @@ def _tell(address: Address, token: Token | None) -> None:
     print(f"http://{address.text()}{ENDPOINT}", flush=True)
     lines = [f"WebSocket: ws://{address.text()}{ENDPOINT}"]
     if token is None:
-        lines.append("token:     none; every program on this machine can use the agent")
-    elif token.is_new:
+        lines += [
+            "token:     none",
+            "warning:   every program of every user on this machine can read and write your files and run commands",
+            "           as you; of web pages only those named with --allow-origin are let in",
+        ]
+    elif token.is_new and sys.stderr.isatty():  # what is no terminal is likely a log, which keeps it
         lines.append(f"token:     {token.secret.reveal()} (new, kept in {token.file})")
     else:
         lines.append(f"token:     the one in {token.file}")

@@ -66,6 +66,9 @@ class Http1:
         if len(request.target) + sum(len(name) + len(value) for name, value in request.headers) > self._limits.head:
             await self._refuse(431)  # h11 looks only at heads that come in pieces
             return False
+        if _is_ambiguous(request):
+            await self._refuse(400)
+            return False
         head = Head.of(method=request.method, target=request.target, headers=request.headers)
         if wants_websocket(head):
             rest = self._protocol.trailing_data[0]
@@ -141,6 +144,12 @@ class Http1:
                     await self._stream.receive()
             except _BROKEN:
                 return
+
+
+def _is_ambiguous(request: h11.Request) -> bool:
+    """Whether a proxy before us may take another place for the end of the body, and so the rest for a request."""
+    names = {name for name, _ in request.headers}
+    return b"transfer-encoding" in names and (b"content-length" in names or request.http_version < b"1.1")
 
 
 class Http1Exchange(Exchange):

@@ -1,9 +1,9 @@
 """Where a request comes from and whom it was meant for: what keeps web pages away from a server on this machine."""
 
+import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
 from claw_acp.gateway.exchange import Head
 from claw_acp.gateway.refused import Refused
@@ -13,22 +13,31 @@ _ALLOWED: Final = "Authorization, Content-Type, Accept, Acp-Connection-Id, Acp-S
 METHODS: Final = "GET, POST, DELETE, OPTIONS"
 _PREFLIGHT_KEPT: Final = "600"  # seconds
 
+_AUTHORITY: Final = r"(?:\[(?P<six>[0-9a-f:.]{2,45})\]|(?P<name>[a-z0-9._-]{1,253}))(?::[0-9]{0,5})?"
+_HOST: Final = re.compile(_AUTHORITY)
+_WEB_ORIGIN: Final = re.compile(rf"https?://{_AUTHORITY}")
+
 
 class Place:
     """Which names this server goes by, and whose pages may use it.
 
     A page of a strange site can make a name of its own lead to this machine (DNS rebinding); its requests then carry
     that name, which is refused. Addresses cannot be bent that way. A browser tells the page's origin: those on this
-    machine may connect, others only when they were named.
+    machine may connect where a token is wanted too, others only when they were named.
 
     Args:
         loopback: Whether the server can be reached from this machine alone.
+        local_pages: Whether pages of any server on this machine may use it; wrong without a token, since what a
+            development server shows may be anybody's.
         hosts: More names it goes by.
         origins: More origins of pages that may use it, as browsers write them.
     """
 
-    def __init__(self, *, loopback: bool, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+    def __init__(
+        self, *, loopback: bool, local_pages: bool, hosts: Iterable[str] = (), origins: Iterable[str] = ()
+    ) -> None:
         self._loopback = loopback
+        self._local_pages = local_pages
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
 
@@ -38,11 +47,12 @@ class Place:
         Raises:
             Refused: 403.
         """
-        host = _host_name(head.headers.get("host", ""))
-        if not self._is_ours(host):
+        if not self._is_ours(_name(_HOST, head.headers.get("host", ""))):
             raise Refused(403, "this server does not go by that name; `--allow-host NAME` adds one")
         origin = head.headers.get("origin")
-        if origin is not None and not self._is_welcome(origin):
+        # Browsers leave `Origin` out of some requests that pages can cause, but then say this.
+        by_page = head.headers.get("sec-fetch-site", "none") != "none"
+        if by_page if origin is None else not self._is_welcome(origin):
             raise Refused(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` lets them")
 
     def answer_headers(self, head: Head) -> Mapping[str, str]:
@@ -71,13 +81,7 @@ class Place:
         return not self._loopback and _is_address(host)
 
     def _is_welcome(self, origin: str) -> bool:
-        if origin.lower() in self._origins:
-            return True
-        try:
-            parts = urlsplit(origin)
-            return parts.scheme in {"http", "https"} and is_local_name(parts.hostname or "")
-        except ValueError:
-            return False
+        return origin.lower() in self._origins or (self._local_pages and is_local_name(_name(_WEB_ORIGIN, origin)))
 
 
 def is_local_name(name: str) -> bool:
@@ -98,9 +102,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _host_name(host: str) -> str:
-    """The name in a `Host` header, without port and brackets; empty when it cannot be read."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "") if host and "@" not in host and "/" not in host else ""
-    except ValueError:
-        return ""
+def _name(form: re.Pattern[str], text: str) -> str:
+    """The host in a `Host` header or an origin, without port and brackets; empty when it is not written as one."""
+    match = form.fullmatch(text.lower())
+    return (match["six"] or match["name"]) if match else ""

@@ -35,7 +35,7 @@ class Terms(Value):
     Attributes:
         token: What they show; None lets all pass.
         hosts: More names the server goes by.
-        origins: More origins of pages that may use it.
+        origins: More origins of pages that may use it; without a token none else.
         limits: Bounds.
     """
 
@@ -85,7 +85,12 @@ async def run(
 ) -> None:
     """Serve connections that `connect` makes until `stop` is set; then all end before this returns."""
     over = anyio.Event()
-    place = Place(loopback=address.is_loopback, hosts=terms.hosts, origins=terms.origins)
+    place = Place(
+        loopback=address.is_loopback,
+        local_pages=terms.token is not None,
+        hosts=terms.hosts,
+        origins=terms.origins,
+    )
     accepting = await SocketListener.from_socket(listening)
     async with anyio.create_task_group() as tasks:
         async with Connections.running(connect, limits=terms.limits) as connections:

@@ -1,5 +1,6 @@
 """Who may come in: tokens, hosts, origins, and where a server may listen at all."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.gateway.address import Address
 from tests.gateway.conftest import INITIALIZE, Serve
 from tests.support.remote_server import RemoteServer, refused_start
+from tests.support.terminal import at_terminal
 
 TOKEN = "a-token-of-my-own.0123456789"
 
@@ -47,15 +49,24 @@ async def test_a_token_in_the_address_does_not_count(shared: RemoteServer) -> No
         assert answer.status_code == 401
 
 
-async def test_a_new_token_is_said_once_and_kept_for_the_user_alone(serve: Serve, home: Path) -> None:
+async def test_a_new_token_is_kept_for_the_user_alone_and_stays_out_of_logs(serve: Serve, home: Path) -> None:
+    file = home / "claw" / "serve-token"
     async with serve() as server:
         first = server.token
-        assert first in server.process.stderr()
-    assert stat.S_IMODE((home / "claw" / "serve-token").stat().st_mode) == 0o600
+        assert first not in server.process.stderr()
+        assert f"the one in {file}" in server.process.stderr()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
     async with serve() as server:
         assert server.token == first
-        assert first not in server.process.stderr()
         assert await status_of(server, authorization=f"Bearer {first}") == 200
+
+
+def test_a_new_token_is_shown_on_a_terminal(home: Path) -> None:
+    file = home / "serve-token"
+    environ = {"PATH": os.environ["PATH"], "CLAW_ACP_HOME": str(home), "CLAW_ACP_LOCAL_SERVERS": "off"}
+    with at_terminal("serve", "--listen", "127.0.0.1:0", environ=environ, cwd=home) as terminal:
+        terminal.wait_for(f"(new, kept in {file})")
+        assert file.read_text().strip() in terminal.printed
 
 
 async def test_a_token_of_ones_own(serve: Serve, home: Path) -> None:
@@ -85,7 +96,22 @@ def test_a_token_file_that_is_not_there_is_named(home: Path) -> None:
 async def test_without_a_token_this_machine_may_come_in(serve: Serve) -> None:
     async with serve(arguments=["--no-token"]) as server:
         assert await status_of(server) == 200
-        assert "every program on this machine" in server.process.stderr()
+        assert "every program of every user on this machine" in server.process.stderr()
+
+
+async def test_without_a_token_only_pages_that_were_named_may_come_in(serve: Serve) -> None:
+    page = "http://localhost:3000"
+    async with serve(arguments=["--no-token", "--allow-origin", page]) as server:
+        assert await status_of(server, origin=page) == 200
+        own = server.url.removesuffix("/acp")
+        for origin in ("http://localhost:3001", "http://127.0.0.1:3000", "https://localhost:3000", own, "null"):
+            for method in ("POST", "OPTIONS"):
+                assert await status_of(server, method, origin=origin) == 403, origin
+        for site in ("same-site", "cross-site", "same-origin"):
+            assert await status_of(server, sec_fetch_site=site) == 403, site
+        upgrade = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-key": "x" * 22 + "=="}
+        upgrade |= {"sec-websocket-version": "13", "origin": "http://localhost:3001"}
+        assert await status_of(server, "GET", **upgrade) == 403
 
 
 # ---------------------------------------------------------------------- hosts and origins
@@ -100,6 +126,18 @@ async def test_only_names_that_are_ours_are_served(serve: Serve) -> None:
             "10.0.0.1",
             "x@localhost",
             "@",
+            "localhost#.evil",
+            "localhost?x",
+            "localhost\\x",
+            "localhost:80:80",
+            "localhost:x",
+            "local host",
+            "localhost,evil.example",
+            "127.0.0.1%lo",
+            "[::1%lo]",
+            "[localhost]",
+            "::1",
+            "%6cocalhost",
         ):
             assert await status_of(server, host=host) == 403, host
         port = server.url.split(":")[2].partition("/")[0]
@@ -117,6 +155,12 @@ async def test_only_names_that_are_ours_are_served(serve: Serve) -> None:
         ("http://localhost.evil.example", 403),
         ("http://127.0.0.1@evil.example", 403),
         ("http://[broken", 403),
+        ("http://localhost#.evil", 403),
+        ("http://localhost?x", 403),
+        ("http://localhost/x", 403),
+        ("http://localhost:80:80", 403),
+        ("http://localhost http://evil.example", 403),
+        ("ws://localhost", 403),
         ("http://localhost:3000", 200),
         ("https://127.0.0.1", 200),
         ("http://[::1]:8080", 200),

@@ -73,8 +73,8 @@ async def test_requests_that_come_together_are_answered_in_turn(gateway: SmallGa
 
 async def test_a_request_without_a_body_leaves_its_connection_open(gateway: SmallGateway) -> None:
     async with connected(gateway) as stream:
-        await stream.send(b"OPTIONS /acp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:3000\r\n\r\n")
-        assert b"HTTP/1.1 204 " in await until(stream, b"\r\n\r\n")
+        await stream.send(b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"HTTP/1.1 404 " in await until(stream, b"/acp\n")
         await stream.send(WHOLE)
         assert b"HTTP/1.1 200 " in await until(stream, b'"protocolVersion"')
 
@@ -122,6 +122,9 @@ async def test_a_second_request_waits_behind_a_stream(gateway: SmallGateway) -> 
         (POST + b"Content-Length: x\r\n\r\n", b"400"),
         (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", b"400"),
         (POST + b"Transfer-Encoding: gzip\r\n\r\n", b"501"),
+        (POST + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + WHOLE, b"400"),
+        (POST + b"Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n" + WHOLE, b"400"),
+        (POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"400"),
         (POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", b"400"),
     ],
@@ -129,7 +132,9 @@ async def test_a_second_request_waits_behind_a_stream(gateway: SmallGateway) -> 
 async def test_what_is_no_http_is_refused_and_hung_up_on(gateway: SmallGateway, sent: bytes, status: bytes) -> None:
     async with connected(gateway) as stream:
         await stream.send(sent)
-        assert (await to_the_end(stream)).startswith(b"HTTP/1.1 " + status + b" ")
+        answers = await to_the_end(stream)
+        assert answers.startswith(b"HTTP/1.1 " + status + b" ")
+        assert answers.count(b"HTTP/1.1 ") == 1
 
 
 async def test_a_client_that_leaves_in_the_middle_of_a_body_leaves_nothing_behind(gateway: SmallGateway) -> None:
