@@ -40,14 +40,22 @@ class _ValueType(type):
 
     # A metaclass, since `__slots__` must be there before the class is.
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> "_ValueType":
-        annotations: dict[str, object] = body.get("__annotations__", {})
-        own = tuple(field for field, kind in annotations.items() if not _is_class_variable(kind))
+        own = tuple(field for field, kind in _annotations(body).items() if not _is_class_variable(kind))
         defaults = {field: body.pop(field) for field in own if field in body}
         made = super().__new__(cls, name, bases, {"__slots__": own, "__init__": _first_init, **body})
         above = [base for base in reversed(made.__mro__[1:]) if isinstance(base, _ValueType)]
         made.fields = tuple(dict.fromkeys([*(field for base in above for field in base.fields), *own]))
         made.defaults = {key: value for base in above for key, value in base.defaults.items()} | defaults
         return made
+
+
+def _annotations(body: dict[str, Any]) -> dict[str, object]:
+    """The annotations of a class body. From Python 3.14 on it holds a function that evaluates them (PEP 649).
+
+    That function is called at once, as older versions evaluate: what is not defined yet must be quoted on all of them.
+    """
+    evaluate: Callable[[int], dict[str, object]] | None = body.get("__annotate_func__")
+    return body.get("__annotations__", {}) if evaluate is None else evaluate(1)  # 1: annotationlib.Format.VALUE
 
 
 def _is_class_variable(kind: object) -> bool:

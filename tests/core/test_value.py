@@ -1,5 +1,7 @@
 import copy
 import pickle
+import types
+from typing import Any, ClassVar
 
 import pytest
 
@@ -102,3 +104,13 @@ def test_fields_can_be_listed_with_their_defaults() -> None:
 def test_a_check_after_making_may_refuse() -> None:
     with pytest.raises(ValueError, match="empty"):
         Checked(text="")
+
+
+def test_a_class_body_that_evaluates_its_annotations_when_asked_has_the_same_fields() -> None:
+    def annotate(form: int) -> dict[str, object]:
+        return {"x": int, "shared": ClassVar[int], "later": "Unknown"}
+
+    body = {"__annotate_func__": annotate, "later": 1, "shared": 2}  # PEP 649
+    kind: Any = types.new_class("Deferred", (Value,), exec_body=lambda names: names.update(body))
+    assert field_names(kind) == ("x", "later")
+    assert as_dict(kind(x=1)) == {"x": 1, "later": 1}
