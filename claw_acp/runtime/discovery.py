@@ -16,7 +16,7 @@ from claw_acp.config.finds import FoundServer
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.errors import ClawError
+from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.events import SessionChanged
 from claw_acp.core.value import replace
 from claw_acp.providers.cards import Card
@@ -63,15 +63,26 @@ class Discovery:
         self._looked: float | None = None
         self._fetching = anyio.Lock()
 
-    async def first_choice(self, root: Path) -> tuple[Settings, ModelChoice]:
-        """The settings and the model of a new session in a folder.
+    async def first_model(self, root: Path) -> tuple[Settings, str, str | None]:
+        """The settings of a new session in a folder, its model's name, and what a person should know about that.
 
-        Only where nobody else would answer are model servers on this machine waited for, a moment.
+        The session opens whatever is wrong with its model: where it does not, nobody can choose another one.
 
         Raises:
             AuthRequired: The configured model cannot be used without a key.
-            ConfigError: It is not configured completely.
         """
+        try:
+            settings, choice = await self._first_choice(root)
+        except AuthRequired:
+            raise
+        except ClawError as error:
+            settings = self._engine.settings(root)
+            log.warning("the model cannot be used", extra={"model": settings.model, "reason": error.message})
+            return settings, *_in_its_place(settings, reason=error.message.rstrip("."))
+        return settings, choice.name, choice.notice
+
+    async def _first_choice(self, root: Path) -> tuple[Settings, ModelChoice]:
+        """The choice for a new session. Only where nobody else would answer are local model servers awaited."""
         self.recall(self._engine.settings(root))
         settings = self._engine.settings(root)
         choice = resolve(settings, model=None)
@@ -209,6 +220,14 @@ class Discovery:
         for opened, offered in before:
             if opened.closed is None and models(opened) != offered:
                 await opened.session.show(SessionChanged(model=opened.session.record.model))
+
+
+def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:
+    """The model's name and a notice for a session whose model cannot be used; one that was wanted stays its model."""
+    if settings.model is None:
+        offline = f"{OFFLINE.name}/{OFFLINE.models[0].id}"
+        return offline, f"The offline assistant answers, because {reason}. Choose another model, or mend config.toml."
+    return settings.model, f"{settings.model} cannot be used: {reason}. Choose another model, or mend config.toml."
 
 
 def _listable(card: Card) -> bool:

@@ -136,21 +136,21 @@ class Engine:
             AuthRequired: The configured model cannot be used without a key.
         """
         roots = _roots(setup)
-        settings, choice = await self.discovery.first_choice(roots[0])
-        notices = [choice.notice] if choice.notice else []
+        settings, model, notice = await self.discovery.first_model(roots[0])
         now = self.clock.now()
         record = SessionRecord(
             id=new_id("ses", clock=self.clock),
             cwd=setup.cwd,
             additional_directories=setup.additional,
             mode=settings.mode,
-            model=choice.name,
+            model=model,
             created_at=now,
             updated_at=now,
             instructions=setup.instructions,
         )
         async with self._unless_cancelled(record.id):
             await self.journal.create(record)
+        notices = [notice] if notice else []
         opened = self._assemble(record, setup, roots=roots, settings=settings, notices=notices)
         self._attach(opened, setup.servers)
         return opened

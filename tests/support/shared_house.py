@@ -4,7 +4,7 @@ What is real: the engine, the connections, the journal. Each editor judges what 
 """
 
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -152,11 +152,11 @@ class SharedHouse:
     @classmethod
     @asynccontextmanager
     async def opened(
-        cls, *, project: Path, home: Path, script: Script, config: str = ""
+        cls, *, project: Path, home: Path, script: Script, config: str = "", env: Mapping[str, str] | None = None
     ) -> "AsyncGenerator[SharedHouse]":
         claw = home / "claw"
         configure(claw, script, more=config)
-        environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin"}
+        environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin", **(env or {})}
         house = EngineHouse(partial(open_engine, environ=environ))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(house.keep)
