@@ -5,10 +5,10 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from claw_acp.core.errors import ClawError
+from claw_acp.core.nearest import nearest
 from claw_acp.core.version import VERSION
 from claw_acp.registry.reference import Ref
 
@@ -98,11 +98,7 @@ def _unknown(name: str | None, *, parser: argparse.ArgumentParser) -> int:
     if name is None:
         parser.print_help()
         return 2
-    nearest = _nearest(name)
-    hint = f'did you mean "{nearest}"?' if nearest else "`claw-acp --help` lists the commands"
+    meant = nearest(name, COMMANDS)
+    hint = f'did you mean "{meant}"?' if meant else "`claw-acp --help` lists the commands"
     print(f'claw-acp: there is no command "{name}"; {hint}', file=sys.stderr)
     return 2
-
-
-def _nearest(name: str) -> str | None:
-    return next(iter(get_close_matches(name[:40], COMMANDS, n=1)), None)

@@ -1,9 +1,9 @@
 """What is wrong with the configuration, as a value: findings are shown, they never stop the program."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Literal
 
+from claw_acp.core.nearest import nearest
 from claw_acp.core.printable import printable
 from claw_acp.core.value import Value
 
@@ -38,8 +38,5 @@ class Finding(Value):
 
 def did_you_mean(wrong: str, valid: Iterable[str]) -> str | None:
     """A suggestion naming the valid word nearest to `wrong`, None when none is near."""
-    nearest = get_close_matches(wrong[:_LONGEST_WORD], list(valid), n=1)
-    return f'did you mean "{nearest[0]}"?' if nearest else None
-
-
-_LONGEST_WORD = 80  # characters compared; the comparison takes quadratic time and the text may be a stranger's
+    meant = nearest(wrong, valid)
+    return f'did you mean "{meant}"?' if meant else None
