@@ -100,12 +100,17 @@ class Session:
     async def catch_up(self) -> None:
         """Take over what other processes did to the session: its facts, and events not seen here yet.
 
+        After a failed write all is read anew: what was not committed did not happen, and its numbers are free again.
+
         Raises:
             SessionNotFound: It was deleted.
+            StoreError: The store can still not be written.
         """
         async with self._reading:
-            self._forget_if_doubtful()
             fresh = await self._journal.get(self.id)
+            if self._doubtful:
+                await self._journal.flush()  # what waits for its second try has numbers already
+                self.history, self._seq, self._doubtful = History(), 0, False
             for event in await self._journal.read(self.id, after=self._seq):
                 self._take(event)
         old, self.record = self.record, fresh
@@ -121,7 +126,6 @@ class Session:
     async def read(self) -> list[Event]:
         """The session's whole journal; what is in it is known here from now on."""
         async with self._reading:
-            self._forget_if_doubtful()
             events = await self._journal.read(self.id)
             for event in events:
                 self._take(event)
@@ -226,10 +230,6 @@ class Session:
         if event.seq > self._seq:
             self.history.apply(event)
             self._seq = event.seq
-
-    def _forget_if_doubtful(self) -> None:
-        if self._doubtful:
-            self.history, self._seq, self._doubtful = History(), 0, False
 
     # ------------------------------------------------------------------ turns
 

@@ -48,7 +48,10 @@ def store_error(error: sqlite3.Error, *, path: Path) -> StoreError:
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
             return unwritable(path, cause=str(error))
         case sqlite3.SQLITE_IOERR:
-            return StoreError(f"the session store {path} cannot be read or written ({error}); check its disk")
+            return StoreError(
+                f"the session store {path} cannot be read or written ({error}); "
+                "check its disk, the space left there, and the limit of file sizes (ulimit -f)"
+            )
         case _ if isinstance(error, (sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)):
             return StoreRefused(f"the session store {path} refused a row: {error}")
         case _:
