@@ -8,11 +8,13 @@ from typing import cast
 
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.paint import Paint, columns
-from claw_acp.config.fields import Section
+from claw_acp.config.entries import entries
 from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.model import ConfigFile
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 from claw_acp.core.address import shown_address
+from claw_acp.core.redaction import redact
 from claw_acp.core.value import replace
 from claw_acp.providers.overview import unknown_kinds
 
@@ -38,36 +40,14 @@ def with_unknown_kinds(settings: Settings) -> Settings:
 
 
 def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
-    """Dotted keys with their values, keys of providers as references or masked."""
-    yield "model", settings.model
-    yield "vision_model", settings.vision_model
-    yield "mode", settings.mode
-    yield "protocol_2", settings.protocol_2
-    for name, section in settings.providers.items():
-        yield from _set_values(section, prefix=f"providers.{name}")
+    """Every key of `config.toml` that has a value, and the other settings; secrets as references or masked."""
+    for name in ConfigFile.model_fields:
+        yield from ((entry.key, _shown(entry.value)) for entry in entries(getattr(settings, name), name))
     for name, login in settings.logins.items():
         yield f"logins.{name}", "none needed" if login.reference is None else login.reference.describe()
-    for name, entry in settings.mcp.items():
-        yield from _set_values(entry, prefix=f"mcp.{name}")
-    yield from ((f"routes.{name}", model) for name, model in settings.routes.items())
-    for index, rule in enumerate(settings.rules):
-        yield from _set_values(rule, prefix=f"rules[{index}]")
-    for key in ("allow", "ask", "deny"):
-        rules: tuple[str, ...] = getattr(settings.permissions, key)
-        yield from ((f"permissions.{key}[{index}]", rule) for index, rule in enumerate(rules))
-    for key in type(settings.limits).model_fields:
-        yield f"limits.{key}", getattr(settings.limits, key)
+    yield from ((f"server_places.{name}", place) for name, place in settings.server_places.items())
     yield "log_level", settings.log_level
-    yield "trace", settings.trace and str(settings.trace)
-
-
-def _set_values(section: Section, *, prefix: str) -> Iterator[tuple[str, object]]:
-    for key in type(section).model_fields:
-        value: object = getattr(section, key)
-        if isinstance(value, Section):
-            yield from _set_values(value, prefix=f"{prefix}.{key}")
-        elif key in section.model_fields_set:
-            yield f"{prefix}.{key}", _shown(value)
+    yield "trace", _shown(settings.trace)
 
 
 def _shown(value: object) -> object:
@@ -77,8 +57,8 @@ def _shown(value: object) -> object:
         return {name: _shown(inner) for name, inner in cast("dict[str, object]", value).items()}
     if isinstance(value, list | tuple):
         return [_shown(inner) for inner in cast("Sequence[object]", value)]
-    if isinstance(value, str) and "://" in value:
-        return shown_address(value)
+    if isinstance(value, str):
+        return shown_address(value) if "://" in value else redact(value)
     return str(value) if isinstance(value, Path) else value
 
 

@@ -7,19 +7,11 @@ from typing import cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from claw_acp.config.fields import Section
+from claw_acp.config.entries import tables
 from claw_acp.config.finding import Finding, did_you_mean
-from claw_acp.config.model import (
-    BudgetSection,
-    ConfigFile,
-    LimitsSection,
-    McpSection,
-    PermissionsSection,
-    PriceSection,
-    RuleSection,
-)
+from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath, entry
-from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
+from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.toml_file import TomlDocument
 from claw_acp.config.wording import human
 from claw_acp.core.value import Value
@@ -50,19 +42,6 @@ DECISIVE = frozenset(
     }
 )
 """Keys of a provider that decide what is run or asked: it must not be used when one of them cannot be."""
-
-_SECTIONS: Mapping[KeyPath, type[Section]] = {
-    (): ConfigFile,
-    ("providers", "*"): ProviderSection,
-    ("providers", "*", "options"): Options,
-    ("providers", "*", "quirks"): QuirksSection,
-    ("permissions",): PermissionsSection,
-    ("limits",): LimitsSection,
-    ("mcp", "*"): McpSection,
-    ("rules",): RuleSection,
-    ("budget",): BudgetSection,
-    ("prices", "*"): PriceSection,
-}
 
 
 class Checked(Value):
@@ -194,12 +173,13 @@ def _key_path(location: Iterable[int | str]) -> KeyPath:
 
 def _nearest_key(path: KeyPath) -> str | None:
     *parents, wrong = path
-    named = bool(parents) and parents[0] in {"providers", "mcp", "prices"}
+    known = tables()
+    named = (*parents[:1], "*") in known
     table = tuple("*" if index == 1 and named else name for index, name in enumerate(parents))
-    section = _SECTIONS.get(table, ConfigFile)
+    section = known.get(table, ConfigFile)
     if suggestion := did_you_mean(wrong, section.model_fields):
         return suggestion
-    homes = [home for home, other in _SECTIONS.items() if home and wrong in other.model_fields]
+    homes = [home for home, other in known.items() if home and wrong in other.model_fields]
     return f"it belongs in [{'.'.join(homes[0]).replace('*', 'NAME')}]" if homes else None
 
 

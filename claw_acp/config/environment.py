@@ -46,7 +46,8 @@ class EnvironmentValues(Value):
         }
         found = {key: Origin(kind="environment", place=variable) for key, (value, variable) in values.items() if value}
         if self.local_servers is not None:
-            found["local_servers"] = Origin(kind="environment", place=LOCAL_SERVERS)
+            places = (f"server_places.{name}" for name in self.server_places)
+            found |= dict.fromkeys(("local_servers", *places), Origin(kind="environment", place=LOCAL_SERVERS))
         if self.model_lists is not None:
             found["model_lists"] = Origin(kind="environment", place=MODEL_LISTS)
         return found

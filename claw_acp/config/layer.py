@@ -1,9 +1,9 @@
 """One file's part of the configuration."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from claw_acp.config.fields import Section
+from claw_acp.config.entries import set_entries
 from claw_acp.config.finding import Finding
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath, Positions
@@ -31,25 +31,4 @@ class Layer(Value):
 
     def origins(self) -> dict[str, Origin]:
         """The origin of every value the file sets, by dotted key; rules of `[permissions]` one by one."""
-        return {name: self.origin(path) for path, name in _set_keys(self.config, ())}
-
-
-def _set_keys(section: Section, prefix: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    for field in sorted(section.model_fields_set):
-        value: object = getattr(section, field)
-        path = (*prefix, field)
-        if isinstance(value, Section):
-            yield from _set_keys(value, path)
-        elif path in {("providers",), ("mcp",)} and isinstance(section, ConfigFile):
-            tables: Mapping[str, Section] = section.providers if field == "providers" else section.mcp
-            for name, table in tables.items():
-                yield from _set_keys(table, (*path, name))
-        elif path == ("routes",) and isinstance(section, ConfigFile):
-            yield from (((*path, name), f"routes.{name}") for name in section.routes)
-        elif path == ("rules",) and isinstance(section, ConfigFile):
-            for index, rule in enumerate(section.rules):
-                yield from (((*path, key), f"rules[{index}].{key}") for key in sorted(rule.model_fields_set))
-        elif isinstance(value, tuple) and prefix == ("permissions",):
-            yield from ((path, f"{'.'.join(path)}[{index}]") for index in range(len(value)))  # pyright: ignore[reportUnknownArgumentType]
-        else:
-            yield path, ".".join(path)
+        return {entry.key: self.origin(entry.path) for entry in set_entries(self.config)}

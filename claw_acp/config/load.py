@@ -3,21 +3,27 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeVar, cast
 
 from claw_acp.config.anchor import anchored
 from claw_acp.config.checking import check
 from claw_acp.config.credentials import Logins, read_logins
 from claw_acp.config.environment import EnvironmentValues, read_environment
+from claw_acp.config.fields import Section
 from claw_acp.config.finding import Finding
+from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.layer import Layer
 from claw_acp.config.locations import Locations
-from claw_acp.config.model import ConfigFile, McpSection
+from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import Positions
 from claw_acp.config.project import PROJECT_FILE, narrow
 from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Origin, OriginKind, Settings
 from claw_acp.config.toml_file import TomlDocument, read_toml
+
+_Table = TypeVar("_Table", bound=Section)
 
 
 def load_settings(
@@ -66,8 +72,7 @@ def _combine(
     keys: KeyShelf,
 ) -> Settings:
     config = user.config
-    place = partial(_anchored, directory=user.file.parent, home=environ.get("HOME", ""))
-    place_server = partial(_anchored_server, directory=user.file.parent, home=environ.get("HOME", ""))
+    place = partial(_placed, directory=user.file.parent, home=environ.get("HOME", ""))
     configured = {name: place(section) for name, section in config.providers.items()}
     return Settings(
         model=values.model or config.model,
@@ -81,7 +86,7 @@ def _combine(
         findings=tuple(findings),
         origins={**_origins_of_logins(logins), **user.origins(), **values.origins},
         environ=environ,
-        mcp={name: place_server(entry) for name, entry in config.mcp.items()},
+        mcp={name: place(entry) for name, entry in config.mcp.items()},
         logins=logins.by_provider,
         keys=keys,
         vision_model=config.vision_model,
@@ -117,34 +122,26 @@ def _origins_of_logins(logins: Logins) -> dict[str, Origin]:
     }
 
 
-def _anchored(section: ProviderSection, *, directory: Path, home: str) -> ProviderSection:
-    """The section with its relative paths taken from the directory of the file it stands in."""
-    paths = ("script", "ca_file", "cwd", "record", "replay")
-    named: dict[str, Path | None] = {name: getattr(section, name) for name in paths}
-    return section.model_copy(
-        update={
-            **{name: path and anchored(str(path), directory=directory, home=home) for name, path in named.items()},
-            "command": _anchored_command(section.command, directory=directory, home=home),
-            "api_key": section.api_key and section.api_key.below(directory, home=home),
-            "api_keys": tuple(key.below(directory, home=home) for key in section.api_keys),
-            "env": {name: text.below(directory, home=home) for name, text in section.env.items()},
-            "headers": {name: text.below(directory, home=home) for name, text in section.headers.items()},
-        }
-    )
+def _placed(section: _Table, *, directory: Path, home: str) -> _Table:
+    """The table with its relative paths taken from the directory of the file it stands in."""
+    place = partial(_with_paths, directory=directory, home=home)
+    update = {name: place(getattr(section, name)) for name in section.model_fields_set}
+    command = update.get("command")
+    if isinstance(command, str) and "/" in command:  # others are looked up on the PATH
+        update["command"] = str(anchored(command, directory=directory, home=home))
+    return section.model_copy(update=update)
 
 
-def _anchored_command(command: str | None, *, directory: Path, home: str) -> str | None:
-    """A command without a slash stays as it is: it is looked up on the PATH. Others are paths like any."""
-    return str(anchored(command, directory=directory, home=home)) if command and "/" in command else command
-
-
-def _anchored_server(entry: McpSection, *, directory: Path, home: str) -> McpSection:
-    """The same for a server."""
-    return entry.model_copy(
-        update={
-            "command": _anchored_command(entry.command, directory=directory, home=home),
-            "cwd": entry.cwd and anchored(str(entry.cwd), directory=directory, home=home),
-            "env": {name: text.below(directory, home=home) for name, text in entry.env.items()},
-            "headers": {name: text.below(directory, home=home) for name, text in entry.headers.items()},
-        }
-    )
+def _with_paths(value: object, *, directory: Path, home: str) -> object:
+    place = partial(_with_paths, directory=directory, home=home)
+    match value:
+        case Path():
+            return anchored(str(value), directory=directory, home=home)
+        case KeyReference() | SecretText():
+            return value.below(directory, home=home)
+        case tuple():
+            return tuple(map(place, cast("tuple[object, ...]", value)))
+        case dict():
+            return {name: place(inner) for name, inner in cast("dict[str, object]", value).items()}
+        case _:
+            return value

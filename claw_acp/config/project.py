@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from claw_acp.config.entries import is_sections
 from claw_acp.config.finding import Finding
 from claw_acp.config.layer import Layer
-from claw_acp.config.model import MODES, LimitsSection, PermissionsSection
+from claw_acp.config.model import MODES, ConfigFile, LimitsSection, PermissionsSection
 from claw_acp.config.positions import KeyPath
 from claw_acp.config.settings import Origin, Settings
 from claw_acp.core.value import replace
 
 PROJECT_FILE = Path(".claw", "config.toml")
+NARROWED = frozenset({"mode", "permissions", "limits"})
+"""What a project's file may make stricter."""
 
 
 def narrow(settings: Settings, *, project: Layer, findings: list[Finding], user_file: Path) -> Settings:
@@ -56,14 +59,15 @@ def _lower_limits(user: LimitsSection, *, project: Layer, origins: dict[str, Ori
 
 
 def _not_for_projects(project: Layer) -> Iterator[KeyPath]:
-    """The keys of the project's file that are the user's alone."""
-    for name in ("model", "vision_model", "protocol_2", "local_servers", "routes", "rules", "budget", "prices"):
-        if name in project.config.model_fields_set:
+    """The keys of the project's file that are the user's alone: all but those that `narrow` takes."""
+    for name in ConfigFile.model_fields:
+        if name not in project.config.model_fields_set or name in NARROWED:
+            continue
+        value: object = getattr(project.config, name)
+        if is_sections(value):
+            yield from ((name, inner) for inner in value)
+        else:
             yield (name,)
-    for name in project.config.providers:
-        yield ("providers", name)
-    for name in project.config.mcp:
-        yield ("mcp", name)
     if project.config.permissions.allow:
         yield ("permissions", "allow")
 

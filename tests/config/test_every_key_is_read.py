@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import claw_acp
+from claw_acp.config.entries import tables
 from claw_acp.config.fields import Section
 from claw_acp.config.model import (
     BudgetSection,
@@ -53,6 +54,10 @@ def reads() -> set[tuple[str, str]]:
 
 def _last_name(expression: ast.expr) -> str:
     return ast.unparse(expression).rpartition(".")[2].lstrip("_")
+
+
+def test_every_table_of_the_configuration_has_its_owner() -> None:
+    assert set(OWNERS) == set(tables().values())
 
 
 def test_every_key_of_the_configuration_is_read_by_something() -> None:

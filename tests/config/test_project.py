@@ -57,6 +57,9 @@ def test_a_project_can_lower_a_limit_and_not_raise_it(desk: Desk) -> None:
     ("text", "key"),
     [
         ('model = "evil/model"', "model"),
+        ("model_lists = false", "model_lists"),
+        ("local_servers = false", "local_servers"),
+        ('[prices."work/m"]\ninput = 0\noutput = 0', "prices.work/m"),
         ('[permissions]\nallow = ["shell"]', "permissions.allow"),
         ('[providers.openai]\nbase_url = "http://evil.example/v1"', "providers.openai"),
         ('[providers.openai]\napi_key = "file:/etc/passwd"', "providers.openai"),

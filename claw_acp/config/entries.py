@@ -1,0 +1,81 @@
+"""The configuration walked: the tables there can be, and the values that are there, each with its key."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TypeGuard, cast, get_args, get_origin
+
+from claw_acp.config.fields import Section
+from claw_acp.config.model import ConfigFile
+from claw_acp.config.positions import KeyPath, entry
+from claw_acp.core.value import Value
+
+_PLAIN = r"[A-Za-z0-9._-]+"
+
+
+class Entry(Value):
+    """One value.
+
+    Attributes:
+        key: Its name for people: `limits.max_turn_requests`, `rules[0].route`, `prices."work/x".input`.
+        path: Where it stands in the file.
+        value: Never a table of ours. Of a list of permission rules each is a value, since files add to the list.
+    """
+
+    key: str
+    path: KeyPath
+    value: object
+
+
+@cache
+def tables() -> Mapping[KeyPath, type[Section]]:
+    """The type of every table of a file; `*` stands for a name, as in `("providers", "*", "options")`."""
+    return dict(_tables(ConfigFile, ()))
+
+
+def _tables(section: type[Section], path: KeyPath) -> Iterator[tuple[KeyPath, type[Section]]]:
+    yield path, section
+    for name, field in section.model_fields.items():
+        below = (*path, name, "*") if get_origin(field.annotation) is dict else (*path, name)
+        for inner in (field.annotation, *get_args(field.annotation)):
+            if isinstance(inner, type) and issubclass(inner, Section):
+                yield from _tables(inner, below)
+
+
+def set_entries(section: Section) -> Iterator[Entry]:
+    """The values that are set in a whole file."""
+    for name in sorted(section.model_fields_set):
+        yield from _below(getattr(section, name), (name,), name)
+
+
+def entries(value: object, name: str) -> Iterator[Entry]:
+    """The values of the key `name` of a file; those of a table, such as `[limits]`, with its defaults."""
+    if not isinstance(value, Section):
+        yield from _below(value, (name,), name)
+        return
+    for field in type(value).model_fields:
+        yield from _below(getattr(value, field), (name, field), f"{name}.{field}")
+
+
+def is_sections(value: object) -> TypeGuard[Mapping[str, Section]]:
+    """Whether these are tables by name, as in `[providers.NAME]`."""
+    return isinstance(value, Mapping) and all(
+        isinstance(inner, Section) for inner in cast("Mapping[str, object]", value).values()
+    )
+
+
+def _below(value: object, path: KeyPath, key: str) -> Iterator[Entry]:
+    one: object = value
+    if isinstance(value, Section):
+        for name in sorted(value.model_fields_set):
+            yield from _below(getattr(value, name), (*path, name), f"{key}.{name}")
+    elif isinstance(value, Mapping) and len(path) == 1:
+        for name, inner in cast("Mapping[str, object]", value).items():
+            part = name if re.fullmatch(_PLAIN, name) else json.dumps(name, ensure_ascii=False)
+            yield from _below(inner, (*path, name), f"{key}.{part}")
+    elif isinstance(value, tuple) and (len(path) == 1 or path[0] == "permissions"):
+        for index, inner in enumerate(cast("tuple[object, ...]", value)):
+            yield from _below(inner, (*path, entry(index)), f"{key}[{index}]")
+    else:
+        yield Entry(key=key, path=path, value=one)
