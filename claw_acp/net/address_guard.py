@@ -78,7 +78,7 @@ class AddressGuard(Value):
                 if (reason := refusal(address)) is not None:
                     raise ToolError(
                         f"{host} is not fetched: its address {address} is {reason}, not on the public internet. "
-                        f'The user can allow it by the permission rule "fetch({host})".'
+                        f'The user can allow it by the permission rule "fetch(private {host})".'
                     )
         return addresses[0]
 

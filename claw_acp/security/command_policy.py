@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, assess
-from claw_acp.security.command_rules import CommandRules, remembered, shown_command
+from claw_acp.security.command_rules import CommandRules, shown_command, wider
 from claw_acp.security.path_policy import judge_path
 from claw_acp.security.rules import Rule
-from claw_acp.security.shell_command import SimpleCommand
+from claw_acp.security.shell_command import ParsedLine, SimpleCommand
 from claw_acp.security.shell_syntax import parse
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule
 
@@ -18,7 +18,7 @@ def judge_line(
 ) -> list[Finding]:
     """The findings about one command line, at least one."""
     parsed = parse(access.line)
-    judge = _Judge(access, tool=tool, rules=rules, mode=mode, context=context)
+    judge = _Judge(access, line=parsed, tool=tool, rules=rules, mode=mode, context=context)
     findings: list[Finding] = []
     places = Places(bases=(access.cwd,), context=context)
     for command in parsed.commands:
@@ -35,9 +35,16 @@ class _Judge:
     """One command line and everything its commands are measured by."""
 
     def __init__(
-        self, access: RunsCommand, *, tool: str, rules: Sequence[Rule], mode: Mode, context: PolicyContext
+        self,
+        access: RunsCommand,
+        *,
+        line: ParsedLine,
+        tool: str,
+        rules: Sequence[Rule],
+        mode: Mode,
+        context: PolicyContext,
     ) -> None:
-        self._command_rules = CommandRules(access, tool=tool, rules=rules, context=context)
+        self._command_rules = CommandRules(access, line=line, tool=tool, rules=rules, context=context)
         self._rules = rules
         self._tool = tool
         self._mode: Mode = mode
@@ -68,7 +75,7 @@ class _Judge:
         if command.elevated:
             # the command that changes the user is in the list too, and is what rules are about
             return Finding(verdict="allow", reason=f"{shown} runs inside a command that is judged as a whole")
-        allowing = self._command_rules.allowing(command, risk=risk)
+        allowing = self._command_rules.allowing(command)
         if allowing:
             return by_rule(allowing, shown)
         return self._by_mode(command, risk=risk, shown=shown)
@@ -78,5 +85,6 @@ class _Judge:
             return Finding(verdict="allow", reason=f"{shown} only reads")
         if self._mode == "auto" and risk.level != "high" and not risk.outside:
             return Finding(verdict="allow", reason=f"{shown} is allowed in auto mode")
-        remember = () if risk.level == "high" else remembered(command)
-        return Finding(verdict="ask", reason=f"{shown} {risk.reason}", remember=remember)
+        remember = () if risk.level == "high" else self._command_rules.remembered(command)
+        wide = wider(remember[0]) if remember else ()
+        return Finding(verdict="ask", reason=f"{shown} {risk.reason}", remember=remember, wider=wide)

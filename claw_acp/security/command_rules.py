@@ -1,38 +1,59 @@
-"""The permission rules that one command of a line meets, and the rule an answer about it would store."""
+"""The permission rules that the commands of one line meet, and the rules an answer about them would store.
+
+A refusal holds for every command that begins as it says, in any spelling. A permission covers exactly the command it
+spells out: its words, the assignments before them, the directory it runs in, and nothing that it is fed.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
+from pathlib import Path
 
 from claw_acp.contracts.tool import FetchesUrl, ReadsPath, RunsCommand, WritesPath
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_risk import Assessment
 from claw_acp.security.path_policy import matching_rules
-from claw_acp.security.read_only_commands import harmless_assignment
 from claw_acp.security.rules import Match, Rule, host_of
-from claw_acp.security.shell_command import SimpleCommand
+from claw_acp.security.shell_command import ParsedLine, SimpleCommand, names
 from claw_acp.security.shell_pattern import ShellPattern, quoted
 from claw_acp.security.shell_wrappers import git_arguments
 from claw_acp.security.verdicts import usable
 
+LONGEST_REMEMBERED = 1_000  # characters of a rule: a person reads it before agreeing
+
 _URL = re.compile(r"https?://[^\s'\"]+", re.IGNORECASE)
 _LONGEST_SHOWN = 80  # characters of a command in a reason
+_MOVES = names("cd pushd popd")
+# The only move whose effect is certain: it is the first thing the line does, and nothing is done where it fails.
+_MOVES_FIRST = re.compile(r"\s*cd\s+(?:'[^']*'|\"[^\"$`\\!]*\"|[\w@%+=:,./~-]+)\s*&&")
+# Assignments that change how programs print, not what they do. `$` would be expanded by make, `/` is a file.
+_HARMLESS = re.compile(
+    r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|TERM|COLUMNS|LINES|TZ|LANG|LANGUAGE|LC_[A-Z]+|RUST_BACKTRACE"
+    r"|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONUTF8)=[\w.,:+-]*|(?:GIT_|MAN)?PAGER=cat"
+)
+_COPIES_ITS_INPUT = names("tee sponge pv")  # what they are fed changes nothing that a rule is about
+# No option of these runs a program, writes a file, or shows a file or a secret. Test runners, compilers, linters and
+# package managers are not here: nearly all take the name of a program, of settings that are one, or of a file to write.
+_ANY_ARGUMENTS = ("docker ps", "docker images", "podman ps", "podman images", "free", "lscpu", "lsblk", "locale")
 
 
 class CommandRules:
     """The rules, as far as they can concern the commands of one line."""
 
-    def __init__(self, access: RunsCommand, *, tool: str, rules: Sequence[Rule], context: PolicyContext) -> None:
+    def __init__(
+        self, access: RunsCommand, *, line: ParsedLine, tool: str, rules: Sequence[Rule], context: PolicyContext
+    ) -> None:
         self._access = access
         self._tool = tool
         self._limiting = tuple(rule for rule in rules if rule.verdict != "allow")
         self._allowing = tuple(rule for rule in rules if rule.verdict == "allow" and rule.concerns(tool, access))
         self._context = context
+        self._directory = _directory(access, line)
 
     def limits(self, command: SimpleCommand, *, risk: Assessment) -> Iterator[tuple[Rule, Match]]:
         """Deny and ask rules that this command meets, in any of its spellings or through a file or host it names."""
         for rule in self._limiting:
-            if rule.concerns(self._tool, self._access):
+            if rule.concerns(self._tool, self._access) and self._happens_in(rule) is not False:
                 answers = {rule.matches_words(words) for words in _spellings(command)}
                 if answers & {"yes", "maybe"}:
                     yield rule, "yes" if "yes" in answers else "maybe"
@@ -48,34 +69,108 @@ class CommandRules:
             if rule.concerns(self._tool, address) and rule.matches_host(host_of(address.url) or ""):
                 yield rule, "yes"
 
-    def allowing(self, command: SimpleCommand, *, risk: Assessment) -> Rule | None:
-        """The first rule that allows this command, or None."""
-        return next((rule for rule in self._allowing if _allows(rule, command, risk=risk)), None)
+    def allowing(self, command: SimpleCommand) -> Rule | None:
+        """The first rule that covers this command, or None."""
+        return next((rule for rule in self._allowing if self._covers(rule, command)), None)
+
+    def remembered(self, command: SimpleCommand) -> tuple[str, ...]:
+        """The rules that "always" would store for a command; none where no rule would cover it."""
+        place = self._place()
+        words = _words(command, open_from=None)
+        if place is None or not command.argv or _is_fed(command) or not _targets_known(command):
+            return ()
+        known = [word for word in words if word is not None]
+        text = f"shell({place}{' '.join(quoted(word) for word in known)})"
+        return usable([text]) if len(known) == len(words) and len(text) <= LONGEST_REMEMBERED else ()
+
+    # ------------------------------------------------------------------ covering
+
+    def _covers(self, rule: Rule, command: SimpleCommand) -> bool:
+        pattern = rule.pattern
+        if not command.argv or not _targets_known(command):
+            return False
+        if not isinstance(pattern, ShellPattern):
+            return pattern is None
+        if self._happens_in(rule) is not True or (_is_fed(command) and not pattern.open_ended):
+            return False
+        return pattern.covers(_words(command, open_from=len(pattern.tokens) - 1 if pattern.open_ended else None))
+
+    def _happens_in(self, rule: Rule) -> bool | None:
+        """Whether the line's commands run where the rule is about; None when that is not known."""
+        pattern = rule.pattern
+        if not isinstance(pattern, ShellPattern):
+            return True
+        if pattern.directory is None and (rule.verdict != "allow" or pattern.open_ended):
+            return True
+        if self._directory is None:
+            return None
+        if pattern.directory == "*":
+            return self._context.inside(self._directory)
+        return self._directory == (self._access.cwd / (pattern.directory or ".")).resolve()
+
+    def _place(self) -> str | None:
+        """How a rule names the directory: nothing for the project's own; None when it cannot."""
+        if self._directory is None or not self._directory.is_relative_to(self._access.cwd):
+            return None
+        relative = self._directory.relative_to(self._access.cwd).as_posix()
+        return "" if relative == "." else f"cd {quoted(relative)} && "
 
 
-def _allows(rule: Rule, command: SimpleCommand, *, risk: Assessment) -> bool:
-    if not command.argv:
-        return False
-    if any(redirect.target is None and not redirect.operator.startswith("<<") for redirect in command.redirects):
-        return False
-    words = _words(command)
-    if rule.matches_words(words) != "yes":
-        return False
-    if not isinstance(rule.pattern, ShellPattern) or (risk.level != "high" and not risk.outside):
-        return True
-    # `shell(git push)` was not meant for `git push --force`: risky words must be spelled out, or covered by a `*`
-    return rule.pattern.open_ended or rule.pattern.covers_exactly(words)
+def wider(rule: str) -> tuple[str, ...]:
+    """The rule that covers the same command with any arguments, where no argument of it can do harm."""
+    known = (start for start in _ANY_ARGUMENTS if rule.startswith((f"shell({start} ", f"shell({start})")))
+    return tuple(f"shell({start} *)" for start in known)
 
 
-def _words(command: SimpleCommand) -> tuple[str | None, ...]:
-    """What an allow rule must match: the words, after the assignments that can change what they do."""
+def shown_command(command: SimpleCommand) -> str:
+    """A command as a reason names it."""
+    assignments = (part.replace("\0", "…") if part else "…" for part in command.env_prefix)
+    text = " ".join((*assignments, *("…" if word is None else quoted(word) for word in command.argv)))
+    text = re.sub(r"\s+", " ", text) or "a redirection"
+    return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
+
+
+def _directory(access: RunsCommand, line: ParsedLine) -> Path | None:
+    """Where every command of a line runs; None when they may run in different places, or that is not known."""
+    moves = [command for command in line.commands if command.program in _MOVES]
+    if not moves:
+        return access.cwd
+    first = line.commands[0]
+    target = first.argv[1] if len(first.argv) == 2 else None
+    if len(moves) > 1 or first is not moves[0] or first.env_prefix or not target or target.startswith(("-", "~")):
+        return None
+    directory = (access.cwd / target).resolve()
+    return directory if _MOVES_FIRST.match(access.line) and directory.is_dir() else None
+
+
+def _words(command: SimpleCommand, *, open_from: int | None) -> tuple[str | None, ...]:
+    """What a permission must cover: the assignments that can change what a program does, and the words.
+
+    None stands for what is known only at run time. A wildcard is such a word, except where anything may follow
+    (`open_from`) and it cannot turn into an option.
+    """
     prefix = tuple(
         None if assignment is None or "\0" in assignment else assignment
         for assignment in command.env_prefix
-        if not harmless_assignment(assignment)
+        if assignment is None or not _HARMLESS.fullmatch(assignment)
     )
-    argv = tuple(None if index in command.patterns else word for index, word in enumerate(command.argv))
-    return (*prefix, *argv)
+    words = [*prefix, *command.argv]
+    for index in command.patterns:
+        position, word = index + len(prefix), command.argv[index] or "*"
+        if open_from is None or position < open_from or word[0] in "*?[":
+            words[position] = None
+    return tuple(words)
+
+
+def _is_fed(command: SimpleCommand) -> bool:
+    """Whether a program gets an input that is no part of its words, and that it may act on."""
+    inputs = [redirect for redirect in command.redirects if redirect.operator.startswith("<")]
+    empty = bool(inputs) and inputs[-1].target == "/dev/null"
+    return command.piped and not empty and command.program not in _COPIES_ITS_INPUT
+
+
+def _targets_known(command: SimpleCommand) -> bool:
+    return all(redirect.target is not None or redirect.operator.startswith("<<") for redirect in command.redirects)
 
 
 def _spellings(command: SimpleCommand) -> Iterator[tuple[str | None, ...]]:
@@ -90,19 +185,3 @@ def _spellings(command: SimpleCommand) -> Iterator[tuple[str | None, ...]]:
         yield (command.program, *argv[1:])
     if name == "git":
         yield git_arguments(argv)
-
-
-def remembered(command: SimpleCommand) -> tuple[str, ...]:
-    """The rules that "always" would store for a command; none when it cannot be written as one."""
-    words = [word for word in _words(command) if word is not None]
-    if len(words) != len(_words(command)) or not words or not command.argv:
-        return ()
-    return usable([f"shell({' '.join(quoted(word) for word in words)})"])
-
-
-def shown_command(command: SimpleCommand) -> str:
-    """A command as a reason names it."""
-    assignments = (part.replace("\0", "…") if part else "…" for part in command.env_prefix)
-    text = " ".join((*assignments, *("…" if word is None else quoted(word) for word in command.argv)))
-    text = re.sub(r"\s+", " ", text) or "a redirection"
-    return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"

@@ -61,11 +61,9 @@ class Policy:
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
-        """Hosts that a person allowed by their exact name; these may lie on a private network."""
+        """Hosts that may lie on a private network: rules name them as private, or their name says it."""
         patterns = (rule.pattern for rule in self._rules if rule.verdict == "allow" and rule.tool == "fetch")
-        return tuple(
-            pattern.name for pattern in patterns if isinstance(pattern, HostPattern) and "*" not in pattern.name
-        )
+        return tuple(pattern.name for pattern in patterns if isinstance(pattern, HostPattern) and pattern.private)
 
     def _about_tool(self, tool: str) -> list[Finding]:
         """Findings from rules that name the tool itself, whatever it touches."""

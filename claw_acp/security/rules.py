@@ -1,8 +1,11 @@
 r"""Permission rules: one line of text each, `tool` or `tool(pattern)`.
 
-    shell(git status*)      the first words of a command; `*` at the end of a word or as a word of its own
+    shell(git status)       a permission: exactly this command, in the project's directory; a refusal: every command
+                            that begins with these words
+    shell(git status *)     the same with anything behind it, in any directory of the project; `*` may also end a word
+    shell(cd web && make)   the command in the directory `web`; `cd *` is any directory of the project
     write(src/**)           a path, as in .gitignore, from the root of the project; `~/` and `//` reach outside it
-    fetch(*.python.org)     a host, or every host below one
+    fetch(*.python.org)     a host, or every host below one; `fetch(private wiki.lan)` may be on a private network
     think                   every call of a tool
 
 `read`, `write` (or `edit`), `shell` and `fetch` mean what a call does, whichever tool does it; any other name is that
@@ -21,6 +24,7 @@ from pathspec import GitIgnoreSpec
 from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
+from claw_acp.net.address_guard import refusal
 from claw_acp.security.shell_pattern import ShellPattern
 
 RuleVerdict = Literal["allow", "ask", "deny"]
@@ -45,9 +49,13 @@ class PathPattern(Value):
 
 
 class HostPattern(Value):
-    """A host name in lower case; `*.x` in `name` stands for everything below x (not x itself)."""
+    """A host name in lower case; `*.x` in `name` stands for everything below x (not x itself).
+
+    `private` tells that the person knows it to be in their own network, where requests do not go otherwise.
+    """
 
     name: str
+    private: bool = False
 
 
 Pattern: TypeAlias = ShellPattern | PathPattern | HostPattern
@@ -116,10 +124,14 @@ class Rule(Value):
         return host.endswith(name[1:]) and host != name[2:] if name.startswith("*.") else host == name
 
     def matches_words(self, words: Sequence[str | None]) -> Match:
-        """Whether the pattern is a prefix of a command's words; "maybe" when a word is known only at run time."""
+        """Whether a command begins with the pattern's words; "maybe" when a word is known only at run time."""
         if self.pattern is None:
             return "yes"
         return self.pattern.match(words) if isinstance(self.pattern, ShellPattern) else "no"
+
+    def covers_words(self, words: Sequence[str | None]) -> bool:
+        """Whether a permission covers the whole command: its words are the pattern's, or the pattern is open."""
+        return self.pattern is None or (isinstance(self.pattern, ShellPattern) and self.pattern.covers(words))
 
 
 def parse_rule(text: str, *, verdict: RuleVerdict, source: str = "") -> Rule:
@@ -153,14 +165,26 @@ def _parse_pattern(tool: str, body: str) -> Pattern:
 
 
 def _parse_host(body: str) -> HostPattern:
-    name = body.lower().rstrip(".")
+    first, _, rest = body.partition(" ")
+    private = first == "private" and bool(rest.strip())
+    name = (rest.strip() if private else body).lower().rstrip(".")
     if "://" in name or "/" in name:
         raise ValueError(
             f"`{body}` is an address; write only its host, `{urlsplit(name).hostname or name.split('/')[0]}`"
         )
     if not _HOST.fullmatch(name):
         raise ValueError(f"`{body}` is not a host name or `*.` and a host name")
-    return HostPattern(name=name.strip("[]"))
+    if private and "*" in name:
+        raise ValueError(f"`{body}` names no single host; each private host has a rule of its own")
+    return HostPattern(name=name.strip("[]"), private=private or _is_private(name.strip("[]")))
+
+
+def _is_private(name: str) -> bool:
+    """Whether a host says itself that it is not on the public internet; other names may lead anywhere tomorrow."""
+    try:
+        return name == "localhost" or refusal(name) is not None
+    except ValueError:
+        return False
 
 
 def _parse_path(body: str) -> PathPattern:

@@ -1,4 +1,4 @@
-"""The pattern of a `shell(...)` rule: the first words of a command."""
+"""The pattern of a `shell(...)` rule: the words of a command, and the directory that it runs in."""
 
 import re
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from claw_acp.core.value import Value
 Match = Literal["yes", "maybe", "no"]
 
 _PLAIN = re.compile(r"[\w@%+=:,./-]+")
+_MOVED = re.compile(r"cd\s+(.+?)\s+&&\s+(.+)", re.DOTALL)
 _OPERATORS = frozenset("|&;<>()$`\n")
 
 
@@ -20,13 +21,20 @@ class Token(Value):
 
 
 class ShellPattern(Value):
-    """Words a command must begin with.
+    """Words of a command.
 
-    A `*` as the last word, or at the end of the last word, says that anything may follow, risky arguments included.
-    Without it more words may follow too, but the policy lets them only change what is not risky.
+    A refusal holds for every command that begins with them. A permission covers exactly them: only a `*` as the last
+    word, or at the end of the last word, says that anything may follow, risky arguments included.
+
+    Attributes:
+        tokens: The words.
+        directory: Where the command runs, as in `cd web && npm test`, from the project's directory; `*` is any
+            directory of the project. None: a refusal, and a permission that ends in `*`, hold in all of them, any
+            other permission in the project's own.
     """
 
     tokens: tuple[Token, ...]
+    directory: str | None = None
 
     @property
     def open_ended(self) -> bool:
@@ -40,7 +48,9 @@ class ShellPattern(Value):
         Raises:
             ValueError: It is not a list of words, or has a `*` where none may be.
         """
-        tokens = [_token(word, text=text) for word in _split(text)]
+        moved = _MOVED.fullmatch(text)
+        directory = None if moved is None else _directory(moved[1], text_of=text)
+        tokens = [_token(word, text=text) for word in _split(text if moved is None else moved[2])]
         for token in tokens[:-1]:
             if token.kind == "prefix":
                 raise ValueError(f"in `{text}` the * must be the end of the pattern or a word of its own")
@@ -48,7 +58,7 @@ class ShellPattern(Value):
             raise ValueError("it names no command")
         if tokens[0].kind == "any" and len(tokens) > 1:
             raise ValueError("it must begin with the name of a program")
-        return ShellPattern(tokens=tuple(tokens))
+        return ShellPattern(tokens=tuple(tokens), directory=directory)
 
     def match(self, words: Sequence[str | None]) -> Match:
         """Whether `words` begin as the pattern says; "maybe" when that depends on a word that is not known yet."""
@@ -67,9 +77,11 @@ class ShellPattern(Value):
                 return "no"
         return sure
 
-    def covers_exactly(self, words: Sequence[str | None]) -> bool:
-        """Whether it spells out the whole command."""
-        return len(words) == len(self.tokens) and self.match(words) == "yes"
+    def covers(self, words: Sequence[str | None]) -> bool:
+        """Whether a permission covers the whole command. A word that is known only at run time is never covered."""
+        if None in words or (len(words) != len(self.tokens) and not self.open_ended):
+            return False
+        return self.match(words) == "yes"
 
 
 def _word_matches(token: Token, word: str) -> bool:
@@ -80,6 +92,15 @@ def _word_matches(token: Token, word: str) -> bool:
             return word.startswith(token.text)
         case "exact":
             return word == token.text
+
+
+def _directory(text: str, *, text_of: str) -> str:
+    """The directory of `cd DIRECTORY && ...`."""
+    words = _split(text)
+    token = _token(words[0], text=text_of) if len(words) == 1 else None
+    if token is None or token.kind == "prefix" or text.startswith("-"):
+        raise ValueError(f"in `{text_of}` one directory, or * for any, must follow `cd`")
+    return "*" if token.kind == "any" else token.text
 
 
 def _token(word: list[tuple[str, bool]], *, text: str) -> Token:

@@ -25,12 +25,14 @@ class Decision(Value):
         reason: Why, as a text for people (and for the model, when it is refused).
         rule: The text of the rule that decided; None when the mode or a fixed protection did.
         remember: Rules that "always" would store; empty when the call must be asked about each time.
+        wider: Rules for the same with any further arguments, where these can do no harm; else empty.
     """
 
     verdict: Verdict
     reason: str
     rule: str | None = None
     remember: tuple[str, ...] = ()
+    wider: tuple[str, ...] = ()
 
 
 Finding = Decision
@@ -62,6 +64,7 @@ def strictest(findings: Sequence[Finding]) -> Decision:
         reason=_sentence(reasons),
         rule=next((finding.rule for finding in deciding if finding.rule), None),
         remember=remember if lasting else (),
+        wider=deciding[0].wider if lasting and len(remember) == 1 else (),
     )
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.core.errors import ConfigError
+from claw_acp.security.policy import Policy
 from claw_acp.security.rules import RuleVerdict, host_of, parse_rule, rule_for_path
 from claw_acp.security.shell_pattern import ShellPattern, quoted
 
@@ -39,9 +40,39 @@ def covers(text: str, path: str, *, verdict: RuleVerdict = "allow") -> bool:
         ("'a b' \"c*\" d\\*", "a b|c*|d*", "yes"),
     ],
 )
-def test_a_shell_rule_covers_commands_that_begin_with_its_words(text: str, words: str, match: str) -> None:
+def test_a_refusal_of_a_command_holds_for_all_that_begin_with_its_words(text: str, words: str, match: str) -> None:
     argv = tuple(None if word == "?" else word for word in words.split("|" if "|" in words else " "))
-    assert parse_rule(f"shell({text})", verdict="allow").matches_words(argv) == match
+    assert parse_rule(f"shell({text})", verdict="deny").matches_words(argv) == match
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "wanted"),
+    [
+        ("git status", "git status", True),
+        ("git status", "git status -s", False),
+        ("git status *", "git status", True),
+        ("git status *", "git status -s x", True),
+        ("git status *", "git status ?", False),
+        ("git status*", "git statusx -s", True),
+        ("npm run * --fast", "npm run x --fast", True),
+        ("npm run * --fast", "npm run x --fast y", False),
+        ("npm run * --fast", "npm run ? --fast", False),
+        ("*", "anything at all", True),
+    ],
+)
+def test_a_permission_covers_exactly_its_words_unless_it_ends_in_a_star(text: str, words: str, *, wanted: bool) -> None:
+    argv = tuple(None if word == "?" else word for word in words.split())
+    assert parse_rule(f"shell({text})", verdict="allow").covers_words(argv) is wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "directory"),
+    [("make", None), ("cd web && make", "web"), ("cd 'a b' && make -j *", "a b"), ("cd * && make", "*")],
+)
+def test_a_rule_may_name_the_directory_of_its_command(text: str, directory: str | None) -> None:
+    pattern = parse_rule(f"shell({text})", verdict="allow").pattern
+    assert isinstance(pattern, ShellPattern)
+    assert (pattern.directory, pattern.tokens[0].text) == (directory, "make")
 
 
 @pytest.mark.parametrize(
@@ -92,6 +123,27 @@ def test_a_host_rule_is_exact_or_everything_below(pattern: str, url: str, *, wan
 
 
 @pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("fetch(docs.example.org)", ()),
+        ("fetch(wiki)", ()),
+        ("fetch", ()),
+        ("fetch(*.lan)", ()),
+        ("fetch(private wiki.lan)", ("wiki.lan",)),
+        ("fetch(localhost)", ("localhost",)),
+        ("fetch(127.0.0.1)", ("127.0.0.1",)),
+        ("fetch([::1])", ("::1",)),
+        ("fetch(192.168.1.7)", ("192.168.1.7",)),
+        ("fetch(127.1)", ()),
+        ("fetch(1.1.1.1)", ()),
+    ],
+)
+def test_only_a_host_that_says_it_is_private_may_lie_on_a_private_network(text: str, hosts: tuple[str, ...]) -> None:
+    assert Policy([parse_rule(text, verdict="allow")]).allowed_hosts == hosts
+    assert Policy([parse_rule(text, verdict="deny")]).allowed_hosts == ()
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", "is not a permission rule"),
@@ -102,6 +154,10 @@ def test_a_host_rule_is_exact_or_everything_below(pattern: str, url: str, *, wan
         ("shell(a*b c)", r"\* must be the end"),
         ("shell(a* b)", r"\* must be the end"),
         ("shell(* b)", "must begin with the name"),
+        ("shell(cd a b && make)", "one directory"),
+        ("shell(cd - && make)", "one directory"),
+        ("shell(cd a* && make)", "one directory"),
+        ("fetch(private *.lan)", "no single host"),
         ("shell('a)", "not closed"),
         ("fetch(https://x.org/y)", "only its host, `x.org`"),
         ("fetch(a b)", "not a host name"),
@@ -129,7 +185,8 @@ def test_words_survive_being_written_as_a_rule(words: list[str]) -> None:
     text = " ".join(quoted(word) for word in words)
     pattern = ShellPattern.parse(text)
     assert [(token.text, token.kind) for token in pattern.tokens] == [(word, "exact") for word in words]
-    assert pattern.covers_exactly(words)
+    assert pattern.covers(words)
+    assert not pattern.covers([*words, "more"])
 
 
 @given(st.lists(st.text("ab.*?[]!# \\", min_size=1, max_size=8), min_size=1, max_size=3))
