@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, Command] = {
         Ref("claw_acp.cli.verify:main"), "check an ACP agent, or a provider program, against its protocol"
     ),
     "sessions": Command(
-        Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename and copy conversations"
+        Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename, copy and delete conversations"
     ),
     "cost": Command(Ref("claw_acp.cli.costs:main"), "show what model requests have cost, by day, model or session"),
     "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),

@@ -1,8 +1,8 @@
-"""`claw-acp sessions list|show|export|archive|unarchive|rename|fork`: the conversations in the journal."""
+"""`claw-acp sessions list|show|export|archive|unarchive|rename|fork|delete`: the conversations in the journal."""
 
 import argparse
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
+import sys
+from collections.abc import Sequence
 from functools import partial
 from json import dumps
 from pathlib import Path
@@ -12,26 +12,26 @@ import anyio
 from claw_acp.cli.here import locations_here
 from claw_acp.cli.outline import outline
 from claw_acp.cli.paint import Paint, columns
+from claw_acp.cli.stored_sessions import ID_HELP, find_session, stored_sessions
 from claw_acp.core.clock import SYSTEM_CLOCK, iso_time
-from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.events import Event
 from claw_acp.core.printable import printable
 from claw_acp.core.value import as_dict
 from claw_acp.session.export import to_json, to_markdown
 from claw_acp.session.forking import forked
 from claw_acp.session.journal import Journal
+from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import MAX_PAGE, Archived
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.titles import given_title
 
 LISTED = 20  # sessions printed unless told otherwise
-SEARCHED = 5000  # sessions among which the beginning of an id is looked for
-SHORTEST_ID = 8  # characters a beginning of an id must have to stand for it
 CHANGES = {
     "archive": "put a session aside: lists leave it out",
     "unarchive": "take it back into the lists",
     "rename": "give it a title of yours",
     "fork": "copy it; prints the id of the copy",
+    "delete": "remove it for good; what it cost is still counted",
 }
 
 
@@ -44,6 +44,8 @@ def main(argv: Sequence[str]) -> int:
             cwd=cwd, archived="only" if options.archived else "exclude", limit=options.limit, json=options.json
         )
     if options.command in CHANGES:
+        if options.command == "delete" and not options.yes:
+            return _delete_after_asking(options.session)
         print(anyio.run(partial(_change, options.session, command=options.command, title=" ".join(options.title))))
         return 0
     record, events = anyio.run(partial(_read, options.session))
@@ -69,15 +71,17 @@ def _parser() -> argparse.ArgumentParser:
         ("export", "one session whole, as Markdown"),
     ):
         command = commands.add_parser(name, help=purpose)
-        command.add_argument("session", help="its id, or an unmistakable beginning of it")
+        command.add_argument("session", help=ID_HELP)
         command.add_argument("--json", action="store_true", help="for programs")
     for name, purpose in CHANGES.items():
         command = commands.add_parser(name, help=purpose)
-        command.add_argument("session", help="its id, or an unmistakable beginning of it")
+        command.add_argument("session", help=ID_HELP)
         if name == "rename":
             command.add_argument("title", nargs="+")
         else:
             command.set_defaults(title=[])
+        if name == "delete":
+            command.add_argument("--yes", action="store_true", help="do not ask")
     return parser
 
 
@@ -105,10 +109,25 @@ def _row(record: SessionRecord) -> tuple[str, str, str, str]:
     return record.id, iso_time(record.updated_at), printable(record.cwd), printable(record.title or "")
 
 
+def _delete_after_asking(wanted: str) -> int:
+    """Delete a session when a person at the terminal says so."""
+    record, _ = anyio.run(partial(_read, wanted))
+    if sys.stdin is None or not sys.stdin.isatty():
+        print(f"claw-acp sessions: nobody can be asked here; --yes deletes {record.id}", file=sys.stderr)
+        return 2
+    title = printable(record.title or "without a title")
+    if input(f"Delete {record.id} ({title}) of {printable(record.cwd)}? [y/N] ").strip().lower() not in {"y", "yes"}:
+        print("Nothing was deleted.")
+        return 1
+    print(anyio.run(partial(_change, record.id, command="delete", title="")))
+    return 0
+
+
 async def _change(wanted: str, *, command: str, title: str) -> str:
-    """Change a session; what to tell of it."""
-    async with _journal(wanted) as journal:
-        record = await _find(journal, wanted=wanted)
+    """Change a session. Returns the line to print."""
+    async with stored_sessions() as journal:
+        record = await find_session(journal, wanted)
+        assert journal is not None  # else nothing is found
         match command:
             case "rename":
                 kept = given_title(title)
@@ -118,21 +137,22 @@ async def _change(wanted: str, *, command: str, title: str) -> str:
                 copy = forked(record, clock=SYSTEM_CLOCK, cwd=record.cwd, additional=record.additional_directories)
                 await journal.fork(copy, source=record.id)
                 return copy.id
+            case "delete":
+                with SessionLock(locations_here().lock_dir).hold(record.id):  # no turn may be writing to it
+                    await journal.delete(record.id)
+                return f"{record.id} is deleted"
             case _:
                 await journal.archive(record.id, archived=command == "archive")
                 return f"{record.id} is {'archived' if command == 'archive' else 'no longer archived'}"
 
 
 async def _records(*, cwd: Path | None, archived: Archived, limit: int) -> list[SessionRecord]:
-    """The `limit` sessions last changed; none when there is no journal, which is not made for looking."""
-    file = locations_here().database
-    if not file.exists():
-        return []
-    async with Journal.opened(file) as journal:
-        return await _listed(journal, cwd=cwd, archived=archived, limit=limit)
+    """The `limit` sessions last changed."""
+    async with stored_sessions() as journal:
+        return [] if journal is None else await _listed(journal, cwd=cwd, archived=archived, limit=limit)
 
 
-async def _listed(journal: Journal, *, cwd: Path | None = None, archived: Archived, limit: int) -> list[SessionRecord]:
+async def _listed(journal: Journal, *, cwd: Path | None, archived: Archived, limit: int) -> list[SessionRecord]:
     records: list[SessionRecord] = []
     cursor: str | None = None
     while len(records) < limit:
@@ -145,47 +165,10 @@ async def _listed(journal: Journal, *, cwd: Path | None = None, archived: Archiv
 
 
 async def _read(wanted: str) -> tuple[SessionRecord, list[Event]]:
-    async with _journal(wanted) as journal:
-        record = await _find(journal, wanted=wanted)
+    async with stored_sessions() as journal:
+        record = await find_session(journal, wanted)
+        assert journal is not None  # else nothing is found
         return record, await journal.read(record.id)
-
-
-@asynccontextmanager
-async def _journal(wanted: str) -> AsyncGenerator[Journal]:
-    """The journal, in which a session is looked for.
-
-    Raises:
-        SessionNotFound: There is no journal, and none is made for looking.
-    """
-    file = locations_here().database
-    if not file.exists():
-        raise _not_found(wanted)
-    async with Journal.opened(file) as journal:
-        yield journal
-
-
-async def _find(journal: Journal, *, wanted: str) -> SessionRecord:
-    """The session whose id is `wanted`, or begins with it.
-
-    Raises:
-        SessionNotFound: There is none.
-        InvalidRequest: There are several.
-    """
-    with suppress(SessionNotFound):
-        return await journal.get(wanted)
-    if len(wanted) < SHORTEST_ID:
-        raise _not_found(wanted)
-    everything = await _listed(journal, archived="include", limit=SEARCHED)
-    matches = [record for record in everything if record.id.startswith(wanted)]
-    if not matches:
-        raise _not_found(wanted)
-    if len(matches) > 1:
-        raise InvalidRequest(f'"{wanted}" is the beginning of {len(matches)} sessions; write more of it')
-    return matches[0]
-
-
-def _not_found(wanted: str) -> SessionNotFound:
-    return SessionNotFound(wanted, f'there is no session "{wanted}"; `claw-acp sessions list` shows them')
 
 
 def _show(record: SessionRecord, events: Sequence[Event]) -> None:

@@ -28,6 +28,10 @@ from claw_acp.store.database import Database, Row, SqlValue, Statement, storable
 
 _CREATE: Final = f"INSERT INTO session ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 _GET: Final = f"SELECT {COLUMNS} FROM session WHERE id = ?"  # noqa: S608 - constants
+_FIND: Final = (
+    f"SELECT {COLUMNS} FROM session WHERE substr(id, 1, ?) = ? OR substr(id, -?) = ? "  # noqa: S608 - constants
+    "ORDER BY updated_at DESC LIMIT ?"
+)
 _UPDATE: Final = (
     "UPDATE session SET title = CASE WHEN title_given THEN title ELSE coalesce(?, title) END, "
     "mode = coalesce(?, mode), model = coalesce(?, model), "
@@ -98,6 +102,12 @@ class Journal:
         if not rows:
             raise SessionNotFound(session_id)
         return as_record(rows[0])
+
+    async def find(self, part: str, *, limit: int) -> "list[SessionRecord]":
+        """The sessions whose id begins or ends with `part`, the last changed first."""
+        if not storable(part):
+            return []
+        return [as_record(row) for row in await self._read(_FIND, (len(part), part, len(part), part, limit))]
 
     async def update(
         self,
@@ -170,14 +180,20 @@ class Journal:
         self._writer.put(session_id, Statement(_TOUCH, [(now, session_id)]), wait=False)
 
     async def list(
-        self, *, cwd: str | None = None, archived: Archived = "exclude", cursor: str | None = None, limit: int = 50
+        self,
+        *,
+        cwd: str | None = None,
+        archived: Archived = "exclude",
+        cursor: str | None = None,
+        limit: int = 50,
+        begun: bool = False,
     ) -> Page:
-        """A page of sessions, the last changed first, of one working directory or of all.
+        """A page of sessions, the last changed first, of one working directory or of all; `begun`: see `Listing`.
 
         Raises:
             InvalidRequest: The cursor is not one of ours, or belongs to other filters; the limit is below 1.
         """
-        listing = Listing.parse(cwd=cwd, archived=archived, cursor=cursor, limit=limit)
+        listing = Listing.parse(cwd=cwd, archived=archived, cursor=cursor, limit=limit, begun=begun)
         if listing.cwd is not None and not storable(listing.cwd):
             return Page(records=())
         sql, params = listing.query()

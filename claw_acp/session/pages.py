@@ -36,9 +36,13 @@ class Listing(Value):
     archived: Archived
     after: tuple[float, str] | None
     limit: int
+    begun: bool = False
+    """Leave out sessions in which nobody ever said anything, unless a person named them."""
 
     @classmethod
-    def parse(cls, *, cwd: str | None, archived: Archived, cursor: str | None, limit: int) -> "Listing":
+    def parse(
+        cls, *, cwd: str | None, archived: Archived, cursor: str | None, limit: int, begun: bool = False
+    ) -> "Listing":
         """Check what a client sent.
 
         Raises:
@@ -48,7 +52,7 @@ class Listing(Value):
             raise InvalidRequest(f"a page must hold at least one session, not {limit}")
         wanted = None if cwd is None else _without_slash(cwd)
         after = None if cursor is None else _read_cursor(cursor, filters=[wanted, archived])
-        return cls(cwd=wanted, archived=archived, after=after, limit=min(limit, MAX_PAGE))
+        return cls(cwd=wanted, archived=archived, after=after, limit=min(limit, MAX_PAGE), begun=begun)
 
     def query(self) -> tuple[str, tuple[SqlValue, ...]]:
         """SQL for one row more than the page holds, which tells whether there is a next one."""
@@ -60,6 +64,8 @@ class Listing(Value):
         if self.archived != "include":
             conditions.append("archived = ?")
             params.append(self.archived == "only")
+        if self.begun:
+            conditions.append("(title_given OR EXISTS (SELECT 1 FROM event WHERE session_id = session.id))")
         if self.after is not None:
             conditions.append("(updated_at, id) < (?, ?)")
             params += self.after

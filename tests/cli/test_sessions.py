@@ -1,6 +1,7 @@
 """Looking at conversations."""
 
 import json
+import os
 from pathlib import Path
 
 import anyio
@@ -8,11 +9,14 @@ import pytest
 
 from claw_acp.cli import sessions
 from claw_acp.cli.outline import outline
-from claw_acp.core.errors import InvalidRequest, SessionNotFound
+from claw_acp.core.errors import InvalidRequest, SessionBusy, SessionNotFound
 from claw_acp.core.events import MessageStarted, Notice, TextDelta, ToolCallChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.session.journal import Journal
+from claw_acp.session.lock import SessionLock
 from claw_acp.session.record import SessionRecord
+from tests.cli.support import claw
+from tests.support.terminal import at_terminal
 
 Capture = pytest.CaptureFixture[str]
 FIRST, SECOND = "ses_aaaaaaaa1", "ses_aaaaaaaa2"
@@ -102,13 +106,61 @@ def test_export_is_a_document_or_json(capsys: Capture) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_an_unmistakable_beginning_of_an_id_is_enough(capsys: Capture) -> None:
-    with pytest.raises(InvalidRequest, match="is the beginning of 2 sessions"):
-        sessions.main(["show", "ses_aaaaaaaa"])
-    for wanted in ("ses_b", "ses_"):
-        with pytest.raises(SessionNotFound, match="`claw-acp sessions list` shows them"):
-            sessions.main(["show", wanted])
+@pytest.mark.parametrize(("part", "found"), [("ses_aaaaaaaa2", SECOND), ("aaaaaaaa1", FIRST), ("AAA1", FIRST)])
+def test_an_unmistakable_beginning_or_end_of_an_id_is_enough(part: str, found: str, capsys: Capture) -> None:
+    sessions.main(["show", part])
+    assert found in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        ("ses_aaaa", rf"may be several sessions; write more of the id:\n  {SECOND}  Title 2\n  {FIRST}  Title 1"),
+        ("aaaaaaaa", "may be several sessions"),
+        ("ses_bbbb", "`claw-acp sessions list` shows them"),
+        ("ses_", "`claw-acp sessions list` shows them"),
+        ("aa1", "is too little of an id"),
+        ("%%%%", "`claw-acp sessions list` shows them"),
+    ],
+)
+def test_a_part_of_an_id_that_is_mistakable_finds_nothing(part: str, problem: str, capsys: Capture) -> None:
+    with pytest.raises((InvalidRequest, SessionNotFound), match=problem):
+        sessions.main(["show", part])
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_session_is_deleted_for_good(capsys: Capture) -> None:
+    assert sessions.main(["delete", "aaa1", "--yes"]) == 0
+    assert capsys.readouterr().out == f"{FIRST} is deleted\n"
+    assert listed(capsys) == [SECOND]
+    with pytest.raises(SessionNotFound):
+        sessions.main(["show", FIRST])
+
+
+def test_a_session_in_which_a_turn_runs_is_not_deleted(filled: Path, capsys: Capture) -> None:
+    with SessionLock(filled / "locks").hold(FIRST), pytest.raises(SessionBusy, match="already running a turn"):
+        sessions.main(["delete", FIRST, "--yes"])
+    assert FIRST in listed(capsys)
+
+
+def test_a_person_is_asked_before_a_session_is_deleted(filled: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "CLAW_ACP_HOME": str(filled)}
+    for answer, said in (("\n", "Nothing was deleted."), ("y\n", f"{FIRST} is deleted")):
+        with at_terminal("sessions", "delete", FIRST, environ=environ, cwd=filled) as terminal:
+            terminal.wait_for(f"Delete {FIRST} (Title 1) of /project1? [y/N] ")
+            terminal.type(answer)
+            terminal.wait_for(said)
+
+
+def test_where_nobody_can_be_asked_nothing_is_deleted(filled: Path, capsys: Capture) -> None:
+    done = claw("sessions", "delete", FIRST, home=filled, environ={"CLAW_ACP_HOME": str(filled)})
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"claw-acp sessions: nobody can be asked here; --yes deletes {FIRST}\n",
+    )
+    assert FIRST in listed(capsys)
 
 
 def test_escape_sequences_in_a_conversation_do_not_reach_the_terminal() -> None:
@@ -151,10 +203,10 @@ def test_a_session_gets_a_title_and_a_copy(capsys: Capture) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-@pytest.mark.parametrize("change", ["archive", "unarchive", "fork", "rename"])
+@pytest.mark.parametrize("change", ["archive", "unarchive", "fork", "rename", "delete"])
 def test_what_is_not_there_is_not_changed(change: str) -> None:
     with pytest.raises(SessionNotFound):
-        sessions.main([change, "ses_nowhere", *(["x"] if change == "rename" else [])])
+        sessions.main([change, "ses_nowhere", *{"rename": ["x"], "delete": ["--yes"]}.get(change, [])])
     if change == "rename":
         with pytest.raises(InvalidRequest):
             sessions.main([change, FIRST, " "])
