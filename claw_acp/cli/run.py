@@ -4,7 +4,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -16,9 +16,11 @@ from claw_acp.cli.live_view import LiveView
 from claw_acp.cli.paint import Paint
 from claw_acp.cli.permission_keys import PermissionDesk, can_ask
 from claw_acp.cli.run_view import JsonLines, PlainText, RunView
+from claw_acp.cli.stored_sessions import ID_HELP, find_session, last_session, stored_sessions
 from claw_acp.client.agent import Agent
 from claw_acp.client.handlers import Handlers
 from claw_acp.client.spawn import spawn_agent
+from claw_acp.config.environment import MODEL
 from claw_acp.config.finding import Finding
 from claw_acp.config.load import load_settings
 from claw_acp.core.errors import ClawError
@@ -35,6 +37,7 @@ The answer goes to standard output, everything else to standard error.
 examples:
   claw-acp run "summarize this project"
   git diff | claw-acp run - --mode plan
+  claw-acp run --continue "and now the tests"
   claw-acp run "add a test for greet.py" --yes --json
 
 exit code: 0 the turn ended by itself, 1 it failed or was cut short, 2 wrong usage or a
@@ -58,12 +61,14 @@ def main(argv: Sequence[str]) -> int:
         print(f"claw-acp run: {unusable}", file=sys.stderr)
         return WRONG_USAGE
     activity = LiveView(sys.stderr, paint=Paint(sys.stderr), base=directory)
-    told = () if arguments.json else tuple(finding.text() for finding in findings)
+    told = tuple(finding.text() for finding in findings)
     view: RunView = JsonLines() if arguments.json else PlainText(activity, told=told)
     turn = _Turn(prompt, directory=directory, arguments=arguments, view=view, activity=activity, told=told)
     try:
         anyio.run(turn.run)
     except (ClawError, RpcError) as error:
+        if arguments.json and not turn.opened:  # else the session's notices say it
+            print(*told, sep="\n", end="\n" * bool(told), file=sys.stderr)
         view.failed(error)
         return INTERRUPTED if turn.interrupted else 1
     except KeyboardInterrupt:  # so early that nothing runs yet
@@ -92,7 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mode", metavar="MODE", help="plan, ask, edit or auto")
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers")
     parser.add_argument("--cwd", metavar="DIR", default=".", help="where to work (default: here)")
-    parser.add_argument("--session", metavar="ID", help="go on with a session instead of starting one")
+    sessions = parser.add_mutually_exclusive_group()
+    sessions.add_argument("--session", metavar="ID", help=f"go on with a session instead of starting one: {ID_HELP}")
+    sessions.add_argument(
+        "-c", "--continue", dest="go_on", action="store_true", help="go on with the last session of the directory"
+    )
     return parser
 
 
@@ -115,10 +124,15 @@ class _Turn:
         self._view = view
         self._activity = activity
         self._told = [text.encode() for text in told]
-        self._session: str | None = arguments.session
+        self._session: str | None = None
         self._running = False
         self.interrupted = False
         self.stop: StopReason | None = None
+
+    @property
+    def opened(self) -> bool:
+        """Whether there is a session, which says itself what is wrong with the configuration."""
+        return self._session is not None
 
     async def run(self) -> None:
         """Start an agent, run the turn, end the agent."""
@@ -127,7 +141,7 @@ class _Turn:
         form = FormDesk(self._activity).answer if by == "key" else None
         handlers = Handlers(update=self._update, permission=desk.answer, form=form)
         async with (
-            spawn_agent(SERVER, handlers=handlers, on_stderr=self._pass_on) as agent,
+            spawn_agent(SERVER, handlers=handlers, env=self._environ(), on_stderr=self._pass_on) as agent,
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(self._watch_interrupts, agent, tasks.cancel_scope)
@@ -139,15 +153,35 @@ class _Turn:
 
     async def _open(self, agent: Agent) -> str:
         await agent.initialize()
-        if self._session is None:
+        known = await self._known_session()
+        if known is None:
             self._session = (await agent.new_session(self._directory)).session_id
         else:
-            await agent.resume_session(self._session, cwd=self._directory)
+            await agent.resume_session(known, cwd=self._directory)
+            self._session = known
         if self._arguments.model:
             await agent.set_config_option(self._session, "model", value=self._arguments.model)
         if self._arguments.mode:
             await agent.set_mode(self._session, self._arguments.mode)
         return self._session
+
+    async def _known_session(self) -> str | None:
+        """The session to go on with; None: a new one.
+
+        Raises:
+            ClawError: There is none.
+        """
+        wanted: str | None = self._arguments.session
+        if wanted is None and not self._arguments.go_on:
+            return None
+        async with stored_sessions() as journal:
+            found = await (last_session(journal, self._directory) if wanted is None else find_session(journal, wanted))
+            return found.id
+
+    def _environ(self) -> Mapping[str, str]:
+        """Ours, with the model that was asked for: a new session must not begin with one that cannot be used."""
+        model: str | None = self._arguments.model
+        return {**os.environ, **({} if model is None else {MODEL: model})}
 
     async def _update(self, session: str, update: SessionUpdate) -> None:
         self._view.draw(session, update)

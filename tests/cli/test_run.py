@@ -112,6 +112,16 @@ def test_a_session_can_be_continued_in_a_later_process(bench: Bench) -> None:
 
     assert done.stdout == "two\n"
     assert f"--session {session}" in done.stderr
+    bench.plays([{"text": "one"}], [{"text": "two"}], [{"text": "three"}], [{"text": "four"}])
+    assert bench.run("third", "--session", session[-6:]).stdout == "three\n"
+    assert bench.run("fourth", "--continue").stdout == "four\n"
+
+
+def test_where_nothing_was_said_there_is_nothing_to_go_on_with(bench: Bench) -> None:
+    done = bench.run("hi", "--continue")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"there is no session of {bench.project} to go on with" in done.stderr
+    assert bench.run("hi", "--continue", "--session", "x").returncode == 2
 
 
 def test_another_directory_and_mode_can_be_chosen(bench: Bench) -> None:
@@ -128,8 +138,8 @@ def test_another_directory_and_mode_can_be_chosen(bench: Bench) -> None:
     ("arguments", "problem"),
     [
         (("--mode", "fast"), "there is no mode 'fast'"),
-        (("--model", "nope/x"), "there is no model 'nope/x'"),
-        (("--session", "ses_none"), "session ses_none was not found"),
+        (("--model", "nope/x"), 'there is no provider "nope"'),
+        (("--session", "ses_none"), 'there is no session "ses_none"'),
     ],
 )
 def test_a_wrong_choice_fails_with_a_reason(bench: Bench, arguments: tuple[str, ...], problem: str) -> None:

@@ -1,5 +1,6 @@
 """`claw-acp run` and what is wrong with the configuration: each thing is said once, and what is broken stops it."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -40,6 +41,27 @@ def test_a_finding_is_said_once(own: Home) -> None:
     assert done.stderr.count("modell: unknown key") == 1
 
 
+def test_a_finding_is_said_to_programs_once_as_a_notice(own: Home) -> None:
+    done = own.run(f'model = "play/m"\nmodell = "x"\n{PLAY}', "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("modell: unknown key") == 1
+    session = json.loads(done.stdout.splitlines()[-1])["sessionId"]
+    again = own.run(f'model = "play/m"\nmodell = "x"\n{PLAY}', "--json", "--session", session)
+    assert (again.stdout + again.stderr).count("modell: unknown key") == 1
+    nowhere = own.run(f'model = "play/m"\nmodell = "x"\n{PLAY}', "--json", "--session", "ses_nowhere")
+    assert (nowhere.returncode, nowhere.stderr.count("modell: unknown key")) == (1, 1)
+    assert "there is no session" in json.loads(nowhere.stdout)["error"]["message"]
+
+
+def test_a_model_that_was_asked_for_needs_no_other_and_announces_none(own: Home) -> None:
+    done = own.run(PLAY, "--model", "play/m")
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert "offline assistant" not in done.stderr
+    done = own.run(f'model = "nobody/x"\n{PLAY}', "--model", "play/m")
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert "nobody" not in done.stderr
+
+
 def test_a_finding_is_said_even_when_there_is_no_session(own: Home) -> None:
     done = own.run(f'model = "nobody/x"\nmodell = "x"\n{PLAY}')
     assert done.returncode == 1
@@ -49,7 +71,7 @@ def test_a_finding_is_said_even_when_there_is_no_session(own: Home) -> None:
 def test_a_provider_with_a_wrong_value_is_not_asked(own: Home) -> None:
     done = own.run(f'{PLAY}body = "x"\n', "--model", "play/m")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "claw-acp run: there is no model 'play/m' to choose: body in [providers.play] is wrong" in done.stderr
+    assert "claw-acp run: body in [providers.play] is wrong" in done.stderr
 
 
 def test_a_rule_that_leads_nowhere_stops_nobody(own: Home) -> None:
