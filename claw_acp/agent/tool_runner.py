@@ -1,9 +1,11 @@
-"""The pipeline that every tool call passes: prepare, announce, decide, ask, run, redact, keep.
+"""The pipeline that every tool call passes: prepare, announce, decide, ask, run, bound, redact, keep.
 
-Nothing else in the program calls `Invocation.run`.
+Nothing else in the program calls `Invocation.run`. Whatever a tool raises or returns is a result of its call, and never
+ends more than that call; only a cancellation, and a journal that cannot be written, pass.
 """
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,26 +15,31 @@ import anyio
 from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
+from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import redacted_content, redacted_json, redacted_parts
+from claw_acp.agent.results import bounded_content, bounded_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.waiting import Waiting
 from claw_acp.agent.watched_programs import WatchedPrograms
-from claw_acp.contracts.asking import AskedCommand, Form, FormAnswer
-from claw_acp.contracts.tool import Invocation, Progress, RunsCommand, Tool, ToolContext, ToolResult
+from claw_acp.contracts.asking import Form, FormAnswer
+from claw_acp.contracts.bounded import bounded_parts
+from claw_acp.contracts.tool import Invocation, Progress, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ClawError, InvalidArguments, ToolError
+from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
 from claw_acp.core.events import PartContent, PlanChanged, PlanEntry, ToolCallChanged, ToolStatus
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
+from claw_acp.registry.foreign_code import is_cancellation, package_of
 from claw_acp.session.history import INTERRUPTED
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
 
 PARALLEL = 8  # read-only calls at once
+LONGEST_CALL = 1800.0  # seconds a call may run, waiting for a person aside; tools of ours have limits of their own
 
 CANCELLED: Final = "The user cancelled this call."
 
@@ -45,6 +52,12 @@ class _Entry:
     announced: bool = False
     done: bool = False
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # of this call alone
+    limit: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # its time
+
+    @property
+    def package(self) -> str:
+        """Where the code of the call comes from; empty: it is ours."""
+        return package_of(self.invocation or self.tool)
 
 
 class ToolRunner:
@@ -107,37 +120,46 @@ class ToolRunner:
             entry.invocation = self._bind(entry, arguments)
             view = entry.invocation.view
             title = self._redactor(view.title)
-            announcement = replace(announcement, title=title, kind=view.kind, locations=view.locations or None)
-        except ToolError as error:
-            problem = error.message
-        except Exception as error:  # noqa: BLE001 - the tool wall: a stranger's tool may raise anything; it is logged
-            problem = self._unexpected(entry, error)
+            bound = replace(announcement, title=title, kind=view.kind, locations=view.locations or None)
+            announcement = sound(bound) if entry.package else bound
+        except BaseException as error:  # noqa: BLE001 - the tool wall: a stranger's tool may raise anything; it is logged
+            entry.invocation = None
+            problem = self._told(entry, error)
         entry.announced = True
         self._session.work.call_begins(call.id, entry.scope)
         await self._session.publish(announcement)
         if problem is not None:
-            await self._finish(entry, _failure(problem))
+            await self._finish(entry, self._presentable(entry, _failure(problem)))
 
     def _bind(self, entry: _Entry, arguments: JsonObject) -> Invocation:
         if entry.tool is None:
             known = ", ".join(self._toolbox.tool_names())
             raise InvalidArguments(f"There is no tool named {entry.call.name}. There are: {known}.")
-        return entry.tool.prepare(arguments, self._context(entry.call))
+        return entry.tool.prepare(arguments, self._context(entry))
 
-    def _context(self, call: ToolCall) -> ToolContext:
+    def _context(self, entry: _Entry) -> ToolContext:
+        call = entry.call
+
         async def progress(news: Progress) -> None:
-            content = None if news.content is None else redacted_content(news.content, redactor=self._redactor)
+            shown = None if news.content is None else bounded_content(news.content)
+            content = None if shown is None else redacted_content(shown, redactor=self._redactor)
             lasting = news.locations is not None or news.title is not None  # a picture of its output is not
             tell = self._session.publish if lasting else self._session.show
             title = None if news.title is None else self._redactor(news.title)
-            await tell(ToolCallChanged(item=call.id, content=content, locations=news.locations, title=title))
+            change = ToolCallChanged(item=call.id, content=content, locations=news.locations, title=title)
+            await tell(sound(change) if entry.package else change)
 
         async def publish_plan(entries: Sequence[PlanEntry]) -> None:
-            await self._session.publish(PlanChanged(item=self._session.id, entries=tuple(entries)))
+            change = PlanChanged(item=self._session.id, entries=tuple(entries))
+            await self._session.publish(sound(change) if entry.package else change)
 
         async def ask(form: Form) -> FormAnswer | None:
-            async with self._waiting.for_person():
-                return await self._desk.asker.form(replace(form, session=self._session.id, call_id=call.id))
+            entry.limit.deadline = math.inf
+            try:
+                async with self._waiting.for_person():
+                    return await self._desk.asker.form(replace(form, session=self._session.id, call_id=call.id))
+            finally:
+                entry.limit.deadline = anyio.current_time() + LONGEST_CALL
 
         return ToolContext(
             session=self._session.id,
@@ -175,44 +197,59 @@ class ToolRunner:
         try:
             obstacle = await self._obstacle(entry, invocation)
             if obstacle is not None:
-                return _failure(obstacle)
+                return self._presentable(entry, _failure(obstacle))
             await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
-            return await invocation.run()
-        except ToolError as error:
-            return _failure(error.message)
-        except ClawError:
-            raise  # the journal, say: nothing a model could act on
-        except Exception as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
-            return _failure(self._unexpected(entry, error))
+            entry.limit.deadline = anyio.current_time() + LONGEST_CALL
+            with entry.limit:
+                return self._presentable(entry, await invocation.run())
+            return _failure(f"{entry.call.name} was stopped: it ran for more than {LONGEST_CALL / 60:g} minutes.")
+        except BaseException as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
+            return self._presentable(entry, _failure(self._told(entry, error)))
+
+    def _presentable(self, entry: _Entry, result: ToolResult) -> ToolResult:
+        """A result as the model, the client and the journal see it."""
+        known = bounded_result(sound_result(result) if entry.package else result)
+        content = None if known.content is None else redacted_content(known.content, redactor=self._redactor)
+        return ToolResult(
+            parts=redacted_parts(known.parts, redactor=self._redactor),
+            content=content,
+            raw=redacted_json(known.raw, redactor=self._redactor),
+            failed=known.failed,
+        )
 
     async def _obstacle(self, entry: _Entry, invocation: Invocation) -> str | None:
         """Why the call may not run; None when it may."""
         name = entry.call.name
         decision = self._gate.decide(name, invocation)
         if decision.verdict == "ask":
-            preview = redacted_content(await invocation.preview(), redactor=self._redactor)
+            preview = await invocation.preview()
             if preview:
-                await self._session.publish(ToolCallChanged(item=entry.call.id, content=preview))
-            title = self._redactor(invocation.view.title)
+                content = redacted_content(preview, redactor=self._redactor)
+                await self._session.publish(ToolCallChanged(item=entry.call.id, content=content))
+            question = question_about(invocation, decision, preview=preview, arguments=parse_arguments(entry.call))
             async with self._waiting.for_person():
-                admission = await self._gate.ask(
-                    entry.call.id, decision, title=title, content=preview, command=self._command(invocation)
-                )
+                admission = await self._gate.ask(question, call_id=entry.call.id)
             if not admission.allowed:
                 return admission.reason
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
         return f"Not allowed: {decision.reason}" if decision.verdict == "deny" else None
 
-    def _command(self, invocation: Invocation) -> AskedCommand | None:
-        for access in invocation.accesses:
-            if isinstance(access, RunsCommand):
-                return AskedCommand(line=self._redactor(access.line), cwd=str(access.cwd))
-        return None
+    def _told(self, entry: _Entry, error: BaseException) -> str:
+        """What the model is told of an error that left a tool.
 
-    def _unexpected(self, entry: _Entry, error: Exception) -> str:
+        Raises:
+            BaseException: `error`, when it is none of the tool: the call is cancelled, or the journal fails.
+        """
+        if is_cancellation(error) or isinstance(error, StoreError):
+            raise error
+        words = vars(error).get("message") if isinstance(error, ClawError) else None
+        if isinstance(words, str):
+            return words
         incident = new_id("inc", clock=self._clock)
         log.error("tool failed", exc_info=error, extra={"tool": entry.call.name, "incident": incident})
-        return f"{entry.call.name} failed unexpectedly; the log has it as {incident}."
+        whose = f" (of the package {entry.package})" if entry.package else ""
+        kind = type(error).__name__
+        return f"{entry.call.name}{whose} failed unexpectedly with {kind}; the log has it as {incident}."
 
     # ------------------------------------------------------------------ results
 
@@ -229,18 +266,16 @@ class ToolRunner:
 
     async def _so_far(self, entry: _Entry) -> ToolResult | None:
         try:
-            return None if entry.invocation is None else await entry.invocation.so_far()
-        except Exception as error:  # noqa: BLE001 - the tool wall: it is logged, and the call ends without
-            self._unexpected(entry, error)
+            known = None if entry.invocation is None else await entry.invocation.so_far()
+            return None if known is None else self._presentable(entry, known)
+        except BaseException as error:  # noqa: BLE001 - the tool wall: it is logged, and the call ends without
+            self._told(entry, error)
             return None
 
     async def _end(self, entry: _Entry, result: ToolResult, *, status: ToolStatus, committed: bool = True) -> None:
-        parts = redacted_parts(result.parts, redactor=self._redactor)
-        shown = (
-            tuple(PartContent(part=part) for part in parts)
-            if result.content is None
-            else redacted_content(result.content, redactor=self._redactor)
-        )
+        shown = result.content
+        if shown is None:
+            shown = tuple(PartContent(part=part) for part in result.parts)
         entry.done = True
         self._session.work.call_ends(entry.call.id)
         await self._session.publish(
@@ -248,15 +283,15 @@ class ToolRunner:
                 item=entry.call.id,
                 status=status,
                 content=shown,
-                raw_output=redacted_json(result.raw, redactor=self._redactor),
-                output=parts,
+                raw_output=result.raw,
+                output=result.parts,
             ),
             committed=committed,
         )
 
 
 def _failure(reason: str) -> ToolResult:
-    return ToolResult(parts=(TextPart(text=reason),), failed=True)
+    return ToolResult(parts=bounded_parts((TextPart(text=reason),)), failed=True)
 
 
 def _broken_off(reason: str, known: ToolResult | None) -> ToolResult:

@@ -9,7 +9,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from claw_acp.core.errors import BrokenExtension, ClawError
+from claw_acp.core.errors import BrokenExtension
+from claw_acp.registry.foreign_code import described
 from claw_acp.registry.reference import Ref
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ def load_extension(reference: Ref[_T], *, kind: str, name: str) -> _T | None:
     """The extension, or None when its module is broken: it disables itself with one line in the log."""
     try:
         return reference.load()
-    except ClawError as error:
+    except BrokenExtension as error:
         reason = error.message
-    except Exception as error:  # noqa: BLE001 - a wall: importing a stranger's module may raise anything
-        reason = f"{type(error).__name__}: {error}"
+    except BaseException as error:  # noqa: BLE001 - a wall: importing a stranger's module may raise anything
+        reason = described(error)
     log.warning("extension disabled", extra={"kind": kind, "extension": name, "reason": reason})
     return None
 

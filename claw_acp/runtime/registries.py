@@ -2,13 +2,16 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.tool import Tool
 from claw_acp.registry.entry_points import discover, load_extension
+from claw_acp.registry.foreign_code import described, package_of
 from claw_acp.registry.reference import Ref
+from claw_acp.runtime.admitted import AdmittedCommand, AdmittedTool
+
+_T = TypeVar("_T")
 
 log = logging.getLogger(__name__)
 
@@ -16,26 +19,27 @@ log = logging.getLogger(__name__)
 def make_toolbox() -> Toolbox:
     """Every tool that can be loaded; a broken one is left out with a log line."""
     toolbox = Toolbox()
-    for name, tool in _made("tools"):
-        if not toolbox.register(cast("Tool", tool)):
+    for name, tool in _made("tools", admit=AdmittedTool):
+        if not toolbox.register(tool):
             log.warning("tool left out: the name is taken", extra={"tool": name})
     return toolbox
 
 
 def make_commands() -> Sequence[Command]:
     """Every slash command that can be loaded."""
-    return tuple(cast("Command", command) for _, command in _made("commands"))
+    return tuple(command for _, command in _made("commands", admit=AdmittedCommand))
 
 
-def _made(kind: str) -> list[tuple[str, object]]:
-    made: list[tuple[str, object]] = []
+def _made(kind: str, *, admit: Callable[[_T], _T]) -> list[tuple[str, _T]]:
+    made: list[tuple[str, _T]] = []
     for name, reference in discover(kind).items():
-        make = load_extension(cast("Ref[Callable[[], object]]", reference), kind=kind, name=name)
+        make = load_extension(cast("Ref[Callable[[], _T]]", reference), kind=kind, name=name)
         if make is None:
             continue
         try:
-            made.append((name, make()))
-        except Exception as error:  # noqa: BLE001 - a wall: a stranger's constructor may raise anything
-            reason = f"{type(error).__name__}: {error}"
+            extension = make()
+            made.append((name, admit(extension) if package_of(extension) else extension))
+        except BaseException as error:  # noqa: BLE001 - a wall: a stranger's constructor may raise anything
+            reason = described(error)
             log.warning("extension disabled", extra={"kind": kind, "extension": name, "reason": reason})
     return made

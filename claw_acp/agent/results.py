@@ -1,0 +1,67 @@
+"""Tool results before they are kept: within bounds, and, where the code is a stranger's, of the types they should be.
+
+A value of the wrong type would be met later, by the model's provider, a client or the next process that reads the
+journal. So what strangers give goes through the journal's own words once: what comes out is what that can hold.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from claw_acp.contracts.bounded import MOST_PARTS, bounded_parts
+from claw_acp.contracts.tool import ToolResult
+from claw_acp.core.events import Event, PartContent, ToolCallChanged, ToolContent
+from claw_acp.core.value import replace
+from claw_acp.session.codec import decode, encode
+
+MOST_RAW: Final = 256 * 1024  # characters of a stranger's structured output, as JSON
+
+_E = TypeVar("_E", bound=Event)
+
+
+def bounded_result(result: ToolResult) -> ToolResult:
+    """The result as far as there is room; what is left out is said."""
+    content = None if result.content is None else bounded_content(result.content)
+    return replace(result, parts=bounded_parts(result.parts), content=content)
+
+
+def bounded_content(content: Sequence[ToolContent]) -> tuple[ToolContent, ...]:
+    """What a call shows as far as there is room. Diffs stay whole: the person must see exactly what is written."""
+    texts = iter(bounded_parts(item.part for item in content if isinstance(item, PartContent)))
+    shown: list[ToolContent] = []
+    for item in content[:MOST_PARTS]:
+        if not isinstance(item, PartContent):
+            shown.append(item)
+        elif (part := next(texts, None)) is not None:
+            shown.append(PartContent(part=part))
+    return (*shown, *(PartContent(part=part) for part in texts))
+
+
+def sound_result(result: ToolResult) -> ToolResult:
+    """A stranger's result with every field of its type.
+
+    Raises:
+        TypeError, ValueError: It is no result; the text says why.
+    """
+    if not isinstance(result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody checks strangers
+        raise TypeError(f"a tool returns a ToolResult, not {type(result).__name__}")
+    near = bounded_result(result)
+    known = sound(ToolCallChanged(output=tuple(near.parts), content=near.content, raw_output=near.raw))
+    raw = known.raw_output if len(json.dumps(known.raw_output)) <= MOST_RAW else None
+    return ToolResult(parts=known.output or (), content=known.content, raw=raw, failed=bool(result.failed))
+
+
+def sound(event: _E) -> _E:
+    """An event that a stranger's values are in, with every field of its type.
+
+    Raises:
+        TypeError, ValueError: It cannot be had.
+    """
+    try:
+        kind, body = encode(event)
+    except (KeyError, AttributeError) as error:  # a content part, say, that is something else
+        raise TypeError(f"a value of the wrong type: {error}") from error
+    known = decode(kind, body, session=event.session, seq=event.seq, item=event.item)
+    if not isinstance(known, type(event)):
+        raise TypeError("a field holds a value of the wrong type")
+    return known
