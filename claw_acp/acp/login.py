@@ -4,7 +4,9 @@ A key never passes through the protocol: it is entered on a page of this machine
 (`claw-acp login`), or set where the program looks for it, as the error says.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -130,10 +132,9 @@ class _PageDesk:
 
     def _again(self, problem: str = "", *, may_skip_trial: bool = False) -> Page:
         assert self.form is not None
-        providers = [(card.name, _called(card)) for card in self._accounts.candidates()]
         return Page(
             html=form_page(
-                providers,
+                list(labels(self._accounts.candidates()).items()),
                 chosen=self._chosen,
                 ticket=self.form.ticket,
                 problem=problem,
@@ -149,7 +150,7 @@ async def _ask_by_form(connection: Connection, call: IncomingCall, accounts: Acc
         AuthRequired: With what to do; also when nothing was chosen and no session could be started.
     """
     cards = accounts.candidates()
-    options = [FieldOption(value=card.name, label=_called(card)) for card in cards]
+    options = [FieldOption(value=name, label=label) for name, label in labels(cards).items()]
     if provider == "":
         options.append(FieldOption(value=OFFLINE.name, label="None: the built-in offline assistant"))
     names = [option.value for option in options]
@@ -180,6 +181,16 @@ def how_to_give_a_key(card: Card) -> str:
         ways.append(f"set {variable} in the environment of the agent")
     ways.append(f"set api_key under [providers.{card.name}] in config.toml")
     return f"{_called(card)} needs a key: {', or '.join(ways)}; then try again"
+
+
+def labels(cards: Sequence[Card]) -> Mapping[str, str]:
+    """The text by which a person chooses each card: its vendor; with name and host where a vendor has several."""
+    vendors = Counter(_called(card) for card in cards)
+    return {
+        card.name: vendor if vendors[vendor] == 1 else f"{vendor}: {card.name} ({urlsplit(card.base_url).hostname})"
+        for card in cards
+        for vendor in (_called(card),)
+    }
 
 
 def _called(card: Card) -> str:
