@@ -11,6 +11,7 @@ from claw_acp.config.locations import Locations
 from claw_acp.config.overlay import NOTHING_SET, ProviderOverride
 from claw_acp.config.project import PROJECT_FILE
 from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.value import replace
 
 _Stamp: TypeAlias = tuple[int, int, int] | None
@@ -64,6 +65,10 @@ class CurrentSettings:
         if finds != self.finds:
             self.finds = finds
             self.tell()
+
+    def about(self, provider: str, base_url: str, model: str) -> ModelInfo | None:
+        """What is known of a model now, except by its name."""
+        return self.finds.about(provider, base_url, model)
 
     def forget(self) -> None:
         """Undo every `override`, and have keys that took time to get, got anew."""

@@ -1,4 +1,4 @@
-"""The variables of our own: `CLAW_ACP_MODEL`, `_MODE`, `_LOG`, `_TRACE`, `_LOCAL_SERVERS`, `_MODEL_LISTS`.
+"""The variables of our own: `CLAW_ACP_MODEL`, `_MODE`, `_LOG`, `_TRACE`, `_LOCAL_SERVERS`, `_MODEL_LISTS` and so on.
 
 The vendors' variables (keys, addresses) are looked up where a provider is resolved.
 """
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from claw_acp.config.anchor import anchored
 from claw_acp.config.finding import Finding, did_you_mean
-from claw_acp.config.model import MODES, Mode
+from claw_acp.config.model import MODES, REFERENCE_USES, Mode, ModelReferenceUse
 from claw_acp.config.server_places import VARIABLE as LOCAL_SERVERS
 from claw_acp.config.server_places import server_places
 from claw_acp.config.settings import LOG_LEVELS, LogLevel, Origin
@@ -18,6 +18,7 @@ from claw_acp.core.value import Value
 MODEL, MODE, LOG, TRACE = "CLAW_ACP_MODEL", "CLAW_ACP_MODE", "CLAW_ACP_LOG", "CLAW_ACP_TRACE"
 
 MODEL_LISTS = "CLAW_ACP_MODEL_LISTS"
+MODEL_REFERENCE = "CLAW_ACP_MODEL_REFERENCE"
 _SWITCH: Mapping[str, bool] = {"on": True, "off": False}
 
 _Word = TypeVar("_Word", bound=str)
@@ -33,6 +34,7 @@ class EnvironmentValues(Value):
     local_servers: bool | None
     server_places: Mapping[str, str]
     model_lists: bool | None
+    model_reference: ModelReferenceUse | None
     findings: tuple[Finding, ...]
 
     @property
@@ -43,6 +45,7 @@ class EnvironmentValues(Value):
             "mode": (self.mode, MODE),
             "log_level": (self.log_level, LOG),
             "trace": (self.trace, TRACE),
+            "model_reference": (self.model_reference, MODEL_REFERENCE),
         }
         found = {key: Origin(kind="environment", place=variable) for key, (value, variable) in values.items() if value}
         if self.local_servers is not None:
@@ -69,6 +72,7 @@ def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
         local_servers=local_servers,
         server_places=places,
         model_lists=None if lists is None else _SWITCH[lists],
+        model_reference=_one_of(REFERENCE_USES, variable=MODEL_REFERENCE, environ=environ, findings=findings),
         findings=tuple(findings),
     )
 

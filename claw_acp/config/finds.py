@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from claw_acp.contracts.provider import ModelInfo
+from claw_acp.contracts.provider import ModelInfo, ModelReference
 from claw_acp.core.value import Value
 
 
@@ -28,10 +28,25 @@ class Finds(Value):
     Attributes:
         servers: The servers that were there when they were last looked for, by provider.
         lists: The models that services list, best first, by provider and base URL.
+        reference: What is published of models by others; None: nothing is kept here.
     """
 
     servers: Mapping[str, FoundServer] = {}
     lists: Mapping[tuple[str, str], tuple[ModelInfo, ...]] = {}
+    reference: ModelReference | None = None
+
+    def listed(self, provider: str, base_url: str) -> tuple[ModelInfo, ...]:
+        """The models that a provider itself lists."""
+        server = self.servers.get(provider)
+        if server is not None and server.base_url == base_url:
+            return server.models
+        return self.lists.get((provider, base_url), ())
+
+    def about(self, provider: str, base_url: str, model: str) -> ModelInfo | None:
+        """What is known of a model: by the provider's own list, else by others; None: nothing."""
+        own = next((info for info in self.listed(provider, base_url) if info.id == model), None)
+        known = None if self.reference is None else self.reference.about(base_url, model)
+        return known if own is None else own.over(known)
 
 
 NOTHING_FOUND = Finds()

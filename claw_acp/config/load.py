@@ -93,6 +93,7 @@ def _combine(
         local_servers=config.local_servers if values.local_servers is None else values.local_servers,
         server_places=values.server_places,
         model_lists=config.model_lists if values.model_lists is None else values.model_lists,
+        model_reference=values.model_reference or config.model_reference,
         routes=config.routes,
         rules=config.rules,
         budget=config.budget,

@@ -11,6 +11,8 @@ from claw_acp.config.provider_section import ProviderSection
 Mode = Literal["plan", "ask", "edit", "auto"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 """Strictest first."""
+ModelReferenceUse = Literal["published", "installed", "off"]
+REFERENCE_USES: tuple[ModelReferenceUse, ...] = get_args(ModelReferenceUse)
 
 PROVIDER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """A provider's name is the part of a model's name before the first `/`; names of MCP servers are made alike."""
@@ -125,6 +127,8 @@ class ConfigFile(Section):
         protocol_2: Whether editors that ask for protocol 2, a draft, get it.
         local_servers: Whether model servers on this machine are looked for.
         model_lists: Whether providers that can be used are asked, once a day, which models they have.
+        model_reference: What is used of what others publish of models, such as prices and windows: the newest, looked
+            for once a day (`published`), that of the installation (`installed`), or nothing (`off`).
         routes: Names for models: `hint:NAME` stands for one.
         rules: Which message goes to which route, when the model is `hint:auto`; the first that fits decides.
     """
@@ -135,6 +139,7 @@ class ConfigFile(Section):
     protocol_2: bool = True
     local_servers: bool = True
     model_lists: bool = True
+    model_reference: ModelReferenceUse = "published"
     providers: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], ProviderSection] = Field(
         default_factory=dict[str, ProviderSection]
     )

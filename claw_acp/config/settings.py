@@ -13,6 +13,7 @@ from claw_acp.config.model import (
     LimitsSection,
     McpSection,
     Mode,
+    ModelReferenceUse,
     PermissionsSection,
     PriceSection,
     RuleSection,
@@ -65,6 +66,7 @@ class Settings(Value):
         vision_model: The model for prompts with pictures when the chosen one cannot see.
         local_servers: Whether model servers on this machine are looked for.
         model_lists: Whether providers are asked which models they have.
+        model_reference: What is used of what others publish of models.
         server_places: Where, by their names; empty: at the ports that they use by themselves.
         routes: Names for models.
         rules: Which message goes to which route.
@@ -93,6 +95,7 @@ class Settings(Value):
     vision_model: str | None = None
     local_servers: bool = True
     model_lists: bool = True
+    model_reference: ModelReferenceUse = "published"
     server_places: Mapping[str, str] = {}
     routes: Mapping[str, str] = {}
     rules: tuple[RuleSection, ...] = ()

@@ -3,8 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextvars import ContextVar
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
+from claw_acp.contracts.model_price import Price
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Message, ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import Value, made_by
@@ -145,7 +146,8 @@ class Capabilities(Value):
 class ModelInfo(Value):
     """A model a provider offers. `context_window` is in tokens; 0 and None mean that the provider does not say.
 
-    `created` is when it came out, in seconds since the Unix epoch.
+    `created` is when it came out, in seconds since the Unix epoch; `deprecated`, whether it will be retired; `prices`,
+    of which `price_at` tells the one that applies.
     """
 
     id: str
@@ -156,6 +158,30 @@ class ModelInfo(Value):
     images: bool | None = None
     thinking: bool | None = None
     created: int = 0
+    deprecated: bool | None = None
+    prices: tuple[Price, ...] = ()
+
+    def over(self, known: "ModelInfo | None") -> "ModelInfo":
+        """This where it says something, else what is known otherwise."""
+        if known is None:
+            return self
+        filled: dict[str, Any] = {}
+        for field in ModelInfo.fields:
+            said = getattr(self, field)
+            filled[field] = said if said or said is False else getattr(known, field)
+        return ModelInfo(**filled)
+
+
+class ModelReference(Protocol):
+    """What somebody else publishes of the models of services, by the services' addresses."""
+
+    def models(self, base_url: str) -> Sequence[ModelInfo]:
+        """The models of a service; empty where it is not known."""
+        ...
+
+    def about(self, base_url: str, model: str) -> ModelInfo | None:
+        """A model, by any name that the service takes for it."""
+        ...
 
 
 class Provider(ABC):

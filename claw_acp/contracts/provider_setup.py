@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from claw_acp.contracts.provider import Provider
+from claw_acp.contracts.provider import ModelInfo, Provider
 from claw_acp.core.address import secrets_in
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.secret import Secret
@@ -91,6 +91,10 @@ class Cassette(Value):
     mode: Literal["record", "replay"]
 
 
+def _nothing(model: str) -> ModelInfo | None:  # noqa: ARG001 - nothing is known of any
+    return None
+
+
 class ProviderSetup(Value):
     """One configured provider. Equal setups make interchangeable providers, so a provider can be kept by its setup.
 
@@ -112,6 +116,7 @@ class ProviderSetup(Value):
         program: The program behind a `binary` provider.
         cassette: Where exchanges are recorded, or replayed from.
         clock: Time for the provider's waits and dates.
+        about: What is known of a model by its name, now: lists come in while providers are in use.
     """
 
     name: str
@@ -130,6 +135,7 @@ class ProviderSetup(Value):
     program: Program | None = None
     cassette: Cassette | None = None
     clock: Clock = SYSTEM_CLOCK
+    about: Callable[[str], ModelInfo | None] = _nothing
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from claw_acp.net.http import Timeouts
 from claw_acp.providers.anthropic_request import messages_request
 from claw_acp.providers.anthropic_stream import AnthropicStream
 from claw_acp.providers.http_provider import HttpProvider
+from claw_acp.providers.model_rows import model_in
 from claw_acp.providers.streaming import stream_answer
-from claw_acp.providers.wire import text_at
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
@@ -49,4 +49,4 @@ class AnthropicProvider(HttpProvider):
             ProviderError: It cannot be asked.
         """
         rows = await self._listed("/v1/models?limit=100")
-        return [ModelInfo(id=text_at(row, "id"), name=text_at(row, "display_name") or None) for row in rows]
+        return [model_in(row) for row in rows]

@@ -2,16 +2,18 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeAlias, cast
 
 import anyio
 
-from claw_acp.contracts.provider import Provider
+from claw_acp.contracts.provider import ModelInfo, Provider
 from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.foreign import made_by_factory
 from claw_acp.providers.kinds import families, nearest
 from claw_acp.providers.reliable import Reliable, Target
 from claw_acp.providers.reliable_course import Health
@@ -44,18 +46,26 @@ def factory_of(setup: ProviderSetup) -> ProviderFactory:
     return factory
 
 
-def plain(setup: ProviderSetup, *, tool_modes: ToolModes | None = None, clock: Clock = SYSTEM_CLOCK) -> Provider:
+def plain(
+    setup: ProviderSetup,
+    *,
+    tool_modes: ToolModes | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    about: Callable[[str, str, str], ModelInfo | None] | None = None,
+) -> Provider:
     """A new provider with one key, that asks once. Its wire family is imported now. Close it with `aclose`.
 
     Args:
         setup: What it is made from.
         tool_modes: Which models need tools in words; None: all are given them in their vendor's own way.
         clock: Its time.
+        about: What is known of a model, by provider, address and name; None: only what its name says.
 
     Raises:
         ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
     """
-    provider = factory_of(setup)(replace(setup, clock=clock))
+    known = setup.about if about is None else partial(about, setup.name, setup.base_url)
+    provider = made_by_factory(factory_of(setup), replace(setup, clock=clock, about=known))
     return provider if tool_modes is None or setup.kind in WITHIN else ToolGuide(provider, memory=tool_modes)
 
 

@@ -1,10 +1,10 @@
 """Every provider that can be named: the table of known services, overlaid with what the user configured."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from claw_acp.config.finding import Finding
-from claw_acp.config.finds import FoundServer
+from claw_acp.config.finds import NOTHING_FOUND, Finds, FoundServer
 from claw_acp.config.overlay import Headers
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.server_places import VARIABLE, local_address
@@ -13,9 +13,10 @@ from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.providers.binary import PLUGIN_DEFAULT
-from claw_acp.providers.families import KnownService
+from claw_acp.providers.families import KnownService, Role
 from claw_acp.providers.kinds import is_known, nearest
 from claw_acp.providers.known import KEY_KINDS, OFFLINE, SERVICES, service_called
+from claw_acp.providers.lineage import newest
 from claw_acp.providers.program_file import missing_program
 
 OFFERED = 40
@@ -40,7 +41,7 @@ class Card(Value):
         headers: What it wants to be sent.
         off: Whether a client has switched it off (ACP: `providers/disable`).
         found: The server on this machine that answered as this provider; None when none did.
-        listed: The models that the service lists, best first; empty while that is not known.
+        finds: What was learned of models.
         signed_in: Whether requests are signed with something else than a key, and that is there.
         spoilt: What is wrong in its table that changes what is run or asked; None: nothing.
         path: The PATH that its program is looked for on.
@@ -56,7 +57,7 @@ class Card(Value):
     headers: Headers = ()
     off: bool = False
     found: FoundServer | None = None
-    listed: tuple[ModelInfo, ...] = ()
+    finds: Finds = NOTHING_FOUND
     signed_in: bool = False
     spoilt: Finding | None = None
     path: str | None = None
@@ -79,15 +80,40 @@ class Card(Value):
         return self.at_home and not self.overridden and not self.signed_in and self.section.replay is None
 
     @property
+    def listed(self) -> tuple[ModelInfo, ...]:
+        """The models that the service lists, best first; empty while that is not known."""
+        return self.finds.listed(self.name, self.base_url)
+
+    def about(self, model: str) -> ModelInfo | None:
+        """What is known of one of its models, except by name; None: nothing."""
+        return self.finds.about(self.name, self.base_url, model)
+
+    @property
     def models(self) -> tuple[str, ...]:
         """The models to offer; the first is the default. At most `OFFERED`, unless the user lists more."""
         if self.section.models:
             return self.section.models
-        known = tuple(model.id for model in self.service.models) if self.service else ()
+        known = tuple(self.roles)
         if not self.listed:
             return (PLUGIN_DEFAULT,) if self.kind == "binary" and not known else known
-        listed = dict.fromkeys(model.id for model in self.listed)
-        return tuple(dict.fromkeys([*(name for name in known if name in listed), *listed]))[:OFFERED]
+        return tuple(dict.fromkeys([*known, *(model.id for model in self.listed)]))[:OFFERED]
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        """The model that fills each role of the service, best first: by its list, else by what others publish of it."""
+        roles = self.service.roles if self.service else ()
+        known = self.listed or self._published
+        filled: dict[str, Role] = {}
+        for role in roles:
+            model = newest(known, role.of) or ("" if self.listed else role.last_resort)
+            if model:
+                filled.setdefault(model, role)
+        return filled
+
+    @property
+    def _published(self) -> Sequence[ModelInfo]:
+        reference = self.finds.reference
+        return () if reference is None else reference.models(self.base_url)
 
     @property
     def takes_login(self) -> bool:
@@ -191,7 +217,7 @@ def _card(name: str, *, settings: Settings) -> Card:
         headers=override.headers if override else (),
         off=settings.overrides.off(name),
         found=found,
-        listed=found.models if found else settings.finds.lists.get((name, base_url), ()),
+        finds=settings.finds,
         signed_in=service is not None and any(settings.environ.get(variable) for variable in service.sign_in),
         spoilt=settings.spoilt.get(name),
         path=settings.environ.get("PATH"),

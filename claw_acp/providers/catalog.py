@@ -2,21 +2,21 @@
 
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from claw_acp.config.own_file import put_in_place
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.value import Value, as_dict
+from claw_acp.core.value import Value
+from claw_acp.providers.price_rows import price_rows, prices_in
 from claw_acp.providers.wire import items_at, number_at, text_at
 
 LIFE = 24 * 3600.0  # seconds a list is taken for new
 SIZE_LIMIT = 1024 * 1024  # bytes of a file that is read
-_VERSION = 1
-_ABILITIES = ("tools", "images", "thinking")
+_VERSION = 2
+_ABILITIES = ("tools", "images", "thinking", "deprecated")
 
 log = logging.getLogger(__name__)
 
@@ -69,20 +69,18 @@ class Catalog:
         Raises:
             OSError: It cannot be kept.
         """
-        rows = [{field: said for field, said in as_dict(model).items() if said or said is False} for model in models]
-        text = json.dumps({"version": _VERSION, "baseUrl": base_url, "fetched": now, "models": rows})
+        text = json.dumps({"version": _VERSION, "baseUrl": base_url, "fetched": now, "models": [*map(_row, models)]})
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._directory, prefix=".", suffix=".json")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(name).replace(self._path(provider))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        put_in_place(self._path(provider), text)
 
     def _path(self, provider: str) -> Path:
         return self._directory / f"{provider}.json"
+
+
+def _row(model: ModelInfo) -> dict[str, object]:
+    said: dict[str, object] = {field: getattr(model, field) for field in ModelInfo.fields}
+    row = {field: value for field, value in said.items() if value or value is False}
+    return {**row, "prices": price_rows(model.prices)} if model.prices else row
 
 
 def _model(row: JsonObject) -> ModelInfo:
@@ -93,5 +91,6 @@ def _model(row: JsonObject) -> ModelInfo:
         description=text_at(row, "description") or None,
         context_window=max(0, number_at(row, "context_window")),
         created=max(0, number_at(row, "created")),
+        prices=prices_in(row),
         **said,
     )

@@ -1,26 +1,8 @@
 """What a model request costs: tokens times prices, in whole picodollars."""
 
+from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.messages import Usage
 from claw_acp.core.money import per_token
-from claw_acp.core.value import Value
-
-
-class Rate(Value):
-    """Picodollars for one token of each sort. What a cache has no price of its own for costs as any input."""
-
-    input: int
-    output: int
-    cached_read: int | None = None
-    cached_write: int | None = None
-
-
-class Price(Value):
-    """A model's price. Of a request that sends more than `above` tokens, all is billed at `long`, if there is that."""
-
-    rate: Rate
-    above: int = 0
-    long: Rate | None = None
-
 
 FREE = Price(rate=Rate(input=0, output=0))
 

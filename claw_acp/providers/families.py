@@ -1,14 +1,29 @@
 """What is known of a service before anybody configures it, and the services that a wire family is named after."""
 
+from collections.abc import Sequence
+
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.value import Value
+from claw_acp.providers.lineage import Family, lineage
 
 
-class KnownModel(Value):
-    """A model to offer when the user lists none."""
+class Role(Value):
+    """The newest model of some families, to offer when the user lists none.
 
-    id: str
+    Attributes:
+        families: By the beginnings of a name without numbers (`claude-sonnet`); the newest of all of them is meant.
+        description: What it is for.
+        last_resort: Its name, while neither the service nor the published reference says.
+    """
+
+    families: tuple[str, ...]
     description: str
+    last_resort: str
+
+    @property
+    def of(self) -> Sequence[Family]:
+        """The families as they are read from names."""
+        return [lineage(family).family for family in self.families]
 
 
 class KnownService(Value):
@@ -21,7 +36,7 @@ class KnownService(Value):
         key_variables: The vendor's usual variables for the key, tried in order; empty when none is needed.
         url_variable: The vendor's usual variable for another address.
         vendor: Whose keys the service takes, in the words of `vendor_of_key`; empty: anybody's.
-        models: Best first; the first is the default. Empty when only the service itself can say.
+        roles: Best first; the first is the default. Empty when only the service itself can say.
         quirks: Where it differs from its wire family.
         aliases: Other names for it.
         local: Whether it is a program on this machine, which answers without a key.
@@ -36,7 +51,7 @@ class KnownService(Value):
     key_variables: tuple[str, ...] = ()
     url_variable: str = ""
     vendor: str = ""
-    models: tuple[KnownModel, ...] = ()
+    roles: tuple[Role, ...] = ()
     quirks: Quirks = NO_QUIRKS
     aliases: tuple[str, ...] = ()
     local: bool = False
@@ -58,11 +73,15 @@ ANTHROPIC = KnownService(
     key_variables=("ANTHROPIC_API_KEY",),
     url_variable="ANTHROPIC_BASE_URL",
     vendor="Anthropic",
-    models=(
-        KnownModel(id="claude-sonnet-4-5", description="Anthropic: balanced"),
-        KnownModel(id="claude-opus-4-5", description="Anthropic: most capable"),
-        KnownModel(id="claude-haiku-4-5", description="Anthropic: fastest"),
+    roles=(
+        Role(families=("claude-sonnet",), description="Anthropic: balanced", last_resort="claude-sonnet-5-5"),
+        Role(families=("claude-opus",), description="Anthropic: most capable", last_resort="claude-opus-5-5"),
+        Role(families=("claude-haiku",), description="Anthropic: fastest", last_resort="claude-haiku-5-5"),
     ),
+)
+_GPT = (
+    Role(families=("gpt", "gpt-sol"), description="OpenAI: for complex work", last_resort="gpt-6.1-sol"),
+    Role(families=("gpt-terra", "gpt-mini"), description="OpenAI: fast and cheap", last_resort="gpt-6.1-terra"),
 )
 OPENAI = KnownService(
     name="openai",
@@ -71,10 +90,7 @@ OPENAI = KnownService(
     key_variables=("OPENAI_API_KEY",),
     url_variable="OPENAI_BASE_URL",
     vendor="OpenAI",
-    models=(
-        KnownModel(id="gpt-5.1", description="OpenAI: most capable"),
-        KnownModel(id="gpt-5-mini", description="OpenAI: fast and cheap"),
-    ),
+    roles=_GPT,
     quirks=Quirks(max_tokens="max_completion_tokens"),
 )
 RESPONSES = KnownService(
@@ -86,10 +102,7 @@ RESPONSES = KnownService(
     key_variables=("OPENAI_API_KEY",),
     url_variable="OPENAI_BASE_URL",
     vendor="OpenAI",
-    models=(
-        KnownModel(id="gpt-5.1", description="OpenAI, responses API: most capable"),
-        KnownModel(id="gpt-5-mini", description="OpenAI, responses API: fast and cheap"),
-    ),
+    roles=_GPT,
 )
 GEMINI = KnownService(
     name="gemini",
@@ -99,9 +112,9 @@ GEMINI = KnownService(
     key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     url_variable="GEMINI_BASE_URL",
     vendor="Google",
-    models=(
-        KnownModel(id="gemini-2.5-pro", description="Google: most capable"),
-        KnownModel(id="gemini-2.5-flash", description="Google: fast and cheap"),
+    roles=(
+        Role(families=("gemini-flash",), description="Google: balanced", last_resort="gemini-3.8-flash"),
+        Role(families=("gemini-pro",), description="Google: most capable", last_resort="gemini-pro-latest"),
     ),
 )
 BEDROCK = KnownService(
@@ -110,9 +123,13 @@ BEDROCK = KnownService(
     kind="bedrock",
     key_variables=("AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_API_KEY"),
     vendor="AWS",
-    models=(
-        KnownModel(id="us.anthropic.claude-sonnet-4-5-20250929-v1:0", description="Bedrock: Claude Sonnet 4.5"),
-        KnownModel(id="amazon.nova-pro-v1:0", description="Bedrock: Amazon Nova Pro"),
+    roles=(
+        Role(
+            families=("us.anthropic.claude-sonnet", "global.anthropic.claude-sonnet"),
+            description="Bedrock: Claude Sonnet",
+            last_resort="global.anthropic.claude-sonnet-5-5",
+        ),
+        Role(families=("amazon.nova-pro",), description="Bedrock: Amazon Nova Pro", last_resort="amazon.nova-pro-v1:0"),
     ),
     sign_in=("AWS_ACCESS_KEY_ID",),
 )
@@ -128,5 +145,11 @@ AZURE = KnownService(
 OFFLINE = KnownService(
     name="offline",
     kind="offline",
-    models=(KnownModel(id="assistant", description="Built in: simple file work, no key, no network"),),
+    roles=(
+        Role(
+            families=("assistant",),
+            description="Built in: simple file work, no key, no network",
+            last_resort="assistant",
+        ),
+    ),
 )

@@ -65,8 +65,8 @@ class HttpProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do, by its name, and what the service lets it do."""
-        known = known_capabilities(model)
+        """What `model` can do, by what is known of it, and what the service lets it do."""
+        known = known_capabilities(model, self._setup.about(model))
         return replace(known, tools=False) if self._setup.quirks.tools is False else known
 
     async def aclose(self) -> None:

@@ -16,8 +16,8 @@ from claw_acp.providers.families import (
     OFFLINE,
     OPENAI,
     RESPONSES,
-    KnownModel,
     KnownService,
+    Role,
 )
 from claw_acp.providers.services import (
     ADDRESS_VARIABLES,
@@ -25,7 +25,7 @@ from claw_acp.providers.services import (
     DIFFERENCES,
     GATEWAYS,
     LOCAL,
-    MODELS,
+    ROLES,
     VENDORS,
     Row,
 )
@@ -68,11 +68,16 @@ def _service(row: Row, *, local: bool) -> KnownService:
         key_variables=tuple(keys.split()),
         url_variable=ADDRESS_VARIABLES.get(name, ""),
         vendor=vendor,
-        models=tuple(KnownModel(id=model, description=vendor) for model in MODELS.get(name, "").split()),
+        roles=tuple(_role(text, vendor=vendor) for text in ROLES.get(name, "").split()),
         quirks=Quirks(**differences) if differences else NO_QUIRKS,
         local=local,
         own_address=not base_url,
     )
+
+
+def _role(text: str, *, vendor: str) -> Role:
+    families, _, last_resort = text.partition("=")
+    return Role(families=tuple(families.split(",")), description=vendor, last_resort=last_resort)
 
 
 SERVICES: Mapping[str, KnownService] = _Services(

@@ -1,13 +1,13 @@
 """What is known of models by name, as data: the first row whose pattern is found in the name speaks.
 
 Windows are in tokens and never larger than the vendor's documentation says: too small a figure compacts early, too
-large a one fails. Unknown models get a cautious answer.
+large a one fails. What a service says of its own models counts before any of this.
 """
 
 import re
 from typing import Literal, NamedTuple
 
-from claw_acp.contracts.provider import Capabilities
+from claw_acp.contracts.provider import Capabilities, ModelInfo
 
 ThinkingStyle = Literal["none", "budget", "adaptive"]
 """How an Anthropic model is asked to think: not at all, with a budget of tokens, or with an effort it spends itself."""
@@ -16,11 +16,11 @@ ThinkingStyle = Literal["none", "budget", "adaptive"]
 class _Row(NamedTuple):
     pattern: str  # compiled when it is first looked for: a new session needs few of them, and at once
     window: int
-    images: bool
+    images: bool | None
     thinking: bool
 
 
-def _row(pattern: str, window: int, *, images: bool = False, thinking: bool = False) -> _Row:
+def _row(pattern: str, window: int, *, images: bool | None = None, thinking: bool = False) -> _Row:
     return _Row(pattern, window, images, thinking)
 
 
@@ -30,41 +30,53 @@ _ROWS = (
     _row(r"gpt-5", 400_000, images=True, thinking=True),
     _row(r"gpt-4\.1", 1_047_576, images=True),
     _row(r"gpt-4o|chatgpt-4o|gpt-4-turbo", 128_000, images=True),
-    _row(r"gpt-4", 8_192),
-    _row(r"gpt-3\.5", 16_385),
-    _row(r"gpt-oss", 131_072, thinking=True),
-    _row(r"\bo1-mini|\bo3-mini", 128_000, thinking=True),
+    _row(r"gpt-4(?!\.)", 8_192, images=False),
+    _row(r"gpt-3\.5", 16_385, images=False),
+    _row(r"gpt-oss", 131_072, images=False, thinking=True),
+    _row(r"\bo1-mini|\bo3-mini", 128_000, images=False, thinking=True),
     _row(r"\bo[134]\b", 200_000, images=True, thinking=True),
-    _row(r"claude-(?:2|instant)", 100_000),
+    _row(r"claude-(?:2|instant)", 100_000, images=False),
     _row(r"claude-3-(?:opus|sonnet|haiku|5)", 200_000, images=True),
-    _row(r"claude-(?:opus-4-[678]|sonnet-4-6|(?:opus|sonnet|fable)-5)", 1_000_000, images=True, thinking=True),
+    _row(
+        r"claude-(?:opus-4-[678]|sonnet-4-6|(?:opus|sonnet|haiku|fable|mythos)-5)",
+        1_000_000,
+        images=True,
+        thinking=True,
+    ),
     _row(r"claude", 200_000, images=True, thinking=True),
     _row(r"gemini-(?:1\.5|2\.0)", 1_000_000, images=True),
     _row(r"gemini", 1_000_000, images=True, thinking=True),
     _row(r"deepseek-flash", 1_000_000, images=True, thinking=True),
-    _row(r"deepseek-v4", 1_000_000, thinking=True),
-    _row(r"deepseek-reasoner|deepseek-r1", 64_000, thinking=True),
-    _row(r"deepseek", 64_000),
-    _row(r"kimi-k2\.[5-9]", 256_000, images=True, thinking=True),
-    _row(r"kimi-k2-thinking", 256_000, thinking=True),
+    _row(r"deepseek-v4", 1_000_000, images=False, thinking=True),
+    _row(r"deepseek-(?:reasoner|r1)", 64_000, images=False, thinking=True),
+    _row(r"deepseek-(?:chat|coder|v[23])", 64_000, images=False),
+    _row(r"kimi-k(?:2\.[5-9]|[3-9])", 256_000, images=True, thinking=True),
+    _row(r"kimi-k2-thinking", 256_000, images=False, thinking=True),
+    _row(r"kimi-k2|moonshot-v1(?!.*vision)", 128_000, images=False),
     _row(r"kimi|moonshot", 128_000),
-    _row(r"qwen3-coder", 262_144),
-    _row(r"qwen.*vl|qvq", 32_768, images=True),
-    _row(r"qwen3|qwq", 32_768, thinking=True),
+    _row(r"qwen3-coder", 262_144, images=False),
+    _row(r"qwen.*(?:vl|omni)|qvq", 32_768, images=True),
+    _row(r"qwen3(?![.\d])|qwq", 32_768, images=False, thinking=True),
+    _row(r"qwen3", 0, thinking=True),
     _row(r"glm-4\.\dv", 64_000, images=True, thinking=True),
-    _row(r"glm-(?:4\.[5-9]|5)", 128_000, thinking=True),
+    _row(r"glm-(?:4\.[5-9]|5(?!\.[3-9]))", 128_000, images=False, thinking=True),
+    _row(r"glm-(?:5|[6-9])", 128_000, thinking=True),
     _row(r"pixtral|mistral-(?:small|medium)", 128_000, images=True),
-    _row(r"mistral|codestral|devstral", 128_000),
+    _row(r"mixtral|mistral-(?:7b|nemo)|codestral|devstral", 128_000, images=False),
+    _row(r"mistral", 128_000),
     _row(r"llama-?4", 128_000, images=True),
     _row(r"llama-?3\.2.*vision", 128_000, images=True),
-    _row(r"llama-?3(?:\.[1-9]|-[1-9]-\d+b)", 128_000),
+    _row(r"llama-?3(?:\.[1-9]|-[1-9]-\d+b)", 128_000, images=False),
     _row(r"nova-2-lite|nova-2-pro", 1_000_000, images=True, thinking=True),
     _row(r"nova-premier", 1_000_000, images=True),
     _row(r"nova-(?:pro|lite)", 300_000, images=True),
-    _row(r"nova-micro", 128_000),
+    _row(r"nova-micro", 128_000, images=False),
     _row(r"gemma-?3", 128_000, images=True),
-    _row(r"llava|moondream|vision|\bvl\b", 0, images=True),
+    _row(r"grok-(?:[4-9]|build)", 0, thinking=True),
+    _row(r"minimax-m", 0, thinking=True),
 )
+
+_UNKNOWN = _row("", 0)
 
 _BUDGET_THINKERS = r"claude-(?:3-7|opus-4-[015]|opus-4-2\d{7}|sonnet-4-(?:0|5|2\d{7})|haiku-4)"
 _NO_THINKING = r"claude-(?:2|instant|3-(?:opus|sonnet|haiku|5))"
@@ -80,13 +92,26 @@ _SILENT_WITH_TOOLS = r"gpt-5\.[6-9]|gpt-6-(?:sol|luna)"
 _FIXED_SAMPLING = r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku|fable|mythos)-[5-9])"
 
 
-def known_capabilities(model: str) -> Capabilities:
-    """What `model` can do, by its name in any service's spelling (`anthropic/claude-opus-4.5`, `gpt-5-mini`)."""
+def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabilities:
+    """What `model` can do: by what is known of it (`about`), else by its name in any service's spelling.
+
+    Of pictures the default is yes: a model that sees none says so, and one that is not asked can never answer.
+    """
+    name, said = _spelled(model), about or ModelInfo(id=model)
+    row = next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN)
+    seen = row.images is not False if said.images is None else said.images
+    return Capabilities(
+        tools=said.tools is not False,
+        images=seen,
+        thinking=row.thinking if said.thinking is None else said.thinking,
+        context_window=said.context_window or row.window,
+    )
+
+
+def sees_by_name(model: str) -> bool:
+    """Whether the name alone says that a model takes pictures."""
     name = _spelled(model)
-    for row in _ROWS:
-        if re.search(row.pattern, name):
-            return Capabilities(images=row.images, thinking=row.thinking, context_window=row.window)
-    return Capabilities()
+    return next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN).images is True
 
 
 def least_effort(model: str) -> str | None:

@@ -35,19 +35,26 @@ def available_models(settings: Settings) -> list[OfferedModel]:
 
 def model_in_use(name: str, *, about: str = "") -> OfferedModel:
     """The entry of a model `provider/model` that is not offered by itself."""
-    own = name.partition("/")[2]
-    return OfferedModel(name, own, OWN_CHOICE if own == PLUGIN_DEFAULT else about)
+    provider, _, own = name.partition("/")
+    return OfferedModel(name, _label(provider, own), OWN_CHOICE if own == PLUGIN_DEFAULT else about)
+
+
+def _label(provider: str, model: str) -> str:
+    """The model's name. Editors show it without its provider: one that says nothing alone is named with that."""
+    if provider == OFFLINE.name:
+        return f"Offline {model}"
+    return f"{provider}'s own choice" if model == PLUGIN_DEFAULT else model
 
 
 def _offers(card: Card) -> Iterator[OfferedModel]:
-    known = {model.id: model.description for model in card.service.models} if card.service else {}
+    known = {model: role.description for model, role in card.roles.items()}
     listed = {model.id: model for model in card.listed}
     usual = f"{card.name} on this machine" if card.found else f"Provider {card.name}"
     for model in card.models:
         info = listed.get(model)
         window = f", {info.context_window:,} tokens" if info and info.context_window else ""
         about = OWN_CHOICE if model == PLUGIN_DEFAULT else known.get(model, usual) + window
-        yield OfferedModel(f"{card.name}/{model}", model, about)
+        yield OfferedModel(f"{card.name}/{model}", _label(card.name, model), about)
 
 
 def usable(settings: Settings) -> Iterator[Card]:

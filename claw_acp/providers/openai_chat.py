@@ -6,21 +6,18 @@ from urllib.parse import urlsplit
 from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.address import secrets_in
-from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import replace
 from claw_acp.net.http import Timeouts
 from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.known import quirks_at
+from claw_acp.providers.model_rows import answers, model_in
 from claw_acp.providers.openai_request import chat_completion
 from claw_acp.providers.openai_stream import OpenAIStream
 from claw_acp.providers.streaming import stream_answer
-from claw_acp.providers.wire import items_at, number_at, object_at, text_at
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 CHAT = "/chat/completions"
 MODELS = "/models"
-WINDOWS = ("context_length", "context_window", "max_model_len", "max_context_length")
-"""What services call a model's window: OpenRouter and Together, Groq, vLLM, LM Studio."""
 
 
 class OpenAIChatProvider(HttpProvider):
@@ -62,23 +59,7 @@ class OpenAIChatProvider(HttpProvider):
         Raises:
             ProviderError: It cannot be asked.
         """
-        return [_model(row) for row in await self._listed(self._models)] if self._models else ()
-
-
-def _model(row: JsonObject) -> ModelInfo:
-    """A row of a list, with what some services say in it besides the name."""
-    name = text_at(row, "name")
-    able = items_at(row, "supported_parameters")
-    seen = items_at(object_at(row, "architecture"), "input_modalities")
-    return ModelInfo(
-        id=text_at(row, "id"),
-        name=name or None,
-        context_window=next((size for key in WINDOWS if (size := number_at(row, key)) > 0), 0),
-        tools="tools" in able if able else None,
-        images="image" in seen if seen else None,
-        thinking="reasoning" in able if able else None,
-        created=number_at(row, "created"),
-    )
+        return [model_in(row) for row in await self._listed(self._models) if answers(row)] if self._models else ()
 
 
 def _rooted(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Which price applies to a model: the user's own, that of the vendor, nothing at all, or nobody knows."""
+"""Which price applies to a model: the user's own, nothing at all, the service's, a published one, or nobody knows."""
 
 import re
 from collections.abc import Mapping
@@ -9,49 +9,51 @@ from urllib.parse import urlsplit
 
 from claw_acp.config.model import PriceSection
 from claw_acp.config.settings import Settings
+from claw_acp.contracts.model_price import Price, price_at
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.messages import Usage
 from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.cost import FREE, Price, cost_of, rate_of
-from claw_acp.providers.prices import VENDORS, Row
+from claw_acp.providers.cost import FREE, cost_of, rate_of
 
 _BUILT_IN: Final = frozenset({"offline", "scripted"})
 _GATEWAYS: Final = frozenset({"litellm"})  # run on this machine, and pass requests on to services that charge
 _CLOUD: Final = re.compile(r"[:-]cloud$")  # models that Ollama does not run itself
-_DATED: Final = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$")
 
 
 class PriceList:
     """Prices under some settings. Looked up when they are first asked for, and remembered."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._settings = settings
-        self._known: dict[str, Price | None] = {}
+        self._clock = clock
+        self._known: dict[str, tuple[Price, ...]] = {}
         self._cards = provider_cards(settings)
 
     def price(self, name: str) -> Price | None:
-        """The price of `provider/model`; None when it is not known."""
+        """The price of `provider/model` now; None when it is not known."""
         if name not in self._known:
             self._known[name] = self._find(name)
-        return self._known[name]
+        return price_at(self._known[name], self._clock.now())
 
     def cost(self, name: str, usage: Usage) -> int | None:
         """What a request to `provider/model` cost, in picodollars; None when its price is not known."""
         price = self.price(name)
         return None if price is None else cost_of(usage, price)
 
-    def _find(self, name: str) -> Price | None:
+    def _find(self, name: str) -> tuple[Price, ...]:
         provider, model = self._called(name)
         card = self._cards.get(provider)
         if card is not None and card.section.replay is not None:
-            return FREE
+            return (FREE,)
         own = self._own.get((provider, model)) or self._own.get((provider, "*"))
         if own is not None:
-            return _price_of(own)
+            return (_price_of(own),)
         if card is None:
-            return None
+            return ()
         if card.kind in _BUILT_IN or _costs_nothing(card, model):
-            return FREE
-        return _vendor_price(_ROWS.get(provider, {}), model) if card.at_home and not card.overridden else None
+            return (FREE,)
+        known = card.about(model)
+        return () if known is None else known.prices
 
     @cached_property
     def _own(self) -> Mapping[tuple[str, str], PriceSection]:
@@ -82,13 +84,3 @@ def _is_near(host: str) -> bool:
         return ip_address(host).is_private
     except ValueError:
         return False
-
-
-def _vendor_price(rows: Mapping[str, Row], model: str) -> Price | None:
-    row = rows.get(model) or rows.get(_DATED.sub("", model))
-    if row is None:
-        return None
-    return Price(rate=rate_of(*row.price), above=row.above, long=rate_of(*row.long) if row.long else None)
-
-
-_ROWS: Final = {vendor: {row.model: row for row in rows} for vendor, rows in VENDORS.items()}

@@ -13,6 +13,7 @@ from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.choice import Way
 from claw_acp.providers.keys import FoundKey, further_keys, require_key
 from claw_acp.providers.known import SERVICES
+from claw_acp.providers.lineage import lineage
 from claw_acp.providers.setups import setup_of, unread_texts
 
 _LISTED = "`claw-acp providers list` shows all that there are"
@@ -111,7 +112,7 @@ def _no_such_model(wanted: str, *, providers: list[str]) -> str:
     provider, slash, _ = wanted.partition("/")
     if not slash:
         for service in SERVICES.values():
-            if any(model.id == wanted for model in service.models):
+            if any(lineage(wanted).family in role.of for role in service.roles):
                 return f'the model "{wanted}" lacks its provider; write {service.name}/{wanted}'
         return f'the model "{wanted}" lacks its provider; write PROVIDER/{wanted} ({_LISTED})'
     if provider in providers:

@@ -36,7 +36,7 @@ class Till:
 
     def _price_list(self, settings: Settings) -> PriceList:
         if self._prices is None or self._prices[0] is not settings:
-            self._prices = settings, PriceList(settings)
+            self._prices = settings, PriceList(settings, clock=self._engine.clock)
         return self._prices[1]
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
+from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Chosen, Option, Setting
 from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.value import replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
+from claw_acp.providers.cards import provider_cards
 from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.offers import OWN_CHOICE, available_models
 from claw_acp.providers.resolve import resolve
@@ -21,14 +23,14 @@ MODES: Sequence[Option] = (
     Option(value="auto", name="Auto", description="Works by itself; still asks before anything dangerous"),
 )
 THOUGHT_LEVELS: Sequence[Option] = (
-    Option(value="default", name="Default", description="As configured, else as the model does by itself"),
-    Option(value="off", name="Off", description="As little thinking as the model can do with"),
-    Option(value="low", name="Low", description="A little, for quick answers"),
-    Option(value="medium", name="Medium", description="More, for ordinary work"),
-    Option(value="high", name="High", description="As much as it needs, for hard problems"),
+    Option(value="default", name="Default thinking", description="As configured, else as the model does by itself"),
+    Option(value="off", name="Thinking off", description="As little thinking as the model can do with"),
+    Option(value="low", name="Low thinking", description="A little, for quick answers"),
+    Option(value="medium", name="Medium thinking", description="More, for ordinary work"),
+    Option(value="high", name="High thinking", description="As much as it needs, for hard problems"),
 )
-SWITCH: Sequence[Option] = (Option(value="on", name="On"), Option(value="off", name="Off"))
-"""A setting that is on or off, for clients that only know choices."""
+WEB_SWITCH: Sequence[Option] = (Option(value="on", name="Web on"), Option(value="off", name="Web off"))
+"""Web access for clients that only know choices. Editors show a value without its setting's name."""
 
 NAMED: Final = 20  # values that an error names
 THOUGHT_LEVEL: Final = "thought_level"
@@ -50,7 +52,7 @@ def settings_in(opened: OpenSession, *, switches: bool) -> Sequence[Setting]:
         Setting(id="mode", name="Mode", category="mode", current=record.mode, options=MODES),
         Setting(id="model", name="Model", category="model", current=record.model, options=models(opened)),
     ]
-    if can_think(model_behind(record.model, settings=opened.settings)):
+    if can_think(model_behind(record.model, settings=opened.settings), settings=opened.settings):
         settings.append(
             Setting(
                 id=THOUGHT_LEVEL,
@@ -64,7 +66,7 @@ def settings_in(opened: OpenSession, *, switches: bool) -> Sequence[Setting]:
     web = Setting(
         id=WEB, name="Web access", description="Whether the agent may fetch web pages", current=web_access(opened)
     )
-    return [*settings, web if switches else replace(web, current="on" if web.current else "off", options=SWITCH)]
+    return [*settings, web if switches else replace(web, current="on" if web.current else "off", options=WEB_SWITCH)]
 
 
 async def choose(opened: OpenSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
@@ -141,15 +143,17 @@ def models(opened: OpenSession) -> Sequence[Option]:
     return options
 
 
-def can_think(model: str) -> bool:
+def can_think(model: str, *, settings: Settings) -> bool:
     """Whether the model `provider/model` is known as one that can be told how long to think."""
-    return known_capabilities(model.partition("/")[2]).thinking
+    provider, _, name = model.partition("/")
+    card = provider_cards(settings).get(provider)
+    return known_capabilities(name, None if card is None else card.about(name)).thinking
 
 
 def effort_of(opened: OpenSession, *, model: str, configured: Effort | None) -> Effort | None:
     """How long `provider/model` is to think in this session: what was chosen here, else what is configured."""
     chosen = _EFFORTS.get(_thought_level(opened))
-    return chosen if chosen is not None and can_think(model) else configured
+    return chosen if chosen is not None and can_think(model, settings=opened.settings) else configured
 
 
 def web_access(opened: OpenSession) -> bool:

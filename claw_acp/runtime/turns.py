@@ -43,7 +43,7 @@ class Turns:
         self._engine = engine
         self._toolbox = make_toolbox()
         tool_modes = ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock)
-        make = partial(plain, tool_modes=tool_modes, clock=engine.clock)
+        make = partial(plain, tool_modes=tool_modes, clock=engine.clock, about=engine.configuration.about)
         self._providers = ProviderPool(clock=engine.clock, make=make)
         self._till = Till(engine)
         self._permissions = PermissionStore(engine.locations.permissions_file)

@@ -16,6 +16,7 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import AuthRequired, ConfigError, ProviderAuthFailed
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import replace
+from claw_acp.providers import families
 from claw_acp.providers.assembly import resilient
 from claw_acp.providers.offers import available_models
 from claw_acp.providers.overview import provider_states
@@ -26,7 +27,8 @@ from tests.support.file_keyring import FileKeyring
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_server import ModelServer
 
-ANTHROPIC = "anthropic/claude-sonnet-4-5"
+OPENAI = families.OPENAI.roles[0].last_resort
+ANTHROPIC = f"anthropic/{families.ANTHROPIC.roles[0].last_resort}"
 
 
 def configured(home: Path, config: str = "", logins: str = "", environ: Mapping[str, str] | None = None) -> Settings:
@@ -147,7 +149,7 @@ def test_what_a_client_sets_replaces_everything_that_was_configured(tmp_path: Pa
 def test_a_provider_that_a_client_sets_up_needs_no_key_and_comes_first(tmp_path: Path) -> None:
     settings = configured(tmp_path, environ=VENDOR)
     override = ProviderOverride(kind="openai", base_url="https://api.openai.com/v1")
-    assert resolve(overridden(settings, "openai", override), model=None).name == "openai/gpt-5.1"
+    assert resolve(overridden(settings, "openai", override), model=None).name == f"openai/{OPENAI}"
     assert resolve(overridden(settings, "openai", override), model=ANTHROPIC).setup.api_key == Secret("sk-ant-vendor")
 
 

@@ -26,7 +26,7 @@ from claw_acp.providers.model_facts import known_capabilities, takes_sampling, t
         ("kimi-k2.6", 256_000, True, True),
         ("qwen2.5-vl-7b", 32_768, True, False),
         ("qwen3-coder", 262_144, False, False),
-        ("somebodys-own-model", 0, False, False),
+        ("somebodys-own-model", 0, True, False),
     ],
 )
 def test_models_are_known_by_name(model: str, window: int, *, images: bool, thinking: bool) -> None:

@@ -14,6 +14,7 @@ from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.providers.assembly import resilient
 from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.families import ANTHROPIC, OPENAI
 from claw_acp.providers.offers import available_models
 from claw_acp.providers.resolve import OFFLINE_NOTICE, resolve
 
@@ -31,6 +32,7 @@ def key_of(choice: ModelChoice) -> str | None:
     return choice.setup.api_key.reveal() if choice.setup.api_key else None
 
 
+GPT = OPENAI.roles[0].last_resort
 WORK = '[providers.work]\nkind = "openai"\nbase_url = "http://127.0.0.1:8080/v1"\nmodels = ["qwen3", "small"]\n'
 
 
@@ -42,8 +44,8 @@ def test_without_any_key_the_offline_assistant_answers_and_says_so(tmp_path: Pat
 @pytest.mark.parametrize(
     ("environ", "name"),
     [
-        ({"ANTHROPIC_API_KEY": "sk-ant-1", "OPENAI_API_KEY": "sk-1"}, "anthropic/claude-sonnet-4-5"),
-        ({"OPENAI_API_KEY": "sk-1"}, "openai/gpt-5.1"),
+        ({"ANTHROPIC_API_KEY": "sk-ant-1", "OPENAI_API_KEY": "sk-1"}, f"anthropic/{ANTHROPIC.roles[0].last_resort}"),
+        ({"OPENAI_API_KEY": "sk-1"}, f"openai/{GPT}"),
         ({"OPENAI_API_KEY": " "}, "work/qwen3"),
         ({"API_KEY": "x", "CLAW_ACP_API_KEY": "x"}, "work/qwen3"),
     ],
@@ -115,7 +117,7 @@ def test_a_key_reference_that_leads_nowhere_says_so(tmp_path: Path) -> None:
 
 def test_a_key_of_another_vendor_passes_over_the_provider_when_nothing_was_named(tmp_path: Path) -> None:
     settings = configured(tmp_path, environ={"ANTHROPIC_API_KEY": "sk-proj-x", "OPENAI_API_KEY": "sk-proj-x"})
-    assert resolve(settings, model=None).name == "openai/gpt-5.1"
+    assert resolve(settings, model=None).name == f"openai/{GPT}"
 
 
 def test_a_gateway_may_take_any_key_or_none(tmp_path: Path) -> None:
@@ -173,8 +175,7 @@ def test_a_key_is_never_printed_with_the_choice(tmp_path: Path) -> None:
 def test_the_picker_offers_what_can_be_used_and_always_offline(tmp_path: Path) -> None:
     settings = configured(tmp_path, WORK, {"OPENAI_API_KEY": "sk-1"})
     assert [value for value, _, _ in available_models(settings)] == [
-        "openai/gpt-5.1",
-        "openai/gpt-5-mini",
+        *(f"openai/{role.last_resort}" for role in OPENAI.roles),
         "work/qwen3",
         "work/small",
         "offline/assistant",

@@ -7,7 +7,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value, made_by
 from claw_acp.core.version import VERSION
 from claw_acp.providers.binary import PLUGIN_DEFAULT
-from claw_acp.providers.model_facts import known_capabilities
+from claw_acp.providers.model_facts import sees_by_name
 
 PROTOCOL_VERSION = 1
 MODELS_LIMIT = 1000  # models of one plugin that are listened to
@@ -22,7 +22,7 @@ def assumed(model: str) -> Capabilities:
     Tools, as the protocol carries them; pictures only for a model whose name is known to see, since a program that
     drops them would answer as if there were none.
     """
-    return Capabilities(tools=True, images=known_capabilities(model).images)
+    return Capabilities(tools=True, images=sees_by_name(model))
 
 
 class Offer(Value):

@@ -1,0 +1,41 @@
+"""The price of a model, in picodollars for a token."""
+
+from collections.abc import Sequence
+
+from claw_acp.core.value import Value
+
+MINUTES = 24 * 60  # of a day
+
+
+class Rate(Value):
+    """Picodollars for one token of each sort. What a cache has no price of its own for costs as any input."""
+
+    input: int
+    output: int
+    cached_read: int | None = None
+    cached_write: int | None = None
+
+
+class Price(Value):
+    """A model's price. Of a request that sends more than `above` tokens, all is billed at `long`, if there is that.
+
+    `hours` are the minutes of the day (UTC) between which it applies; None: always.
+    """
+
+    rate: Rate
+    above: int = 0
+    long: Rate | None = None
+    hours: tuple[int, int] | None = None
+
+    def applies(self, minute: int) -> bool:
+        """Whether it applies at a minute of the day (UTC)."""
+        if self.hours is None:
+            return True
+        start, end = self.hours
+        return start <= minute < end if start <= end else minute >= start or minute < end
+
+
+def price_at(prices: Sequence[Price], seconds: float) -> Price | None:
+    """The price that applies at a time, in seconds since the Unix epoch: of several the last one; None without any."""
+    minute = int(seconds // 60) % MINUTES
+    return next((price for price in reversed(prices) if price.applies(minute)), None)

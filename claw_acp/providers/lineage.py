@@ -1,0 +1,120 @@
+"""The family and generation of a model, read from its name; the newest of a family is what a role stands for.
+
+`claude-sonnet-4-5-20250929` is of the family `claude sonnet`, generation 4.5, a dated snapshot. Sizes, quantizations
+and words such as `mini` belong to the family: another one of them is another model.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from claw_acp.contracts.provider import ModelInfo
+
+Family: TypeAlias = tuple[str, ...]
+
+_UNFINISHED = frozenset(
+    {
+        *("preview", "exp", "experimental", "beta", "alpha", "rc", "draft", "early"),
+        *("test", "testing", "nightly", "canary", "dev", "snapshot"),
+    }
+)
+_SIZE = r"(?:a?\d+(?:\.\d+)?|\d+x\d+)[bkmt]|(?:fp|int|bf|nf|q)\d+"
+_DATE = r"20\d{6}|\d{4}|\d{3}"
+_NAMED_NUMBER = r"([a-z]+?)(\d+(?:\.\d+)*)([a-z]*)"
+_NUMBER = r"(\d{1,2}(?:\.\d+)*)([a-z]*)"
+_REVISION = r"-v\d+:\d+$|(?<=\d)-v\d+$"  # Bedrock: `anthropic.claude-opus-4-6-v1`, `...-20250929-v1:0`
+
+
+class Lineage(NamedTuple):
+    """What a name says.
+
+    Attributes:
+        family: The name without numbers, whoever it comes from (`anthropic/`) first.
+        version: The generation: whole numbers that can be compared, empty when the name has none.
+        date: The date of a snapshot as a number, 0 for a name that moves with its model.
+        finished: Whether it is no preview.
+    """
+
+    family: Family
+    version: tuple[int, ...]
+    date: int
+    finished: bool
+
+
+@lru_cache(maxsize=4096)
+def lineage(model: str) -> Lineage:
+    """The family and generation of a model."""
+    maker, slash, name = model.lower().rpartition("/")
+    name, colon, tag = re.sub(_REVISION, "", name).replace("@", "-").partition(":")
+    family = [maker + slash] if slash else []
+    version: list[int] = []
+    date, finished = 0, True
+    words = re.split(r"[-_ ]+", _joined_dates(name))
+    for word in words:
+        if word in _UNFINISHED:
+            finished = False
+        elif re.fullmatch(_DATE, word):
+            date = int(word)
+        elif word != "latest":
+            family += _read(word, version)
+    if colon:
+        family.append(colon + tag)
+    return Lineage(tuple(family), tuple(version), date, finished)
+
+
+def newest(models: Sequence[ModelInfo], families: Sequence[Family]) -> str:
+    """The newest model of some families, by its name; empty when there is none.
+
+    Previews are never chosen, snapshots only where there is nothing else, and models that will be retired as well.
+    The first number decides, then when the models came out, if the list says that of all of them, then the rest.
+    """
+    found = [(lineage(model.id), model) for model in models if _might_be(model.id, families)]
+    found = [(line, model) for line, model in found if line.family in families and line.finished]
+    found = [row for row in found if not row[1].deprecated] or found
+    found = [row for row in found if not row[0].date] or found
+    dated = all(model.created for _, model in found)
+
+    def rank(row: tuple[Lineage, ModelInfo]) -> tuple[object, ...]:
+        line, model = row
+        major = line.version[0] if line.version else -1
+        created = model.created if dated else 0
+        return major, created, line.version, line.date, -len(model.id), model.id
+
+    return max(found, key=rank)[1].id if found else ""
+
+
+def _might_be(model: str, families: Sequence[Family]) -> bool:
+    """A quick look before the name is read: lists are long, and a session waits."""
+    name = model.lower()
+    return any(all(word in name for word in family) for family in families)
+
+
+def _joined_dates(name: str) -> str:
+    """Dates as one word: `2025-08-07`, `08-2024`."""
+    name = re.sub(r"(?<!\d)(20\d\d)-([01]\d)-([0-3]\d)(?!\d)", r"\1\2\3", name)
+    return re.sub(r"(?<!\d)([01]\d)-(20\d\d)(?!\d)", r"\g<2>\g<1>00", name)
+
+
+def _read(word: str, version: list[int]) -> Sequence[str]:
+    """What a word adds to the family; its numbers are added to the version."""
+    if not word or re.fullmatch(_SIZE, word):
+        return (word,) if word else ()
+    if found := re.fullmatch(_NUMBER, word):
+        number, letters = found.groups()
+        _count(number, version)
+        return (letters,) if letters else ()
+    if found := re.fullmatch(_NAMED_NUMBER, word):
+        letters, number, more = found.groups()
+        _count(number, version)
+        return [part for part in ("" if letters == "v" else letters, more) if part]
+    return (word,)
+
+
+def _count(number: str, version: list[int]) -> None:
+    """Add a number. Behind a dot it is read as a decimal, for vendors write 4.20 for what came before 4.3."""
+    for place, digits in enumerate(number.split(".")):
+        if place:
+            version.append(int(f"{digits}00"[:2]))
+        else:
+            version.append(int(digits) * (10 if version else 1))
