@@ -7,13 +7,12 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from claw_acp.contracts.asking import AskedCommand, Asker, PermissionQuestion
+from claw_acp.contracts.asking import Asker, PermissionQuestion
 from claw_acp.contracts.tool import Invocation
 from claw_acp.core.errors import ConfigError
-from claw_acp.core.events import Notice, ToolContent
+from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
-from claw_acp.core.value import Value
-from claw_acp.security.choices import choices_for
+from claw_acp.core.value import Value, replace
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
 from claw_acp.session.session import Session
@@ -69,25 +68,9 @@ class Gate:
         policy = self._policy()
         return lambda path: policy.hides(path, tool=tool, context=self._context) is None
 
-    async def ask(
-        self,
-        call_id: str,
-        decision: Decision,
-        *,
-        title: str,
-        content: tuple[ToolContent, ...],
-        command: AskedCommand | None = None,
-    ) -> Admission:
+    async def ask(self, question: PermissionQuestion, *, call_id: str) -> Admission:
         """Let a person decide. Anything but a clear yes is a no."""
-        question = PermissionQuestion(
-            session=self._session.id,
-            call_id=call_id,
-            title=title,
-            reason=decision.reason,
-            content=content,
-            choices=choices_for(decision),
-            command=command,
-        )
+        question = replace(question, session=self._session.id, call_id=call_id)
         choice = await self._asker.permission(question)
         if choice is None:
             return Admission(
@@ -95,7 +78,7 @@ class Gate:
             )
         allowed = choice.kind in {"allow_once", "allow_always"}
         if choice.kind in {"allow_always", "reject_always"}:
-            await self._keep(decision.remember, "allow" if allowed else "deny")
+            await self._keep(choice.stores, "allow" if allowed else "deny")
         reason = "" if allowed else "The user rejected this call, so it was not run. Ask what to do instead."
         return Admission(allowed=allowed, reason=reason)
 

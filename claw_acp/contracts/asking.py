@@ -3,18 +3,20 @@
 from collections.abc import Mapping
 from typing import Literal, Protocol, TypeAlias
 
-from claw_acp.core.events import ToolContent
+from claw_acp.core.events import Location, ToolContent, ToolKind
+from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import Value
 
 ChoiceKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
 class Choice(Value):
-    """One answer on offer; `label` is what the person reads."""
+    """One answer on offer; `label` is what the person reads, `stores` the rules that it is remembered as."""
 
     id: str
     label: str
     kind: ChoiceKind
+    stores: tuple[str, ...] = ()
 
 
 class AskedCommand(Value):
@@ -27,8 +29,9 @@ class AskedCommand(Value):
 class PermissionQuestion(Value):
     """May the announced tool call `call_id` run?
 
-    `title` and `content` (the diff, say) are what was published of the call; `reason` is why it is asked; `command` is
-    there when the call would run one.
+    Nothing in it is masked or cut, and every character of it can be seen: nobody may agree to what they were not shown.
+    `content` (the diff, say) is what the call would do; `reason` is why it is asked, and what each lasting answer would
+    be remembered as; `command` is there when the call would run one.
     """
 
     session: str
@@ -37,6 +40,9 @@ class PermissionQuestion(Value):
     reason: str
     content: tuple[ToolContent, ...]
     choices: tuple[Choice, ...]
+    kind: ToolKind = "other"
+    locations: tuple[Location, ...] = ()
+    raw_input: JsonValue = None
     command: AskedCommand | None = None
 
 

@@ -1,13 +1,55 @@
-"""Text of strangers on a terminal: what could move the cursor or hide a line is shown, not obeyed."""
+"""Text of strangers before a person: what could move the cursor, reorder or hide text is shown, not obeyed."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from claw_acp.core.json_value import JsonValue
+
+# Python calls these printable, and nothing is drawn: fillers, blanks, joiners, selectors of a variant. U+FE0F stays
+# where it belongs, behind a symbol, of which it makes an emoji.
+_UNDRAWN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+    "|(?<![\u2190-\u27ff\u2801-\u3299\U0001f000-\U0001faff])\ufe0f"
+)
+_LONG_GAP = re.compile(r" {40,}|\n{10,}")  # would push what follows out of sight
 
 
 def printable(text: str) -> str:
-    r"""`text` on one line, with every character that is not printable written as an escape (`\x1b`)."""
+    r"""`text` on one line, with every character that cannot be seen written as an escape (`\x1b`)."""
+    if not text.isascii():
+        text = _UNDRAWN.sub(_escape, text)
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
 
 
+def plain_lines(text: str) -> str:
+    """`text` with its lines, every other character that cannot be seen escaped, and gaps that hide text counted."""
+    shown = "\n".join(printable(line) for line in text.split("\n"))
+    return _LONG_GAP.sub(_counted, shown)
+
+
+def plain_json(value: JsonValue) -> JsonValue:
+    """A JSON value with `plain_lines` of all its texts, names included."""
+    if isinstance(value, str):
+        return plain_lines(value)
+    if isinstance(value, Mapping):
+        return {plain_lines(key): plain_json(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [plain_json(item) for item in value]
+    return value
+
+
 def full_sentence(text: str) -> str:
     """`text` with a full stop, unless it ends like a sentence already: another may follow."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def _counted(found: re.Match[str]) -> str:
+    if found[0][0] == " ":
+        return f" [{len(found[0])} spaces] "
+    return f"\n[{len(found[0]) - 1} empty lines]\n"

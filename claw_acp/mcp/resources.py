@@ -93,7 +93,7 @@ class _Reading(Invocation):
         self._server = server
         self._uri = uri
         self._context = context
-        self.view = CallView(title=printable(f"Read {uri} ({server.name})")[:200], kind="read")
+        self.view = CallView(title=printable(f"{server.name}: read {uri}")[:200], kind="read")
         self.accesses = (
             UsesServer(server=server.name, tool=f"reading {printable(uri)[:200]}", reads_only=True, shared=True),
         )

@@ -8,15 +8,16 @@ from claw_acp.contracts.tool import CallView, Invocation, Progress, Tool, ToolCo
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
-from claw_acp.core.printable import printable
+from claw_acp.core.printable import plain_lines, printable
 from claw_acp.mcp.marked import marked, marked_failure
 from claw_acp.mcp.offer import OfferedTool
 from claw_acp.mcp.server import Server
 
 LONGEST_DESCRIPTION = 1024  # characters (OpenAI refuses more)
 LONGEST_TITLE = 120
-SHOWN_ARGUMENTS = 4000  # characters of the arguments that a person sees before agreeing
+MAX_SHOWN = 32_768  # characters of the arguments of a call that is asked about
 PROGRESS_EVERY = 0.2  # seconds between two pictures of a call under way; people read no faster
 
 
@@ -45,7 +46,7 @@ class _Calling(Invocation):
         self._context = context
         self._shown_at = -PROGRESS_EVERY
         self._over = False
-        title = printable(f"{tool.title or tool.name} ({server.name})")[:LONGEST_TITLE]
+        title = printable(f"{server.name}: {tool.title or tool.name}")[:LONGEST_TITLE]
         self.view = CallView(title=title, kind="read" if tool.reads_only else "other")
         self.accesses = (
             UsesServer(server=server.name, tool=tool.name, reads_only=tool.reads_only, destroys=tool.destroys),
@@ -56,8 +57,12 @@ class _Calling(Invocation):
         if not self._arguments:
             return ()
         text = json.dumps(self._arguments, indent=2, ensure_ascii=False)
-        shown = text if len(text) <= SHOWN_ARGUMENTS else f"{text[:SHOWN_ARGUMENTS]}…"
-        return (PartContent(part=TextPart(text=f"```json\n{shown}\n```")),)
+        if len(text) > MAX_SHOWN:
+            raise ToolError(
+                f"The arguments have {len(text):,} characters. A person must agree to them, and is shown at most "
+                f"{MAX_SHOWN:,}. Send less at once."
+            )
+        return (PartContent(part=TextPart(text=code_block(plain_lines(text), language="json"))),)
 
     async def run(self) -> ToolResult:
         """Have the server do it. What it says is marked for the model as somebody else's words."""

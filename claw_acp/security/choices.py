@@ -1,6 +1,10 @@
-"""The answers a person is offered, saying exactly what each of them would be remembered as."""
+"""The answers a person is offered, and exactly what each of them would be remembered as."""
+
+from collections.abc import Sequence
 
 from claw_acp.contracts.asking import Choice
+from claw_acp.core.markdown import code_span
+from claw_acp.core.printable import printable
 from claw_acp.security.verdicts import Decision
 
 _LONGEST_LABEL = 60  # characters of what is remembered; editors show labels on buttons
@@ -10,26 +14,44 @@ def choices_for(decision: Decision) -> tuple[Choice, ...]:
     """The answers to a decision that asks; the lasting ones only where something can be remembered."""
     once = Choice(id="allow_once", label="Allow once", kind="allow_once")
     refuse = Choice(id="reject_once", label="Reject", kind="reject_once")
-    if not decision.remember:
+    stored = decision.remember
+    if not stored:
         return (once, refuse)
-    what = remembered_text(decision)
-    always = Choice(id="allow_always", label=f"Always allow {what} in this project", kind="allow_always")
-    never = Choice(id="reject_always", label=f"Always reject {what} in this project", kind="reject_always")
-    return (once, always, refuse, never)
+    what = _called(stored)
+    always = Choice(id="allow_always", label=f"Always allow {what} in this project", kind="allow_always", stores=stored)
+    never = Choice(
+        id="reject_always", label=f"Always reject {what} in this project", kind="reject_always", stores=stored
+    )
+    if not decision.wider:
+        return (once, always, refuse, never)
+    label = f"Always allow {_called(decision.wider)} in this project"
+    wider = Choice(id="allow_always_wider", label=label, kind="allow_always", stores=decision.wider)
+    return (once, always, wider, refuse, never)
 
 
-def remembered_text(decision: Decision) -> str:
-    """What "always" stands for, in words: `npm test …`, writing src/app.py, fetching from docs.python.org."""
-    text = ", ".join(_words(rule) for rule in decision.remember)
-    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+def rules_told(choices: Sequence[Choice]) -> str:
+    """All rules that the lasting answers would store, in full; empty when there are none."""
+    lists = dict.fromkeys(choice.stores for choice in choices if choice.stores)
+    text = "\n\nor, for any arguments:\n\n".join("\n".join(f"- {code_span(rule)}" for rule in rules) for rules in lists)
+    return f"An “always” answer stores, for this project:\n\n{text}" if text else ""
+
+
+def _called(rules: Sequence[str]) -> str:
+    """What rules stand for, short enough for a button: nothing of a rule that is named there is left out."""
+    if len(rules) > 1:
+        return f"these {len(rules)} rules"
+    text = _words(rules[0])
+    return text if len(text) <= _LONGEST_LABEL else "exactly this"
 
 
 def _words(rule: str) -> str:
     tool, _, rest = rule.partition("(")
-    pattern = rest.removesuffix(")")
+    pattern = printable(rest.removesuffix(")"))
     match tool:
+        case "shell" if pattern.endswith(" *"):
+            return f"`{pattern.removesuffix(' *')}` with any arguments"
         case "shell":
-            return f"`{pattern} …`"  # a rule is the beginning of a command: harmless words may follow
+            return f"`{pattern}`"
         case "read":
             return f"reading {pattern.removeprefix('/')}"
         case "write":
@@ -37,4 +59,4 @@ def _words(rule: str) -> str:
         case "fetch":
             return f"fetching from {pattern}"
         case _:
-            return f"`{rule}`"
+            return f"`{printable(rule)}`"

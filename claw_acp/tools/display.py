@@ -4,6 +4,7 @@ from pathlib import Path
 
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.events import PartContent
+from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
 
 MAX_SHOWN_TEXT = 4_000  # characters of a result that a person sees in the panel; the model gets all of it
@@ -58,7 +59,4 @@ def fenced(text: str) -> PartContent:
         head = text[:MAX_SHOWN_TEXT].rpartition("\n")[0] or text[:MAX_SHOWN_TEXT]
         hidden = text.count("\n", len(head))
         text = f"{head}\n… {amount(hidden, 'more line')}" if hidden else f"{head}…"
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return PartContent(part=TextPart(text=f"{fence}\n{text}\n{fence}"))
+    return PartContent(part=TextPart(text=code_block(text)))

@@ -7,11 +7,13 @@ from pydantic import Field
 
 from claw_acp.contracts.tool import CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess
+from claw_acp.core.errors import ToolError
 from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.markdown import code_block, code_span
 from claw_acp.core.messages import TextPart
+from claw_acp.core.printable import plain_lines, printable
 from claw_acp.core.value import replace
-from claw_acp.tools.display import fenced, printable
 from claw_acp.tools.parameters import Parameters, TypedTool
 from claw_acp.tools.shell_program import ShellProgram
 from claw_acp.tools.shell_task import RELEASE_SECONDS, BackgroundTasks
@@ -22,6 +24,9 @@ MAX_TIMEOUT: Final = 600
 
 MAX_OUTPUT: Final = 30_000
 """Characters of output the model gets."""
+
+MAX_SHOWN: Final = 32_768
+"""Characters of a command that is asked about."""
 
 _MAX_TITLE: Final = 120  # characters
 _HOW_TO: Final = "See what it prints with shell_output, end it with shell_kill."
@@ -71,16 +76,21 @@ class _Run(Invocation):
         self._cwd = context.workspace.roots[0]
         self._process: RunningProcess | None = None
         self._program: ShellProgram | None = None
-        self.view = CallView(title=_title(parameters.command.strip()), kind="execute")
+        self.view = CallView(title=_title(parameters.command.strip(" \t\n")), kind="execute")
         self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """The whole command where the title cannot show it, and what it is for."""
-        line, purpose = self._parameters.command.strip(), self._parameters.description
-        shown: tuple[ToolContent, ...] = (PartContent(part=TextPart(text=purpose)),) if purpose else ()
-        if self.view.title != line:
-            shown = (*shown, fenced(line))
-        return shown
+        """The whole command where the title cannot show it, and what the model says that it is for."""
+        line, purpose = self._parameters.command.strip(" \t\n"), self._parameters.description
+        if len(line) > MAX_SHOWN:
+            raise ToolError(
+                f"The command has {len(line):,} characters. A person must agree to it, and is shown at most "
+                f"{MAX_SHOWN:,}. Write the long part into a file with write_file, and use that."
+            )
+        shown = () if self.view.title == line else (PartContent(part=TextPart(text=code_block(plain_lines(line)))),)
+        if not purpose:
+            return shown
+        return (*shown, PartContent(part=TextPart(text=f"The model says: {code_span(purpose)}")))
 
     async def run(self) -> ToolResult:
         """Start the command; wait for it unless it is to stay in the background."""

@@ -1,6 +1,7 @@
 """Permission requests of protocol 1."""
 
 from claw_acp.acp.permission import METHOD, ClientAsker
+from claw_acp.acp.updates import location
 from claw_acp.acp.v1.updates import tool_content
 from claw_acp.contracts.asking import PermissionQuestion
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -14,8 +15,16 @@ class EditorAsker(ClientAsker):
     def request(self, question: PermissionQuestion) -> JsonObject:
         """See `ClientAsker`."""
         reason: JsonObject = {"type": "content", "content": {"type": "text", "text": question.reason}}
-        content = [*(tool_content(item) for item in question.content), reason]
-        return {"toolCall": {"toolCallId": question.call_id, "title": question.title, "content": content}}
+        call: JsonObject = {
+            "toolCallId": question.call_id,
+            "title": question.title,
+            "kind": question.kind,
+            "status": "pending",
+            "content": [*(tool_content(item) for item in question.content), reason],
+            "locations": [location(place) for place in question.locations],
+            "rawInput": question.raw_input,
+        }
+        return {"toolCall": call}
 
     def chosen(self, answer: JsonValue) -> str | None:
         """See `ClientAsker`."""

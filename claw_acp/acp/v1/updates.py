@@ -32,6 +32,7 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.markdown import code_block
 
 
 def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObject | None:
@@ -126,14 +127,6 @@ def tool_content(item: ToolContent) -> JsonObject:
         case TerminalContent(terminal_id=terminal_id):
             return {"type": "terminal", "terminalId": terminal_id}
         case CommandContent(text=text):
-            return {"type": "content", "content": {"type": "text", "text": _fenced(text)}}
+            return {"type": "content", "content": {"type": "text", "text": code_block(text)}}
         case _:
             assert_never(item)
-
-
-def _fenced(text: str) -> str:
-    """Text as a Markdown code block that keeps its shape in a panel."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}"

@@ -1,6 +1,8 @@
 """Permission requests of protocol 2."""
 
 from claw_acp.acp.permission import METHOD, ClientAsker
+from claw_acp.acp.updates import location
+from claw_acp.acp.v2.tool_calls import tool_content
 from claw_acp.contracts.asking import PermissionQuestion
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.schema.invalid import parse
@@ -8,13 +10,21 @@ from claw_acp.schema.v2.permission import RequestPermissionResponse, SelectedPer
 
 
 class AskerV2(ClientAsker):
-    """Says what is to be done and why; the tool call itself, and what it would change, was shown before."""
+    """Says what is to be done and why, and shows all of it."""
 
     def request(self, question: PermissionQuestion) -> JsonObject:
         """See `ClientAsker`."""
         command = question.command
         if command is None:
-            call: JsonObject = {"toolCallId": question.call_id, "title": question.title}
+            call: JsonObject = {
+                "toolCallId": question.call_id,
+                "title": question.title,
+                "kind": question.kind,
+                "status": "pending",
+                "content": [tool_content(item) for item in question.content],
+                "locations": [location(place) for place in question.locations],
+                "rawInput": question.raw_input,
+            }
             subject: JsonObject = {"type": "tool_call", "toolCall": call}
             return {"title": question.title, "description": question.reason, "subject": subject}
         subject = {"type": "command", "command": command.line, "cwd": command.cwd, "toolCallId": question.call_id}

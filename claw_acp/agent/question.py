@@ -1,0 +1,68 @@
+"""The question whether a tool call may run, as a person is shown it: nothing masked, nothing cut, nothing unseen."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from claw_acp.contracts.asking import AskedCommand, PermissionQuestion
+from claw_acp.contracts.tool import Invocation, RunsCommand
+from claw_acp.core.events import DiffContent, PartContent, ToolContent
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.markdown import code_span
+from claw_acp.core.messages import TextPart
+from claw_acp.core.printable import plain_json, plain_lines, printable
+from claw_acp.core.value import replace
+from claw_acp.security.choices import choices_for, rules_told
+from claw_acp.security.verdicts import Decision
+
+LONGEST_TITLE = 200  # characters; what a title cannot show is in the content or in the raw input
+MOST_NOTED = 10  # lines of a change that hold characters which cannot be seen
+
+
+def question_about(
+    invocation: Invocation, decision: Decision, *, preview: Sequence[ToolContent], arguments: JsonObject
+) -> PermissionQuestion:
+    """The question; session and call are set by who asks it."""
+    view = invocation.view
+    choices = tuple(replace(choice, label=printable(choice.label)) for choice in choices_for(decision))
+    title = printable(view.title)
+    reason = printable(decision.reason)
+    rules = rules_told(choices)
+    command = next((access for access in invocation.accesses if isinstance(access, RunsCommand)), None)
+    return PermissionQuestion(
+        session="",
+        call_id="",
+        title=title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…",
+        reason=f"{reason}\n\n{rules}" if rules else reason,
+        content=tuple(shown for item in preview for shown in _plain(item)),
+        choices=choices,
+        kind=view.kind,
+        locations=view.locations,
+        raw_input=plain_json(arguments),
+        command=None if command is None else AskedCommand(line=plain_lines(command.line), cwd=str(command.cwd)),
+    )
+
+
+def _plain(item: ToolContent) -> Iterator[ToolContent]:
+    match item:
+        case PartContent(part=TextPart(text=text) as part):
+            yield PartContent(part=replace(part, text=plain_lines(text)))
+        case DiffContent():
+            yield item  # clients draw it; it stays what will be written
+            yield from _unseen_in(item)
+        case _:
+            yield item
+
+
+def _unseen_in(change: DiffContent) -> Iterator[ToolContent]:
+    """A note of the new lines that do not look like what they are."""
+    before = set((change.old_text or "").split("\n"))
+    lines = enumerate((change.new_text or "").split("\n"), start=1)
+    seen = ((number, line.replace("\t", " ").removesuffix("\r")) for number, line in lines if line not in before)
+    notes = [f"- line {number}: {code_span(line)}" for number, line in islice(_odd(seen), MOST_NOTED)]
+    if notes:
+        text = "\n".join(["The change holds characters that cannot be seen, written here as escapes:", "", *notes])
+        yield PartContent(part=TextPart(text=text))
+
+
+def _odd(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in lines if printable(line) != line)

@@ -1,0 +1,25 @@
+"""Text of strangers inside Markdown: no text can close the block or the span that it stands in."""
+
+import re
+
+from claw_acp.core.printable import printable
+
+_BACKTICKS = re.compile("`+")
+
+
+def code_block(text: str, *, language: str = "") -> str:
+    """`text` as a code block."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def code_span(text: str) -> str:
+    """`text` as code within a line, on one line, with every character that cannot be seen escaped."""
+    line = printable(text)
+    marks = "`" * (_longest_run(line) + 1)
+    gap = " " if line.startswith("`") or line.endswith("`") or not line.strip() else ""
+    return f"{marks}{gap}{line}{gap}{marks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)
