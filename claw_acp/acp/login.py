@@ -18,6 +18,7 @@ from claw_acp.contracts.asking import ChoiceField, FieldOption, Form
 from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest, ProviderAuthFailed, ProviderError
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.quantity import quantity
 from claw_acp.core.secret import Secret
 from claw_acp.net.loopback_form import LoopbackForm, Page
 from claw_acp.providers.cards import Card
@@ -127,7 +128,7 @@ class _PageDesk:
             return self._again(error.message, may_skip_trial=True)
         except ClawError as error:
             return self._again(error.message)
-        models = f" It offers {len(trial.models)} models." if trial is not None and trial.models else ""
+        models = f" It offers {quantity(len(trial.models), 'model')}." if trial is not None and trial.models else ""
         return Page(html=done_page(f"The key for {self._chosen} is kept.{models}"), last=True)
 
     def _again(self, problem: str = "", *, may_skip_trial: bool = False) -> Page:

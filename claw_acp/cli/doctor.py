@@ -14,10 +14,10 @@ from claw_acp.cli.here import locations_here
 from claw_acp.cli.machine import directory_checks, keyring_check, program_checks, python_check
 from claw_acp.cli.mcp_servers import server_checks
 from claw_acp.cli.paint import Colour, Paint
-from claw_acp.cli.sandbox_tools import sandbox_checks
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError, ConfigError, StoreError
+from claw_acp.core.quantity import quantity
 from claw_acp.core.value import as_dict
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.overview import ProviderState, provider_states
@@ -56,7 +56,6 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield from server_checks(settings)
     yield store_check(locations.database)
     yield from directory_checks(locations)
-    yield from sandbox_checks()
     yield from program_checks()
 
 
@@ -135,8 +134,9 @@ def local_servers_check(settings: Settings) -> Check:
         place = settings.origin("local_servers").text()
         return Check(level="ok", subject="local servers", detail=f"not looked for ({place})")
     found = [
-        f"{server.name} at {server.base_url} ({'it wants a key' if server.locked else f'{len(server.models)} models'})"
+        f"{server.name} at {server.base_url} ({'it wants a key' if server.locked else offered})"
         for server in settings.finds.servers.values()
+        for offered in (quantity(len(server.models), "model"),)
     ]
     return Check(level="ok", subject="local servers", detail=", ".join(found) or "none found")
 

@@ -1,15 +1,26 @@
 """What a person sees who starts `claw-acp` in a terminal, where it would otherwise wait for an editor in silence."""
 
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
 from claw_acp.core.version import VERSION
 
-_GUIDE = f"""\
-claw-acp {VERSION}: an agent server for editors (Agent Client Protocol).
+_GUIDE = """\
+claw-acp {version}: an agent server for editors (Agent Client Protocol).
 
 It is started by an editor and talks to it on stdin and stdout, so there is nothing to type here.
-Name it in your editor's list of agents, with the command `claw-acp` and no arguments.
+Name it in your editor's list of agents, with this command{arguments}:
+
+  {command}
+
 In Zed, add this to settings.json:
 
-  "agent_servers": {{ "claw-acp": {{ "type": "custom", "command": "claw-acp", "args": [] }} }}
+  "agent_servers": {{
+    "claw-acp": {{ "type": "custom", "command": {program}, "args": {args} }}
+  }}
 
 Try it without an editor:
 
@@ -25,5 +36,23 @@ built-in offline assistant does.
 
 def main() -> int:
     """Print the guide."""
-    print(_GUIDE, end="")
+    program, *arguments = own_command(sys.argv[0])
+    print(
+        _GUIDE.format(
+            version=VERSION,
+            arguments=" and these arguments" if arguments else " and no arguments",
+            command=" ".join((program, *arguments)),
+            program=json.dumps(program, ensure_ascii=False),
+            args=json.dumps(arguments),
+        ),
+        end="",
+    )
     return 0
+
+
+def own_command(started_as: str) -> Sequence[str]:
+    """The command that starts this program from anywhere; an editor need not have the PATH of a terminal."""
+    script = Path(started_as).absolute()
+    if script.suffix != ".py" and os.access(script, os.X_OK):
+        return (str(script),)
+    return sys.executable, "-m", "claw_acp"

@@ -14,6 +14,7 @@ from claw_acp.config.positions import KeyPath, entry
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.toml_file import TomlDocument
 from claw_acp.config.wording import human
+from claw_acp.core.quantity import quantity
 from claw_acp.core.value import Value
 
 LAST_LINE = 1_000_000  # more than a file may have
@@ -131,7 +132,7 @@ def _rules_with_routes(
 def _explain(problems: list[ErrorDetails], *, document: TomlDocument, room: int) -> list[Finding]:
     shown = [_finding(problem, document=document) for problem in problems[: max(0, room)]]
     if room > 0 and (hidden := len(problems) - len(shown)):
-        message = f"{hidden} more problems are not shown"
+        message = f"{quantity(hidden, 'more problem')} not shown"
         shown.append(Finding(severity="warning", file=document.file, line=None, key="", message=message))
     return shown
 

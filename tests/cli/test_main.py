@@ -1,8 +1,10 @@
 """The table of commands."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -52,9 +54,27 @@ def test_the_table_imports_nothing_heavy() -> None:
     assert answer.stdout == "[]\n"
 
 
-def test_the_guide_says_that_an_editor_starts_this_program(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_guide_names_a_command_that_works_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "with space" / "claw-acp"
+    script.parent.mkdir()
+    script.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    assert guide.own_command("with space/claw-acp") == (str(script),)
+    assert guide.own_command("claw_acp/__main__.py") == (sys.executable, "-m", "claw_acp")
+
+
+def test_the_guide_says_that_an_editor_starts_this_program(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["claw_acp/__main__.py"])
     assert guide.main() == 0
     text = capsys.readouterr().out
     assert "started by an editor" in text
     assert "claw-acp demo" in text
+    settings = json.loads(text[text.index("{", text.index("agent_servers")) : text.rindex("}") + 1])
+    server = settings["claw-acp"]
+    done = subprocess.run(
+        [server["command"], *server["args"], "--version"], capture_output=True, text=True, cwd="/", check=True
+    )
+    assert done.stdout.startswith("claw-acp ")
     assert max(map(len, text.splitlines())) <= 120

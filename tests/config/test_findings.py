@@ -106,7 +106,7 @@ def test_thousands_of_defects_are_summed_up(desk: Desk) -> None:
     desk.user_says("\n".join(f"k{number} = 1" for number in range(5000)))
     findings = texts(desk.settings())
     assert len(findings) == 51
-    assert findings[-1] == "config.toml: 4950 more problems are not shown"
+    assert findings[-1] == "config.toml: 4950 more problems not shown"
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_no_defects(desk: Desk) -> None:

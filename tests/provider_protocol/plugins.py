@@ -26,13 +26,14 @@ class Toolchain:
     needs: str
     start: tuple[str, ...]
     build: tuple[str, ...] = ()
+    version: str = "--version"
 
 
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "python": Toolchain(sys.executable, (sys.executable, "-S", "-E", "{source}/plugin.py")),
     "python-kit": Toolchain(sys.executable, (sys.executable, "{source}/plugin.py")),
     "node": Toolchain("node", ()),
-    "go": Toolchain("go", ("{out}/plugin",), ("go", "build", "-o", "{out}/plugin", ".")),
+    "go": Toolchain("go", ("{out}/plugin",), ("go", "build", "-o", "{out}/plugin", "."), "version"),
     "rust": Toolchain(
         "rustc", ("{out}/plugin",), ("rustc", "--edition", "2021", "-D", "warnings", "-o", "{out}/plugin", "plugin.rs")
     ),
@@ -58,6 +59,8 @@ def built(language: str, out: Path) -> tuple[str, ...]:
         return *require_node().node, str(source / "plugin.mjs")
     if shutil.which(chain.needs) is None:
         pytest.skip(f"the {language} plugin needs {chain.needs}")
+    if chain.build and subprocess.run([chain.needs, chain.version], capture_output=True, check=False).returncode:
+        pytest.skip(f"{chain.needs} is there and does not work")  # rustup's program without a toolchain
     if chain.build:
         build = [word.format(out=out, source=source) for word in chain.build]
         done = subprocess.run(

@@ -2,6 +2,7 @@
 
 import re
 
+from claw_acp.core.quantity import quantity
 from claw_acp.providers.offline_rules.outline import explanation, file_text, kinds_of_files
 from claw_acp.providers.offline_rules.worker import Doing, Worker
 
@@ -51,7 +52,11 @@ def summarize(worker: Worker) -> Doing:
         worker.complain("look at the files", outcome=found)
         return False
     paths = [line.strip() for line in found.text.split("\n") if _is_path(line)]
-    worker.say(f"The project has {len(paths)} files: {kinds_of_files(paths)}." if paths else "I found no files here.")
+    worker.say(
+        f"The project has {quantity(len(paths), 'file')}: {kinds_of_files(paths)}."
+        if paths
+        else "I found no files here."
+    )
     readme = next((path for path in paths if _README.match(path)), None)
     if readme is None:
         return True

@@ -53,12 +53,12 @@ async def examine(
         if told is not None:
             told(verdict)
 
-    name, sessions = await _meet(settings if modes else replace(settings, timeout=min(settings.timeout, INTRODUCTION)))
-    tried = modes or (("session", "oneshot") if sessions else ("oneshot",))
+    name, silence = await _meet(settings if modes else replace(settings, timeout=min(settings.timeout, INTRODUCTION)))
+    tried = modes or (("oneshot",) if silence else ("session", "oneshot"))
     asked = (vector for vector in VECTORS if not only or any(fnmatchcase(vector.id, pattern) for pattern in only))
     wanted = [vector for vector in asked if vector.mode in tried]
     if not wanted:
-        raise CannotStart(_nothing(only, tried))
+        raise CannotStart(_nothing(only, tried, silence))
     waiting: list[Vector] = []
     for vector in wanted:
         if vector.model == "reference" and not reference:
@@ -69,28 +69,28 @@ async def examine(
         for _ in range(AT_ONCE):
             tasks.start_soon(_work, waiting, settings, tell)
     ordered = tuple(verdicts[vector.id] for vector in wanted)
-    how = " and ".join(tried) if modes or sessions else f"oneshot: no introduction within {INTRODUCTION:g} s"
+    how = " and ".join(tried) if modes or not silence else f"oneshot, as it did not introduce itself: {silence}"
     return Report(verdicts=ordered, agent=f"{name} ({how})", protocol=1)
 
 
-def _nothing(only: Sequence[str], tried: Sequence[Mode]) -> str:
+def _nothing(only: Sequence[str], tried: Sequence[Mode], silence: str) -> str:
     """Why there is nothing to check."""
     if len(tried) == len(MODES):
         return f"no rule is called {' or '.join(only)}; --list shows them all"
     return (
-        f"no rule of the mode {tried[0]} is called {' or '.join(only)}. The program did not introduce itself within "
-        f"{INTRODUCTION:g} s, so it is taken to be one-shot; --mode session gives it more time"
+        f"no rule of the mode {tried[0]} is called {' or '.join(only)}. The program did not introduce itself "
+        f"({silence}), so it is taken to be one-shot; --mode session checks it as a session plugin"
     )
 
 
-async def _meet(settings: Settings) -> tuple[str, bool]:
-    """The program's name, and whether it speaks sessions."""
+async def _meet(settings: Settings) -> tuple[str, str]:
+    """The program's name, and why it is not taken to speak sessions; empty when it does."""
     try:
         frames = await play(BY_ID[GREETING], settings)
-    except Failed:
-        return "a program", False
+    except Failed as failed:
+        return "a program", failed.reason
     name = next((frame.result.get("pluginInfo") for frame in frames if frame.is_answer), None)
-    return str(name["name"]) if isinstance(name, dict) else "a program", True
+    return str(name["name"]) if isinstance(name, dict) else "a program", ""
 
 
 async def _work(waiting: list[Vector], settings: Settings, tell: Told) -> None:
