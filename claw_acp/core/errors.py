@@ -252,6 +252,12 @@ class ServiceMisconfigured(RequestRejected):
     code = -31115
 
 
+class ProviderFailed(ProviderError):
+    """The code of the provider itself failed, with an error that says nothing of the request; the log has it."""
+
+    code = -31116
+
+
 # ------------------------------------------------------------------ money
 
 

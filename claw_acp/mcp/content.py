@@ -19,6 +19,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from claw_acp.contracts.bounded import bounded_parts
 from claw_acp.contracts.provider import IMAGE_TYPES
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.json_value import JsonValue
@@ -26,8 +27,6 @@ from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, 
 from claw_acp.core.picture import media_type
 
 MOST_TEXT = 40_000  # characters of one answer
-MOST_DATA = 7_000_000  # characters of one picture or recording as base64; vendors stop at 5 MB of bytes
-MOST_PARTS = 50
 LONGEST_ADDRESS = 2000  # characters of a URI
 LONGEST_NAME = 200  # of a link
 LONGEST_ABOUT = 1000  # of a link's description
@@ -37,17 +36,17 @@ MOST_RAW = 64 * 1024  # characters of structured content, as JSON, that programs
 def tool_result(result: CallToolResult) -> ToolResult:
     """The result of a call. Structured content alone is told as JSON, beside other content it is for programs."""
     structured: JsonValue = result.structured_content
-    parts = bounded(map(content_part, result.content))
+    parts = _bounded(map(content_part, result.content))
     written = "" if structured is None else json.dumps(structured, ensure_ascii=False)
     if not parts:
-        parts = bounded((TextPart(text=written or "It is done; the server said nothing."),))
+        parts = _bounded((TextPart(text=written or "It is done; the server said nothing."),))
     raw = structured if len(written) <= MOST_RAW else None
     return ToolResult(parts=parts, raw=raw, failed=bool(result.is_error))
 
 
 def document_parts(result: ReadResourceResult) -> tuple[ContentPart, ...]:
     """A document that was read."""
-    return bounded(map(_resource, result.contents)) or (TextPart(text="It is empty."),)
+    return _bounded(map(_resource, result.contents)) or (TextPart(text="It is empty."),)
 
 
 def prompt_parts(result: GetPromptResult) -> tuple[ContentPart, ...]:
@@ -60,7 +59,7 @@ def prompt_parts(result: GetPromptResult) -> tuple[ContentPart, ...]:
         if several and isinstance(part, TextPart):
             part = TextPart(text=f"{speaker}: {part.text}")
         parts.append(part)
-    return bounded(parts)
+    return _bounded(parts)
 
 
 def content_part(block: ContentBlock) -> ContentPart:
@@ -119,54 +118,5 @@ def _media_type(data: str) -> str | None:
         return None
 
 
-def bounded(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
-    """The parts as far as there is room; what is left out is said."""
-    kept: list[ContentPart] = []
-    room = MOST_TEXT
-    given = list(parts)
-    for part in given[:MOST_PARTS]:
-        if isinstance(part, LinkPart):
-            room -= sum(map(len, (part.uri, part.name, part.title or "", part.description or "")))
-            if room < 0:
-                break
-        text = _text(part)
-        if text is None:
-            kept.append(_bounded_data(part))
-            continue
-        if len(text) > room:
-            cut = text[:room] + f"\n[{len(text) - room} more characters were left out]"
-            kept.append(_with_text(part, cut))
-            room = 0
-        else:
-            kept.append(part)
-            room -= len(text)
-        if room == 0:
-            break
-    left = len(given) - len(kept)
-    return (*kept, TextPart(text=f"[{left} more parts were left out]")) if left else tuple(kept)
-
-
-def _text(part: ContentPart) -> str | None:
-    match part:
-        case TextPart(text=text) | ResourcePart(text=text):
-            return text
-        case _:
-            return None
-
-
-def _with_text(part: ContentPart, text: str) -> ContentPart:
-    match part:
-        case ResourcePart(uri=uri, mime_type=mime_type):
-            return ResourcePart(uri=uri, mime_type=mime_type, text=text)
-        case _:
-            return TextPart(text=text)
-
-
-def _bounded_data(part: ContentPart) -> ContentPart:
-    match part:
-        case ImagePart(data=data) | AudioPart(data=data) if len(data) > MOST_DATA:
-            return TextPart(text=f"[{part.mime_type} of {len(data) * 3 // 4} bytes was left out: it is too large]")
-        case ResourcePart(blob=str(blob)) if len(blob) > MOST_DATA:
-            return TextPart(text=f"[{part.uri} with {len(blob) * 3 // 4} bytes was left out: it is too large]")
-        case _:
-            return part
+def _bounded(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
+    return bounded_parts(parts, most_text=MOST_TEXT)

@@ -27,6 +27,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.readable import is_picture, readable
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
+    ClawError,
     ContextTooLong,
     MalformedReply,
     ModelNotFound,
@@ -43,7 +44,7 @@ from claw_acp.core.value import Value, replace
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
 from claw_acp.providers.reliable_course import RETRIES, Course, Health, Leg, Move
-from claw_acp.providers.streaming import collected, empty_answer, interrupted
+from claw_acp.providers.streaming import collected, empty_answer, interrupted, provider_failed
 
 INCOMPLETE = "What is shown of the answer is incomplete; the prompt can be sent again."
 
@@ -126,9 +127,9 @@ class Reliable(Provider):
                             yield piece
                         if type(event) is Finished:
                             return
-                raise interrupted(run.target.provider.name)
-            except ProviderError as error:
-                failure = error
+                failure = interrupted(run.target.provider.name)
+            except Exception as error:  # noqa: BLE001 - a wall: the provider's own code may have defects; they are logged
+                failure = run.failure_of(error)
             for event in run.failed(failure):
                 yield event
             if run.failure is not None:
@@ -230,6 +231,19 @@ class _Run:
         if response.answered_by or self._same_model(0):
             return event
         return Finished(response=replace(response, answered_by=self._name(self.move.leg)))
+
+    def failure_of(self, error: Exception) -> ProviderError:
+        """The failure that an error stands for.
+
+        Raises:
+            ClawError: It is one of ours, and none of a provider.
+        """
+        if isinstance(error, ProviderError):
+            return error
+        if isinstance(error, ClawError):
+            raise error
+        leg = self._legs[self.move.leg]
+        return provider_failed(error, who=self._name(self.move.leg), provider=leg.provider, model=leg.model)
 
     def failed(self, error: ProviderError) -> Iterator[StreamEvent]:
         """Bill what failed, and choose who is asked next; `failure` is set when that is nobody."""

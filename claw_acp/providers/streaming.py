@@ -1,5 +1,6 @@
 """A streamed answer, from the bytes of a reply to events. What the families share; each brings its own parser."""
 
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Protocol, runtime_checkable
@@ -7,12 +8,16 @@ from typing import Protocol, runtime_checkable
 import anyio
 
 from claw_acp.contracts.provider import BEGUN, ChatResponse, Finished, Remark, StreamEvent, TextChunk, ThoughtChunk
-from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, StreamInterrupted
+from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, ProviderFailed, StreamInterrupted
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Usage
+from claw_acp.core.printable import full_sentence
 from claw_acp.net.closing import closing
 from claw_acp.net.http import HttpService
 from claw_acp.providers.wire import text_at
+from claw_acp.registry.foreign_code import described
+
+log = logging.getLogger(__name__)
 
 DRAIN_TIMEOUT = 0.5  # seconds for the end of the body after the end of the answer; past that the connection is dropped
 
@@ -138,3 +143,10 @@ def empty_answer(provider: str, *, model: str) -> EmptyAnswer:
         f"than {model}.",
         provider=provider,
     )
+
+
+def provider_failed(error: BaseException, *, who: str, provider: str, model: str) -> ProviderFailed:
+    """The error for a provider whose own code raised something; that is logged with its traceback."""
+    log.error("provider failed", exc_info=error, extra={"provider": provider, "model": model})
+    text = f"{who} failed: {full_sentence(described(error))} The log has more; choose another model meanwhile."
+    return ProviderFailed(text, provider=provider, model=model)
