@@ -295,12 +295,12 @@ class Engine:
     # ------------------------------------------------------------------ the rest of a session's life
 
     async def list(self, *, cwd: str | None, cursor: str | None, archived: Archived = "exclude") -> Page:
-        """A page of sessions, the last changed first.
+        """A page of sessions in which something was said, the last changed first.
 
         Raises:
             InvalidRequest: The cursor is none, or belongs to other filters.
         """
-        return await self.journal.list(cwd=cwd, archived=archived, cursor=cursor)
+        return await self.journal.list(cwd=cwd, archived=archived, cursor=cursor, begun=True)
 
     def look_at(self, session_id: str) -> OpenSession | None:
         """A session as it is open here, for whomever; None when it is not."""

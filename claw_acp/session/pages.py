@@ -37,7 +37,7 @@ class Listing(Value):
     after: tuple[float, str] | None
     limit: int
     begun: bool = False
-    """Leave out sessions in which nobody ever said anything, unless a person named them."""
+    """Leave out sessions in which nobody ever said anything, unless a person named or archived them."""
 
     @classmethod
     def parse(
@@ -65,7 +65,7 @@ class Listing(Value):
             conditions.append("archived = ?")
             params.append(self.archived == "only")
         if self.begun:
-            conditions.append("(title_given OR EXISTS (SELECT 1 FROM event WHERE session_id = session.id))")
+            conditions.append("(title_given OR archived OR EXISTS (SELECT 1 FROM event WHERE session_id = session.id))")
         if self.after is not None:
             conditions.append("(updated_at, id) < (?, ?)")
             params += self.after
