@@ -1,0 +1,1 @@
+"""Command lines that the policy lets run unasked, really run, and judged by what they changed."""
