@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from claw_acp.cli.found_here import settings_found_here
-from claw_acp.cli.paint import Paint, columns
+from claw_acp.cli.paint import Paint, table, terminal_width
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import as_dict
 from claw_acp.providers.overview import ProviderState, provider_states
@@ -15,8 +15,7 @@ from claw_acp.registry.reference import Ref
 TEST: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.providers_test:main")
 SHOWN = 3
 """Models of a provider that a line names."""
-LONGEST = 56
-"""Characters of a problem that a line shows; `providers test` and `--json` say all of it."""
+HEADS = ("STATE", "PROVIDER", "KIND", "KEY", "ADDRESS", "MODELS")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -47,8 +46,12 @@ def _list(options: argparse.Namespace) -> int:
         print(json.dumps({"chosen": chosen, "problem": trouble, "providers": [as_dict(s) for s in shown]}, indent=2))
         return 0
     paint = Paint()
-    for line, state in zip(columns([_row(state) for state in shown]) if shown else (), shown, strict=True):
-        print(f"{paint('ready', 'green') if state.ready else paint('-    ', 'dim')}  {line}")
+    head, *rows = table([HEADS, *(_row(state) for state in shown)], width=terminal_width())
+    print(*head, sep="\n")
+    for lines, state in zip(rows, shown, strict=True):
+        place = len(HEADS[0])
+        text = "\n".join(lines)
+        print(paint(text[:place], "green" if state.ready else "dim") + text[place:])
     ready = sum(state.ready for state in states)
     print(f"\n{len(shown)} of {len(states)} providers, {ready} ready; `claw-acp providers test NAME` tries one")
     print(f"a new session uses {chosen}" if chosen else f"no new session can start: {trouble}")
@@ -65,11 +68,11 @@ def _row(state: ProviderState) -> tuple[str, ...]:
     key = f"key: {state.key_source}" if state.key_source else _problem(state) or "no key needed"
     more = f" and {state.further_keys} more" if state.further_keys else ""
     models = ", ".join(state.models[:SHOWN]) + (f" and {len(state.models) - SHOWN} more" * (len(state.models) > SHOWN))
-    return state.name, state.kind or "?", key + more, state.base_url or "-", models
+    word = "ready" if state.ready else "-"
+    return word, state.name, state.kind or "?", key + more, state.base_url or "-", models
 
 
 def _problem(state: ProviderState) -> str | None:
     """What is missing, without the name of its table: that stands before it."""
-    table = f"[providers.{state.name}]"
-    problem = state.problem and state.problem.removeprefix(f"{table} ").replace(f" in {table}", "", 1)
-    return problem if problem is None or len(problem) <= LONGEST else f"{problem[: LONGEST - 3]}..."
+    table_name = f"[providers.{state.name}]"
+    return state.problem and state.problem.removeprefix(f"{table_name} ").replace(f" in {table_name}", "", 1)
