@@ -65,14 +65,48 @@ async def test_a_call_that_was_allowed_too_late_for_plan_mode_is_not_run(opened:
     assert not (project / "made").exists()
 
 
-async def test_a_key_in_a_command_is_not_shown_and_the_command_runs_with_it(opened: Spawn, project: Path) -> None:
+async def test_a_key_in_a_command_is_shown_to_who_must_agree_and_nowhere_else(opened: Spawn, project: Path) -> None:
     script = Script(turn(call("shell", command=f"export KEY={KEY}; printf %s $KEY > key.txt")), turn(say("done")))
     async with opened(script=script) as editor:
         editor.will_answer("allow_once")
         outcome = await editor.prompt("go")
         assert outcome.calls[0]["status"] == "completed"
         [question] = editor.received("session/request_permission")
-        assert "export KEY=" in question["params"]["toolCall"]["title"]
+        assert question["params"]["toolCall"]["rawInput"]["command"] == f"export KEY={KEY}; printf %s $KEY > key.txt"
         for frame in editor.received():
-            assert KEY not in json.dumps(frame)
+            assert frame is question or KEY not in json.dumps(frame)
     assert (project / "key.txt").read_text() == KEY
+
+
+async def test_a_question_hides_nothing_of_what_it_is_about(opened: Spawn) -> None:
+    hidden = "\u202e\u200b\x1b\x08\u3164\u2800\u00a0\U000e0041"
+    pem = "-----BEGIN PRIVATE KEY-----"
+    command = f"npm test; echo {pem}\nmake evil FOO=bar{' ' * 300}; git push origin HEAD{hidden}\n```\n# all is well"
+    script = Script(turn(call("shell", command=command, description="```\n**Harmless**\u202e")), turn(say("done")))
+    async with opened(script=script) as editor:
+        editor.will_answer("reject_once")
+        await editor.prompt("go")
+        [question] = editor.received("session/request_permission")
+    asked = question["params"]["toolCall"]
+    assert (asked["kind"], asked["status"], asked["locations"]) == ("execute", "pending", [])
+    texts = [item["content"]["text"] for item in asked["content"]]
+    block, purpose, *_ = texts
+    assert block.startswith(
+        "````\nnpm test; echo -----BEGIN PRIVATE KEY-----\nmake evil FOO=bar [300 spaces] ; git push"
+    )
+    assert block.endswith("\n```\n# all is well\n````")
+    assert purpose.startswith("The model says: ````")
+    assert not any(mark in text for text in [*texts, asked["title"], json.dumps(asked["rawInput"], ensure_ascii=False)]
+                   for mark in hidden)  # fmt: skip
+    assert "\\u202e\\u200b\\x1b\\x08\\u3164\\u2800\\xa0\\U000e0041" in asked["rawInput"]["command"]
+
+
+async def test_a_change_with_characters_that_cannot_be_seen_says_where_they_are(opened: Spawn) -> None:
+    text = "x = 1\n\tif admin: \u2066# check\u2069\n"
+    async with opened(script=Script(turn(call("write_file", path="b.py", content=text)), turn(say("done")))) as editor:
+        editor.will_answer("reject_once")
+        await editor.prompt("go")
+        [question] = editor.received("session/request_permission")
+    diff, note, _ = question["params"]["toolCall"]["content"]
+    assert diff["newText"] == text
+    assert "- line 2: ` if admin: \\u2066# check\\u2069`" in note["content"]["text"].replace("`  ", "` ")

@@ -25,7 +25,12 @@ async def test_a_change_is_shown_asked_for_and_made(opened: Spawn, project: Path
         call_id = done.calls[0]["toolCallId"]
         assert params["title"] == "Write new.txt"
         assert str(project / "new.txt") in params["description"]
-        assert params["subject"] == {"type": "tool_call", "toolCall": {"toolCallId": call_id, "title": "Write new.txt"}}
+        assert params["subject"]["type"] == "tool_call"
+        asked_for = params["subject"]["toolCall"]
+        assert (asked_for["toolCallId"], asked_for["title"], asked_for["kind"]) == (call_id, "Write new.txt", "edit")
+        assert (asked_for["status"], asked_for["rawInput"]) == ("pending", {"path": "new.txt", "content": "x"})
+        assert asked_for["locations"] == [{"path": str(project / "new.txt")}]
+        assert asked_for["content"][0]["type"] == "diff"
         assert editor.states == ["running", "requires_action", "running", "idle"]
         assert (project / "new.txt").read_text() == "x"
 

@@ -32,7 +32,7 @@ async def test_a_tool_is_called_and_its_answer_reaches_the_model(spawn: Spawn) -
     assert (tool["status"], tool["name"], tool["title"], tool["kind"]) == (
         "completed",
         "raw__echo",
-        "echo (raw)",
+        "raw: echo",
         "read",
     )
     assert shown_text(tool) == "hello there"

@@ -11,7 +11,9 @@ from claw_acp.contracts.tool import Progress, RunsCommand, ToolResult
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
+from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
+from claw_acp.core.printable import plain_lines
 from claw_acp.core.value import replace
 from claw_acp.tools.shell import MAX_OUTPUT, Shell
 from claw_acp.tools.shell_task import MAX_TASKS, BackgroundTasks, ShellKill, ShellOutput
@@ -164,7 +166,7 @@ async def test_the_person_is_asked_with_the_command_as_title(bench: Bench, tmp_p
     invocation = bench.prepare(Shell(), command="git status", description="See what changed")
     assert (invocation.view.title, invocation.view.kind) == ("git status", "execute")
     assert invocation.accesses == (RunsCommand(line="git status", cwd=bench.workspace.roots[0]),)
-    assert await invocation.preview() == (PartContent(part=TextPart(text="See what changed")),)
+    assert await invocation.preview() == (PartContent(part=TextPart(text="The model says: `See what changed`")),)
 
 
 @pytest.mark.parametrize(
@@ -172,13 +174,19 @@ async def test_the_person_is_asked_with_the_command_as_title(bench: Bench, tmp_p
     [
         ("echo a\nrm -rf b", "echo a …"),
         ("x" * 300, "x" * 120 + " …"),
-        ("echo \x1b[8mhidden\u202e", "echo \ufffd[8mhidden\ufffd …"),
+        ("echo \x1b[8mhidden\u202e", "echo \\x1b[8mhidden\\u202e …"),
+        ("echo ```\nmake evil", "echo ``` …"),
     ],
 )
 async def test_what_a_title_cannot_show_is_in_the_preview(bench: Bench, command: str, title: str) -> None:
     invocation = bench.prepare(Shell(), command=command)
     assert invocation.view.title == title
-    assert await invocation.preview() == (PartContent(part=TextPart(text=f"```\n{command}\n```")),)
+    assert await invocation.preview() == (PartContent(part=TextPart(text=code_block(plain_lines(command)))),)
+
+
+async def test_a_command_too_long_to_be_shown_is_refused_and_the_model_is_told_what_to_do(bench: Bench) -> None:
+    with pytest.raises(ToolError, match=r"40,000 characters.*write_file"):
+        await bench.prepare(Shell(), command="x" * 40_000).preview()
 
 
 @pytest.mark.parametrize(
