@@ -18,6 +18,7 @@ from claw_acp.rpc.stdio import StdioTransport, stdio_transport
 from claw_acp.runtime import warm_up
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.deadline import Deadline
+from claw_acp.runtime.event_loop import SERVER
 from claw_acp.runtime.lifetimes import EngineHouse
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
@@ -35,7 +36,8 @@ def serve(opening: Opening) -> int:
         for finding in settings.findings:
             log.warning("configuration: %s", finding.text())
         try:
-            anyio.run(_serve, opening, spoken_versions(draft=settings.protocol_2), trace)
+            spoken = spoken_versions(draft=settings.protocol_2)
+            anyio.run(_serve, opening, spoken, trace, backend_options=SERVER)
         finally:
             kill_all_groups()
             if trace is not None:

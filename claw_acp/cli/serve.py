@@ -19,6 +19,7 @@ from claw_acp.gateway.app import ENDPOINT
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.serve import Terms, serve
 from claw_acp.gateway.token_file import KEPT_AS, Token, kept_token, read_token
+from claw_acp.runtime.event_loop import SERVER
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
 from claw_acp.workspace.process_groups import kill_all_groups
@@ -58,7 +59,8 @@ def main(argv: Sequence[str]) -> int:
         try:
             spoken = spoken_versions(draft=settings.protocol_2)
             on_ready = partial(_tell, address, token)
-            anyio.run(partial(serve, listening, address, terms, spoken=spoken, trace=trace, on_ready=on_ready))
+            run = partial(serve, listening, address, terms, spoken=spoken, trace=trace, on_ready=on_ready)
+            anyio.run(run, backend_options=SERVER)
         finally:
             kill_all_groups()
             if trace is not None:
