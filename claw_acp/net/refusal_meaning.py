@@ -155,6 +155,10 @@ _MODEL = _words(
     r"DeploymentNotFound",  # Azure
     r"model identifier is invalid",  # Bedrock
     r"could not resolve the foundation model",
+    r"model_(?:decommissioned|deprecated|retired)",  # Groq
+    r"model\b.{0,120}(?:has been (?:decommissioned|deprecated|retired|removed|discontinued)|no longer)",
+    r"model not exist",  # DeepSeek
+    r"模型不存在",  # Zhipu, in its own language
 )
 _KEY = _words(r"api key not valid", r"api key expired", r"API_KEY_INVALID")  # Google says 400
 _SIGNED = _words(
@@ -178,7 +182,7 @@ _BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
     (frozenset({400, 403, 429}), _QUOTA, _SPENT),
     (frozenset({400, 403, 404, 422}), _MODEL, UNKNOWN_MODEL),
     (frozenset({404}), _words(r"no endpoints found"), _REJECTED),
-    (frozenset({404}), _words(r"\bmodel\b"), UNKNOWN_MODEL),
+    (frozenset({404, 410}), _words(r"\bmodel\b"), UNKNOWN_MODEL),  # 410: NVIDIA
 )
 _BY_STATUS: Final = {
     401: _AUTH,

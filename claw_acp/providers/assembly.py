@@ -19,6 +19,7 @@ from claw_acp.providers.reliable import Reliable, Target
 from claw_acp.providers.reliable_course import Health
 from claw_acp.providers.route_rules import HINT
 from claw_acp.providers.router import Lane, Router
+from claw_acp.providers.succession import Succeeding, Successions
 from claw_acp.providers.tool_modes import ToolGuide, ToolModes
 from claw_acp.registry.entry_points import load_extension
 from claw_acp.registry.reference import Ref
@@ -101,7 +102,12 @@ def resilient(
 
 
 def routed(
-    choice: ModelChoice, *, make: MakePlain = plain, health: Health | None = None, clock: Clock = SYSTEM_CLOCK
+    choice: ModelChoice,
+    *,
+    make: MakePlain = plain,
+    health: Health | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    successions: Successions | None = None,
 ) -> Provider:
     """The provider of a choice that answers to `choice.asked`: a route's name where one was chosen.
 
@@ -109,6 +115,8 @@ def routed(
         ConfigError: As for `resilient`.
     """
     provider = resilient(choice, make=make, health=health, clock=clock)
+    if successions is not None and choice.setup.kind not in WITHIN:
+        provider = Succeeding(provider, choice, memory=successions)
     if not choice.hint:
         return provider
     lane = Lane(provider=provider, model=choice.model)

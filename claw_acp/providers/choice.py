@@ -45,6 +45,8 @@ class ModelChoice(Way):
         key_source: Where the key is, for people; None without one.
         others: The ways to take when this one fails, in their order: keys, then models, then providers.
         hint: `hint:NAME` when a route was chosen.
+        configured: Where a person named this model in the configuration; empty: nowhere.
+        replaced: Why this model answers and not the one that was named; empty: it is the one.
         sees: Whether it is configured as the model for pictures, whatever is known of it.
         rules: For `hint:auto`, which message goes to which route.
         routes: For `hint:auto`, where those routes lead, or why they cannot be used.
@@ -54,6 +56,8 @@ class ModelChoice(Way):
     key_source: str | None = None
     others: tuple[Way, ...] = ()
     hint: str = ""
+    configured: str = ""
+    replaced: str = ""
     sees: bool = False
     rules: Sequence[Rule] = ()
     routes: "Mapping[str, ModelChoice | ClawError]" = made_by(default_factory=lambda: NO_ROUTES)

@@ -102,7 +102,8 @@ def _ready(choice: ModelChoice, failures: Mapping[KeyReference, ConfigError]) ->
 def _named(wanted: str, *, settings: Settings) -> ModelChoice:
     cards = provider_cards(settings)
     card, model = named_model(wanted, cards=cards)
-    return _choice(card, model=model, key=require_key(card, settings=settings), settings=settings)
+    choice = _choice(card, model=model, key=require_key(card, settings=settings), settings=settings)
+    return replace(choice, configured=settings.origin("model").text() if wanted == settings.model and "/" in wanted else "")
 
 
 def _route(name: str, *, settings: Settings) -> ModelChoice:

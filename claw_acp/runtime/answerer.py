@@ -23,7 +23,7 @@ async def choose_answerer(
         ConfigError: There is no such model, or it is not configured completely.
     """
     said = "".join(part.text for part in prompt if isinstance(part, TextPart))
-    choice = (await resolve_ready(settings, model=model)).for_message(said)
+    choice = pool.successions.applied((await resolve_ready(settings, model=model)).for_message(said))
     seeing = settings.vision_model
     if seeing is None or not any(is_picture(part) for part in prompt):
         return choice

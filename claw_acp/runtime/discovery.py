@@ -5,7 +5,7 @@ lists are fetched when a session is opened and the one that is kept is a day old
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -179,12 +179,17 @@ class Discovery:
                 reason = error.message if isinstance(error, ClawError) else "no answer in time"
                 log.info("no list of models", extra={"provider": card.name, "reason": reason})
                 return
-        place, now = (card.name, card.base_url), self._engine.clock.now()
+        await self.listed(card.name, card.base_url, listed)
+
+    async def listed(self, provider: str, base_url: str, models: Sequence[ModelInfo]) -> None:
+        """Take in and keep a list that a provider has just given."""
+        listed = tuple(models)
+        place, now = (provider, base_url), self._engine.clock.now()
         self._recalled[place] = Listing(models=listed, fetched=now)
         try:
             await to_thread.run_sync(partial(self._catalog.write, *place, models=listed, now=now))
         except OSError as error:
-            log.info("list of models not kept", extra={"provider": card.name, "reason": error.strerror or str(error)})
+            log.info("list of models not kept", extra={"provider": provider, "reason": error.strerror or str(error)})
         if listed:
             await self._learn(lists={place: listed})
 

@@ -13,6 +13,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.providers.assembly import MakePlain, plain, routed
 from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.reliable_course import Health
+from claw_acp.providers.succession import Successions
 
 LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
 KEPT = 8  # providers whose connections are kept; a client may set a new token every few minutes
@@ -24,13 +25,16 @@ class ProviderPool:
     Args:
         clock: Time and chance for waits.
         make: Makes a provider with one key; None: `assembly.plain`.
+        successions: What became of models that are gone; None: nothing yet.
 
     Attributes:
         health: Which keys and models are left alone for a while, for all sessions.
+        successions: Which models are gone, for all sessions.
     """
 
-    def __init__(self, *, clock: Clock, make: MakePlain | None = None) -> None:
+    def __init__(self, *, clock: Clock, make: MakePlain | None = None, successions: Successions | None = None) -> None:
         self.health = Health()
+        self.successions = successions or Successions(clock=clock)
         self._clock = clock
         self._make = make or partial(plain, clock=clock)
         self._providers: dict[ProviderSetup, Provider] = {}  # the one used longest ago stands first
@@ -42,7 +46,7 @@ class ProviderPool:
         Raises:
             ConfigError: It cannot be made.
         """
-        return routed(choice, make=self._plain, health=self.health, clock=self._clock)
+        return routed(choice, make=self._plain, health=self.health, clock=self._clock, successions=self.successions)
 
     @asynccontextmanager
     async def lent(self, choice: ModelChoice) -> AsyncGenerator[Provider]:

@@ -21,6 +21,7 @@ from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
 from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.succession import Successions
 from claw_acp.providers.tool_modes import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
 from claw_acp.runtime.billing import Till
@@ -31,6 +32,7 @@ from claw_acp.runtime.permissions import configured_rules, current_policy, descr
 from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
 from claw_acp.security.permission_store import PermissionStore
+from claw_acp.session.session import Session
 from claw_acp.session.titles import title_of
 
 SETTLING = 1.0  # seconds from the opening of a session that its first prompt waits for MCP servers
@@ -44,7 +46,9 @@ class Turns:
         self._toolbox = make_toolbox()
         tool_modes = ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock)
         make = partial(plain, tool_modes=tool_modes, clock=engine.clock, about=engine.configuration.about)
-        self._providers = ProviderPool(clock=engine.clock, make=make)
+        successions = Successions(about=engine.configuration.about, told=engine.discovery.listed, clock=engine.clock)
+        self._providers = ProviderPool(clock=engine.clock, make=make, successions=successions)
+        self._told: set[tuple[str, str]] = set()  # sessions, and why another model answers in them
         self._till = Till(engine)
         self._permissions = PermissionStore(engine.locations.permissions_file)
 
@@ -95,17 +99,21 @@ class Turns:
         choice: ModelChoice,
         desk: Desk,
     ) -> Outcome:
-        session = opened.session
+        session, asked = opened.session, opened.session.record.model
         title = None if session.record.title else title_of(prompt)
         if title is None:
             session.touch()
         else:
             await session.change(title=title)
         try:
-            return await turn.run(prompt, told=None if told is prompt else told, inserted=desk.inserted)
+            outcome = await turn.run(prompt, told=None if told is prompt else told, inserted=desk.inserted)
         finally:
             for setup in choice.setups:
                 self._engine.note_key(setup, refused=self._providers.health.is_refused(setup))
+        answering = self._providers.successions.applied(choice)
+        if answering.replaced and not choice.sees and session.record.model == asked:
+            await session.change(model=answering.name)
+        return outcome
 
     def load_provider(self, opened: OpenSession) -> None:
         """Import what the session's model is reached by. Blocks: for a worker thread.
@@ -165,7 +173,7 @@ class Turns:
             billing=self._till.billing(opened, model=choice.answering, desk=desk),
             options=partial(_options, opened, choice),
             capabilities=partial(capabilities_of, provider, choice),
-            notice=f"{choice.answering} answers, because it sees pictures" if choice.sees else None,
+            notice=self._notice(session, choice),
             clock=clock,
         )
         return Turn(
@@ -177,6 +185,16 @@ class Turns:
             limit=opened.settings.limits.max_turn_requests,
             clock=clock,
         )
+
+    def _notice(self, session: Session, choice: ModelChoice) -> str | None:
+        """What a person should know about who answers; of a model that is gone, once in each session."""
+        if choice.sees:
+            return f"{choice.answering} answers, because it sees pictures"
+        told = (session.id, choice.replaced)
+        if not choice.replaced or told in self._told:
+            return None
+        self._told.add(told)
+        return choice.replaced
 
     def _gate(self, opened: OpenSession, desk: Desk) -> Gate:
         session, store = opened.session, self._permissions
