@@ -1,6 +1,7 @@
 """Permission rules from everywhere they can come from, made into a policy."""
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def configured_rules(settings: Settings) -> tuple[Rule, ...]:
 def places_of(session: Session, own: Locations) -> PolicyContext:
     """Where a session works, and our own directories, where no tool call may."""
     protected = {own.config_dir, own.data_dir, own.state_dir, own.cache_dir}
-    return PolicyContext(roots=session.roots, home=Path.home(), protected=tuple(protected))
+    search_path = tuple(Path(directory) for directory in os.get_exec_path())
+    return PolicyContext(roots=session.roots, home=Path.home(), protected=tuple(protected), search_path=search_path)
 
 
 def current_policy(configured: Sequence[Rule], store: PermissionStore, project: Path) -> Policy:

@@ -21,11 +21,13 @@ class PolicyContext(Value):
         roots: Resolved directories of the session; the first is its working directory.
         home: The user's home directory.
         protected: The agent's own directories and files.
+        search_path: Where programs are looked for by their names (`PATH`).
     """
 
     roots: tuple[Path, ...]
     home: Path
     protected: tuple[Path, ...] = ()
+    search_path: tuple[Path, ...] = ()
 
     def inside(self, path: Path) -> bool:
         """Whether a resolved path lies inside a root."""
@@ -48,15 +50,32 @@ class Places(Value):
             return (_real(Path(text)),)
         return tuple(_real(base / text) for base in self.bases)
 
-    def expand(self, pattern: str) -> tuple[Path, ...]:
-        """Every file a wildcard matches now, and the directory it looks in. Empty when that cannot be told."""
-        start = pattern.split("*", maxsplit=1)[0].split("?", maxsplit=1)[0].split("[", maxsplit=1)[0].rpartition("/")[0]
+    def expand(self, pattern: str) -> tuple[Path, ...] | None:
+        """Every file a wildcard matches now, and the directory it looks in; None when that cannot be told.
+
+        It cannot where there are too many, where shells disagree about the pattern, and where a name could be taken for
+        an option.
+        """
+        if "[" in pattern or "\\" in pattern:
+            return None
+        start = pattern.split("*", maxsplit=1)[0].split("?", maxsplit=1)[0].rpartition("/")[0]
         fixed = self.resolve(start or ("/" if pattern.startswith("/") else "."))
-        if not all(self.context.inside(place) for place in fixed):
-            return fixed
-        matches = (match for base in self.bases for match in iglob(str(base / pattern)))  # noqa: PTH207 - as a shell does: `**` is `*`, dots are hidden
-        found = [Path(match) for match in islice(matches, MOST_MATCHES + 1)]
-        return () if len(found) > MOST_MATCHES else (*fixed, *(_real(match) for match in found))
+        if not fixed or not all(self.context.inside(place) for place in fixed):
+            return fixed or None
+        # As a shell does it: `**` is `*`, and names that begin with a dot are hidden.
+        matches = ((base, match) for base in self.bases for match in iglob(pattern, root_dir=base))  # noqa: PTH207
+        found = list(islice(matches, MOST_MATCHES + 1))
+        if len(found) > MOST_MATCHES or any(match[:1] in {"-", "@", "+"} for _, match in found):
+            return None
+        return (*fixed, *(_real(base / match) for base, match in found))
+
+    def inside_of(self, directory: str) -> "Places":
+        """The places from which paths start in a directory that is named from here."""
+        return Places(bases=self.resolve(directory), context=self.context) if directory else self
+
+    def moved(self, target: str) -> "Places":
+        """The places once `cd target` has certainly been done."""
+        return Places(bases=tuple(dict.fromkeys(self.resolve(target))), context=self.context)
 
     def after(self, command: SimpleCommand) -> "Places":
         """The places once `command` has run: `cd` adds one, because it may or may not have been reached."""
@@ -72,14 +91,17 @@ class Places(Value):
 
 def named_paths(words: Sequence[str | None], *, patterns: frozenset[int], places: Places) -> Iterator[tuple[str, Path]]:
     """Words (options' values too) that name a place, each with where it leads; several places give several pairs."""
+    only_operands = False
     for index, word in enumerate(words):
         if word is None:
             continue
         if index in patterns:
-            for place in places.expand(word):
+            for place in places.expand(word) or ():
                 yield word, place
             continue
-        for text in _path_texts(word):
+        texts = (word,) if only_operands else _path_texts(word)
+        only_operands = only_operands or word == "--"
+        for text in texts:
             for place in places.resolve(text):
                 if not harmless_device(text):
                     yield text, place

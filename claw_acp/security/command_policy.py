@@ -3,32 +3,38 @@
 from collections.abc import Iterator, Sequence
 
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
+from claw_acp.security.command_looks import assess_looks
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, assess
 from claw_acp.security.command_rules import CommandRules, shown_command, wider
+from claw_acp.security.looks.looking import looks_of
+from claw_acp.security.looks.plain_line import PlainLine, read_line
 from claw_acp.security.path_policy import judge_path
 from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import ParsedLine, SimpleCommand
-from claw_acp.security.shell_syntax import parse
+from claw_acp.security.shell_syntax import opened, parse
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule
 
 
 def judge_line(
     access: RunsCommand, *, tool: str, rules: Sequence[Rule], mode: Mode, context: PolicyContext
 ) -> list[Finding]:
-    """The findings about one command line, at least one."""
+    """The findings about one command line, at least one.
+
+    Only a plain line is allowed without a question because it reads, or because a rule covers it: there the strict
+    reader of that small language and the general parser name the same commands. Of any other line the general parser
+    alone knows what runs; that serves questions, refusals and auto mode.
+    """
     parsed = parse(access.line)
+    plain = read_line(access.line)
+    if plain is None or parsed.misread or not plain.agrees_with(parsed.written):
+        plain = None
     judge = _Judge(access, line=parsed, tool=tool, rules=rules, mode=mode, context=context)
-    findings: list[Finding] = []
     places = Places(bases=(access.cwd,), context=context)
-    for command in parsed.commands:
-        findings += judge.command(command, places=places)
-        places = places.after(command)
-    for doubt in parsed.doubts:
-        verdict = "deny" if mode == "plan" else "ask"
-        lead = PLAN_ONLY_READS if mode == "plan" else "it is not certain what this line runs"
-        findings.append(Finding(verdict=verdict, reason=f"{lead}: {doubt}"))
-    return findings or [Finding(verdict="allow", reason="the line runs nothing")]
+    findings = list(judge.any_line(places) if plain is None else judge.plain_line(plain, places))
+    if plain is not None and not plain.commands:
+        findings.append(Finding(verdict="allow", reason="the line runs nothing"))
+    return findings or [Finding(verdict="ask", reason="no command was found in the line")]
 
 
 class _Judge:
@@ -45,14 +51,43 @@ class _Judge:
         context: PolicyContext,
     ) -> None:
         self._command_rules = CommandRules(access, line=line, tool=tool, rules=rules, context=context)
+        self._parsed = line
         self._rules = rules
         self._tool = tool
         self._mode: Mode = mode
         self._context = context
 
-    def command(self, command: SimpleCommand, *, places: Places) -> Iterator[Finding]:
-        """The findings about one command."""
-        risk = assess(command, places=places)
+    def any_line(self, places: Places) -> Iterator[Finding]:
+        """The findings about a line whose commands only the general parser knows."""
+        for command in self._parsed.commands:
+            yield from self._command(command, assess(command, places=places), places=places)
+            places = places.after(command)
+        yield from self._doubts(self._parsed)
+
+    def plain_line(self, line: PlainLine, places: Places) -> Iterator[Finding]:
+        """The findings about a plain line, each command judged where it runs."""
+        certain = True  # whether all that came before in this list is sure to have been done
+        for index, plain in enumerate(line.commands):
+            command, looks = plain.command, looks_of(line, index)
+            if looks is not None:
+                yield from self._command(command, assess_looks(command, looks, places=places), places=places)
+            else:
+                started = opened(command)
+                for inner in started.commands:
+                    yield from self._command(inner, assess(inner, places=places), places=places)
+                yield from self._doubts(started)
+            certain = plain.joint in {"", ";"} or (certain and plain.joint == "&&")
+            target = _certain_target(line, index, places=places) if certain else None
+            places = places.after(command) if target is None else places.moved(target)
+            certain = target is not None
+
+    def _doubts(self, parsed: ParsedLine) -> Iterator[Finding]:
+        plans = self._mode == "plan"
+        lead = PLAN_ONLY_READS if plans else "it is not certain what this line runs"
+        for doubt in parsed.doubts:
+            yield Finding(verdict="deny" if plans else "ask", reason=f"{lead}: {doubt}")
+
+    def _command(self, command: SimpleCommand, risk: Assessment, *, places: Places) -> Iterator[Finding]:
         yield self._verdict(command, risk=risk)
         for redirect in command.redirects:
             for path in places.resolve(redirect.target) if redirect.target else ():
@@ -88,3 +123,14 @@ class _Judge:
         remember = () if risk.level == "high" else self._command_rules.remembered(command)
         wide = wider(remember[0]) if remember else ()
         return Finding(verdict="ask", reason=f"{shown} {risk.reason}", remember=remember, wider=wide)
+
+
+def _certain_target(line: PlainLine, index: int, *, places: Places) -> str | None:
+    """Where a `cd` leads that is sure to be done and to last; None of any other command."""
+    plain = line.commands[index]
+    in_pipe = index + 1 < len(line.commands) and line.commands[index + 1].joint == "|"
+    argv = plain.command.argv
+    target = argv[1] if argv[0] == "cd" and len(argv) == 2 and not plain.command.patterns else None
+    if not target or target.startswith("-") or plain.nested or in_pipe or plain.joint == "|" or plain.command.redirects:
+        return None
+    return target if places.bases and all(place.is_dir() for place in places.resolve(target)) else None

@@ -1,12 +1,13 @@
 """How much harm a parsed command could do, in words."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from claw_acp.core.value import Value
 from claw_acp.security.command_paths import Places, named_paths
-from claw_acp.security.forbidden import forbidden, forbidden_to_write, guarded, harmless_device, holds_forbidden
+from claw_acp.security.forbidden import forbidden, forbidden_to_write, guarded, harmless_device
+from claw_acp.security.looks.programs import ANY_WORDS, PROGRAMS
 from claw_acp.security.program_risk import Level, Risk, program_risk
-from claw_acp.security.read_only_commands import looks_only, usually_looks
 from claw_acp.security.shell_command import SimpleCommand, names
 
 WRITERS = names(
@@ -15,7 +16,7 @@ WRITERS = names(
 )
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _EDITORS = frozenset({"sed", "perl", "gsed"})  # their first word is a script that may look like a path
-_RECURSIVE_READERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg"})
+_USUALLY_LOOK = frozenset({*PROGRAMS, *ANY_WORDS, "test", "[", "printf", "date", "awk", "jq", "ps"})
 
 
 class Assessment(Value):
@@ -39,33 +40,61 @@ class Assessment(Value):
 
 
 def assess(command: SimpleCommand, *, places: Places) -> Assessment:
-    """Judge one command of a line; `places` is where it may run."""
-    context = places.context
-    looking = looks_only(command)
-    words = command.argv[1:] if looking is None else looking
+    """Judge one command of a line that may do more than read; `places` is where it may run."""
     patterns = frozenset(index - 1 for index in command.patterns)
-    named = [place for _, place in named_paths(words, patterns=patterns, places=places)]
+    named = [place for _, place in named_paths(command.argv[1:], patterns=patterns, places=places)]
     reads, writes, unknown = _redirected(command, places=places)
-    touched = (*named, *reads, *writes)
-    changed = tuple(writes) if looking is not None else (*writes, *_changed(command, named=named))
-    why_never = _forbidden(touched, changed, places=places)
-    starts = () if command.program in _MOVES or not command.argv else places.bases  # `ls` alone reads where it runs
-    outside = tuple(dict.fromkeys(place for place in (*touched, *starts) if not context.inside(place)))
-    level, reason = _level(command, looking=looking is not None)
-    outside_writes = tuple(place for place in changed if not context.inside(place))
-    if level == "read_only" and (unknown or not places.bases or _reaches_secrets(command, places=places)):
-        level, reason = "medium", "which files it reads or writes is known only when it runs"
+    changed = (*writes, *_changed(command, named=named))
+    level, reason = _level(command)
     if unknown and any(redirect.writes and redirect.target is None for redirect in command.redirects):
         level, reason = "high", "writes to a file whose name is known only when it runs"
+    if (
+        any(places.expand(command.argv[index + 1] or "*") is None for index in patterns if index >= 0)
+        and level != "high"
+    ):
+        level, reason = "high", "names files by a wildcard that cannot be followed"
+    found = _Touched(named=tuple(named), reads=tuple(reads), writes=changed)
+    return _assessment(command, found, places=places, level=level, reason=reason)
+
+
+def judge_touched(command: SimpleCommand, *, named: Sequence[Path], places: Places, doubt: str | None) -> Assessment:
+    """Judge one command that only reads what is `named`, unless there is a doubt."""
+    reads, writes, unknown = _redirected(command, places=places)
+    unknown = unknown or not places.bases
+    doubt = doubt or ("which files it reads or writes is known only when it runs" if unknown else None)
+    level, reason = ("medium", doubt) if doubt else ("read_only", "only reads")
+    found = _Touched(named=tuple(named), reads=tuple(reads), writes=tuple(writes))
+    return _assessment(command, found, places=places, level=level, reason=reason)
+
+
+class _Touched(Value):
+    """The places one command names, and those its redirections read; what it changes."""
+
+    named: tuple[Path, ...]
+    reads: tuple[Path, ...]
+    writes: tuple[Path, ...]
+
+
+def _assessment(command: SimpleCommand, found: _Touched, *, places: Places, level: Level, reason: str) -> Assessment:
+    context = places.context
+    touched = (*found.named, *found.reads, *found.writes)
+    starts = () if command.program in _MOVES or not command.argv else places.bases  # `ls` alone reads where it runs
+    outside = tuple(dict.fromkeys(place for place in (*touched, *starts) if not context.inside(place)))
+    outside_writes = tuple(place for place in found.writes if not context.inside(place))
     if outside_writes and level != "high":
         level, reason = "high", f"writes outside the project: {outside_writes[0]}"
     elif outside and level == "read_only":
         reason = f"reads outside the project: {outside[0]}"
-    guard = next(filter(None, (guarded(place, roots=context.roots) for place in changed)), None)
+    guard = next(filter(None, (guarded(place, roots=context.roots) for place in found.writes)), None)
     if guard and level != "high":
         level, reason = "high", f"changes a protected file: {guard}"
     return Assessment(
-        level=level, reason=reason, outside=outside, forbidden=why_never, reads=(*named, *reads), writes=tuple(changed)
+        level=level,
+        reason=reason,
+        outside=outside,
+        forbidden=_forbidden(touched, found.writes, places=places),
+        reads=(*found.named, *found.reads),
+        writes=found.writes,
     )
 
 
@@ -103,23 +132,13 @@ def _forbidden(touched: tuple[Path, ...], changed: tuple[Path, ...], *, places: 
     return None
 
 
-def _reaches_secrets(command: SimpleCommand, *, places: Places) -> bool:
-    """Whether a search through whole directories starts above the places that are never read."""
-    context = places.context
-    return command.program in _RECURSIVE_READERS and any(
-        holds_forbidden(base, home=context.home, protected=context.protected) for base in places.bases
-    )
-
-
-def _level(command: SimpleCommand, *, looking: bool) -> Risk:
-    if looking:
-        return "read_only", "only reads"
+def _level(command: SimpleCommand) -> Risk:
     if command.elevated:
         return "high", "runs as another user"
     if not command.argv:
         return "medium", "sets variables that change what programs do" if command.env_prefix else "writes a file"
     if command.argv[0] is None:
         return "high", "runs a program whose name is known only when it runs"
-    if usually_looks(command.program) and command.program not in _EDITORS | {"git", "find", "command"}:
-        return "medium", "may do more than read the project: it has arguments that are unusual or not known yet"
+    if command.program in _USUALLY_LOOK:
+        return "medium", "may do more than read the project: its words or the line around it are not plain"
     return program_risk(command.program, tuple("\0" if word is None else word for word in command.argv[1:]))

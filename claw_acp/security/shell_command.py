@@ -48,11 +48,15 @@ class ParsedLine(Value):
     """All commands of a line, those inside substitutions, loops, functions and `sh -c` texts included.
 
     Attributes:
-        commands: In the order they are written.
+        commands: In the order they are written, those that wrappers such as `timeout` start instead of the wrapper.
+        written: The same without looking into wrappers.
+        misread: Whether bash may read the line in another way.
         doubts: Why the list cannot be trusted to be complete, for people; empty when it can.
     """
 
     commands: tuple[SimpleCommand, ...]
+    written: tuple[SimpleCommand, ...] = ()
+    misread: bool = False
     doubts: tuple[str, ...] = ()
 
     @property

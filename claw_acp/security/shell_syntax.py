@@ -22,20 +22,16 @@ MOST_COMMANDS = 256
 _LANGUAGE = Language(tree_sitter_bash.language())
 
 
-def parse(line: str) -> ParsedLine:
+def parse(line: str, *, nesting: int = 0) -> ParsedLine:
     """List what `line` runs. Never raises: what cannot be read becomes a doubt."""
-    return _parse(line, nesting=0)
-
-
-def _parse(line: str, *, nesting: int) -> ParsedLine:
     if len(line) > LONGEST_LINE:
-        return ParsedLine(commands=(), doubts=(f"it is longer than {LONGEST_LINE} characters",))
+        return ParsedLine(commands=(), misread=True, doubts=(f"it is longer than {LONGEST_LINE} characters",))
     if grammar.CONTROL.search(line):
-        return ParsedLine(commands=(), doubts=("it contains control characters or unusual spaces",))
+        return ParsedLine(commands=(), misread=True, doubts=("it contains control characters or unusual spaces",))
     try:
         source = line.encode()
     except UnicodeEncodeError:
-        return ParsedLine(commands=(), doubts=("it is not valid text",))
+        return ParsedLine(commands=(), misread=True, doubts=("it is not valid text",))
     root = Parser(_LANGUAGE).parse(source).root_node
     reading = _Reading(source, nesting=nesting)
     if root.has_error:
@@ -45,7 +41,14 @@ def _parse(line: str, *, nesting: int) -> ParsedLine:
     if not reading.too_deep(root):
         reading.check_gaps(root)
         reading.walk(root, piped=False)
-    return ParsedLine(commands=tuple(reading.commands[:MOST_COMMANDS]), doubts=tuple(dict.fromkeys(reading.doubts)))
+    return reading.result()
+
+
+def opened(command: SimpleCommand) -> ParsedLine:
+    """List what one command runs: itself, or what it wraps."""
+    reading = _Reading(b"", nesting=0)
+    reading.add(command)
+    return reading.result()
 
 
 class _Reading:
@@ -55,9 +58,26 @@ class _Reading:
         self._source = source
         self._nesting = nesting
         self.commands: list[SimpleCommand] = []
+        self.written: list[SimpleCommand] = []
         self.doubts: list[str] = []
+        self.misread = False
+
+    def result(self) -> ParsedLine:
+        """What was found."""
+        return ParsedLine(
+            commands=tuple(self.commands[:MOST_COMMANDS]),
+            written=tuple(self.written),
+            misread=self.misread,
+            doubts=tuple(dict.fromkeys(self.doubts)),
+        )
 
     def doubt(self, reason: str) -> None:
+        """Note why the tree may not be what bash reads."""
+        self.misread = True
+        self.doubts.append(reason)
+
+    def _caution(self, reason: str) -> None:
+        """Note why a command may run more than is listed."""
         self.doubts.append(reason)
 
     def _text(self, node: Node) -> str:
@@ -97,7 +117,7 @@ class _Reading:
             case "redirected_statement":
                 self._redirected(node, piped=piped)
             case "variable_assignment":
-                self._add(SimpleCommand(argv=(), env_prefix=(self._assignment(node),)))
+                self.add(SimpleCommand(argv=(), env_prefix=(self._assignment(node),)))
                 self._walk_children(node, piped=False)
             case "pipeline":
                 for index, child in enumerate(node.named_children):
@@ -157,7 +177,7 @@ class _Reading:
         else:
             if extra:
                 self.doubt("words follow a redirection without a command")
-            self._add(SimpleCommand(argv=(), redirects=tuple(redirects)))
+            self.add(SimpleCommand(argv=(), redirects=tuple(redirects)))
             if body is not None:
                 self.walk(body, piped=piped or (feeds and body.type in grammar.COMPOUND))
         for child in node.children_by_field_name("redirect"):
@@ -243,7 +263,7 @@ class _Reading:
             env_prefix=tuple(prefix),
             piped=piped or fed,
         )
-        self._add(command)
+        self.add(command)
         for child in node.named_children:
             if child.type == "variable_assignment":
                 self._walk_children(child, piped=False)
@@ -255,24 +275,26 @@ class _Reading:
         for child in node.named_children:
             argv.append(self._assignment(child) if child.type == "variable_assignment" else self._word(child)[0])
             self._walk_children(child, piped=False)
-        self._add(SimpleCommand(argv=tuple(argv)))
+        self.add(SimpleCommand(argv=tuple(argv)))
 
-    def _add(self, command: SimpleCommand, *, nesting: int | None = None) -> None:
+    def add(self, command: SimpleCommand, *, nesting: int | None = None) -> None:
         """List a command, and instead of (or after) a wrapper the commands it starts."""
         depth = self._nesting if nesting is None else nesting
+        if nesting is None:
+            self.written.append(command)
         if len(self.commands) >= MOST_COMMANDS or depth > DEEPEST_NESTING:
-            self.doubt("it runs too many commands, or wraps them too deeply")
+            self._caution("it runs too many commands, or wraps them too deeply")
             return
         if command.argv and (command.argv[0] in grammar.RESERVED or (command.argv[0] or "").startswith("=")):
-            self.doubt("a word of the shell's own syntax was taken for a program")  # `! { a; }`, `time if ...`
+            self._caution("a word of the shell's own syntax was taken for a program")  # `! { a; }`, `time if ...`
         if command.argv and (command.argv[0] is None or 0 in command.patterns):
-            self.doubt("the name of a program is known only when it runs")
+            self._caution("the name of a program is known only when it runs")
         if (
             command.argv
             and command.argv[0] in grammar.EVALUATING_BUILTINS
             and any(grammar.RUNS_LATER.search(word or "") for word in command.argv)
         ):
-            self.doubt("a quoted text may be evaluated")
+            self._caution("a quoted text may be evaluated")
         opened = unwrap(command)
         if opened is None:
             self.commands.append(command)
@@ -281,14 +303,14 @@ class _Reading:
         if opened.kept:
             self.commands.append(command)
         for inner in opened.commands:
-            self._add(inner, nesting=depth + 1)
+            self.add(inner, nesting=depth + 1)
         for code in opened.codes:
             self._code(code, within=command, nesting=depth + 1, elevated=opened.elevated or command.elevated)
 
     def _code(self, code: str, *, within: SimpleCommand, nesting: int, elevated: bool) -> None:
-        parsed = _parse(code, nesting=nesting) if nesting <= DEEPEST_NESTING else None
+        parsed = parse(code, nesting=nesting) if nesting <= DEEPEST_NESTING else None
         if parsed is None:
-            self.doubt("it wraps shells too deeply")
+            self._caution("it wraps shells too deeply")
             return
         self.doubts += parsed.doubts
         for inner in parsed.commands:

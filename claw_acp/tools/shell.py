@@ -1,5 +1,6 @@
 """Running a shell command: wait for it and show what it prints, or leave it running in the background."""
 
+import os
 from typing import Final
 
 import anyio
@@ -14,6 +15,7 @@ from claw_acp.core.markdown import code_block, code_span
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines, printable
 from claw_acp.core.value import replace
+from claw_acp.security.looks.environment import look_environment
 from claw_acp.tools.parameters import Parameters, TypedTool
 from claw_acp.tools.shell_program import ShellProgram
 from claw_acp.tools.shell_task import RELEASE_SECONDS, BackgroundTasks
@@ -97,7 +99,9 @@ class _Run(Invocation):
         if self._parameters.background:
             await BackgroundTasks.on(self._context.shelf).make_room()
         line = self._parameters.command
-        process = self._process = await self._context.workspace.start(Command(line=line, cwd=self._cwd))
+        environment = look_environment(line, inherited=os.environ)
+        command = Command(line=line, cwd=self._cwd, env=environment)
+        process = self._process = await self._context.workspace.start(command)
         if process.terminal_id is None:
             self._program = ShellProgram(process, line=line, cwd=self._cwd, clock=self._context.clock)
         kept = False

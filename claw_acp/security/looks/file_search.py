@@ -1,0 +1,134 @@
+"""`find` and `xargs`: what they look for, and what they hand to another program."""
+
+from collections.abc import Mapping, Sequence
+
+from claw_acp.core.value import Value
+from claw_acp.security.looks.options import Operand
+from claw_acp.security.shell_command import names
+
+_ALONE = names(
+    """-empty -executable -readable -writable -true -false -not -a -and -o -or -prune -print -print0 -quit -depth -xdev
+    -mount -ls -daystart ! ( ) ,"""
+)
+_WITH_TEXT = names(
+    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -mmin -atime -amin
+    -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -regextype -used"""
+)
+_WITH_PATH = names("-newer -anewer -cnewer -samefile")
+_XARGS_FLAGS = names("-0 -r -t -0r -r0 --null --no-run-if-empty --verbose")
+_XARGS_VALUED = names("-n -P -L -d --max-args --max-procs --max-lines --delimiter")
+
+NAME = "."
+"""Stands for the names that a program is fed: they all lie below the directory where the line runs."""
+
+
+class Search(Value):
+    """A `find` that only looks.
+
+    Attributes:
+        starts: Where it begins.
+        files: Other files it looks at.
+        commands: What it runs for what it finds, with the places it begins at in place of `{}`.
+        prints_names: Whether its output is the names and nothing else.
+    """
+
+    starts: tuple[Operand, ...]
+    files: tuple[Operand, ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()
+    prints_names: bool = True
+
+
+def read_find(words: Sequence[str | None], *, patterns: frozenset[int]) -> Search | None:
+    """The search that the words of `find` describe; None where it may do more than look."""
+    if any(word is None for word in words):
+        return None
+    known = [word or "" for word in words]
+    index = 1 if known[:1] in (["-P"], ["-H"]) else 0
+    starts: list[Operand] = []
+    while index < len(known) and not known[index].startswith("-") and known[index] not in {"!", "(", ")", ","}:
+        starts.append(Operand(text=known[index], pattern=index in patterns))
+        index += 1
+    if patterns & frozenset(range(index, len(known))):
+        return None  # the shell would make something else of them
+    return _expression(known, index, starts=tuple(starts) or (Operand(text="."),))
+
+
+def _expression(words: Sequence[str], index: int, *, starts: tuple[Operand, ...]) -> Search | None:
+    files: list[Operand] = []
+    commands: list[tuple[str, ...]] = []
+    prints_names = True
+    while index < len(words):
+        word = words[index]
+        index += 1
+        if word in _ALONE:
+            prints_names = prints_names and word != "-ls"
+        elif word in _WITH_TEXT and index < len(words):
+            prints_names = prints_names and word != "-printf"
+            index += 1
+        elif word in _WITH_PATH and index < len(words):
+            files.append(Operand(text=words[index]))
+            index += 1
+        elif word == "-exec":
+            end = next((place for place in range(index, len(words)) if words[place] in {";", "+"}), None)
+            if end is None or any("{}" in text and text != "{}" for text in words[index:end]):
+                return None
+            if any(start.pattern for start in starts):
+                return None
+            times = 2 if words[end] == "+" else 1  # `+` hands over many at once
+            commands += [_with_name(words[index:end], start.text, times=times) for start in starts]
+            index = end + 1
+        else:
+            return None
+    return Search(
+        starts=starts, files=tuple(files), commands=tuple(commands), prints_names=prints_names and not commands
+    )
+
+
+def _with_name(words: Sequence[str], name: str, *, times: int) -> tuple[str, ...]:
+    return tuple(text for word in words for text in ([name] * times if word == "{}" else [word]))
+
+
+def read_xargs(words: Sequence[str | None]) -> tuple[str, ...] | None:
+    """The command that `xargs` runs, with NAME in place of the names it is fed; None where that is not known."""
+    if any(word is None for word in words):
+        return None
+    known = [word or "" for word in words]
+    index, placeholder = 0, ""
+    while index < len(known) and known[index].startswith("-"):
+        word = known[index]
+        if word in _XARGS_FLAGS or word.startswith(("--max-args=", "--max-procs=", "--max-lines=", "--delimiter=")):
+            index += 1
+        elif word in _XARGS_VALUED or word == "-I":
+            placeholder = known[index + 1] if word == "-I" and index + 1 < len(known) else placeholder
+            index += 2
+        elif word[:2] in {"-n", "-P", "-L"} and word[2:].isdecimal():
+            index += 1
+        elif word[:2] in {"-I", "-d"}:
+            placeholder = word[2:] if word[:2] == "-I" else placeholder
+            index += 1
+        else:
+            return None
+    command = known[index:]
+    if not placeholder:
+        return (*(command or ["echo"]), NAME, NAME)
+    if any(placeholder in word and word != placeholder for word in command) or not command:
+        return None
+    return tuple(NAME if word == placeholder else word for word in command)
+
+
+NAME_LISTERS: Mapping[str, frozenset[str]] = {
+    "rg": names("-l --files --files-with-matches --files-without-match"),
+    "grep": names("-l -L --files-with-matches --files-without-match"),
+    "fd": frozenset(),
+    "fdfind": frozenset(),
+}
+"""Programs that print names of files and nothing else, with the options of which one makes them do so."""
+
+LINE_FILTERS: Mapping[str, frozenset[str]] = {
+    "grep": names("-v -i -E -F -w -x -q -e --invert-match --ignore-case --extended-regexp --fixed-strings --regexp"),
+    "sort": names("-u -r -n -z -f --unique --reverse --zero-terminated"),
+    "uniq": frozenset(),
+    "head": names("-n -z --lines --zero-terminated"),
+    "tail": names("-n -z --lines --zero-terminated"),
+}
+"""Programs that leave out or sort lines, with the options that leave the lines themselves alone."""

@@ -1,0 +1,319 @@
+"""Commands that only read, and what they read."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from claw_acp.core.value import Value, replace
+from claw_acp.security.looks.file_search import LINE_FILTERS, NAME, NAME_LISTERS, read_find, read_xargs
+from claw_acp.security.looks.git_words import read_git
+from claw_acp.security.looks.options import Operand, OptionTable, Words, option_table, read_words
+from claw_acp.security.looks.plain_line import PlainCommand, PlainLine, read_line
+from claw_acp.security.looks.programs import ANY_WORDS, CHOSEN_BY_A_FILE, PROGRAMS, VERSIONS
+from claw_acp.security.looks.scripts import awk_words, jq_words, sed_words
+from claw_acp.security.shell_command import SimpleCommand, names
+from claw_acp.security.shell_syntax import parse
+
+_BUILTINS = names("cd echo true false : pwd type command printf test [ time")
+_SYSTEM_DIRECTORIES = names("/bin /usr/bin /usr/local/bin /opt/homebrew/bin")
+_ENVIRONMENT = re.compile(
+    r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|DEBUG|NODE_ENV|RAILS_ENV|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED"
+    r"|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONIOENCODING|PYTHONUTF8|TERM|LANG|LC_[A-Z]+)=[\w.@:,=+-]*"
+    r"|TZ=\w[\w/+-]*|(?:GIT_)?PAGER=cat",
+    re.ASCII,
+)
+_WRAPPERS: Mapping[str, tuple[OptionTable, int]] = {
+    "timeout": (option_table("-v -k: -s: --verbose --kill-after= --signal= --preserve-status --foreground"), 1),
+    "nice": (option_table("-n: digits --adjustment="), 0),
+    "stdbuf": (option_table("-i: -o: -e: --input= --output= --error="), 0),
+    "time": (option_table("-p"), 0),
+}
+_PRINTF_FORMAT = re.compile(r"(?:[^%]|%%|%[-+ #0]*[\d.]*[bcdeEfgGiosuxXq])*", re.DOTALL)
+_DATE = option_table("-uR -I? -d: --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email --debug : path most=1")
+_PROCESSES = names("aux ax -e -f -ef -A -eo -o -p")
+_FILE_TESTS = names("-e -f -d -r -w -x -s -L -h -b -c -p -S")
+_TEXT_TESTS = names("-z -n")
+_COMPARISONS = names("= == != -eq -ne -lt -le -gt -ge")
+
+
+class Look(Value):
+    """One program run that only reads.
+
+    Attributes:
+        words: What it names.
+        program: The name it is run by; empty for what the shell does itself.
+        directory: Where it runs, if not where the line does.
+        opens: Whether it is fed names from below its paths, so that links there are followed.
+        repository: Whether the configuration of a git repository says what it runs.
+        tracked: Whether the names it is fed come from git's index.
+        chosen_by: Files, here or above, that would choose another program.
+        files: Whether none of its paths may be a directory.
+    """
+
+    words: Words
+    program: str = ""
+    directory: str = ""
+    opens: bool = False
+    repository: bool = False
+    tracked: bool = False
+    chosen_by: tuple[str, ...] = ()
+    files: bool = False
+
+
+def looks_of(line: PlainLine, index: int) -> tuple[Look, ...] | None:
+    """The looks that one command of a line consists of; None where it may do more than read."""
+    plain = line.commands[index]
+    if plain.command.program == "xargs" and is_system_program(plain.command):
+        return _fed(line, index)
+    return _looks(plain.command, splits=plain.splits)
+
+
+def only_looks(line: PlainLine) -> bool:
+    """Whether every command of a line is one that only reads, as far as its words tell."""
+    return all(looks_of(line, index) is not None for index in range(len(line.commands)))
+
+
+def harmless_assignment(assignment: str | None) -> bool:
+    """Whether `NAME=value` before a command cannot change what it does: a known name with a plain value."""
+    return assignment is not None and _ENVIRONMENT.fullmatch(assignment) is not None
+
+
+def is_system_program(command: SimpleCommand) -> bool:
+    """Whether a program is called by its bare name or from the system's own directories."""
+    name = command.argv[0] if command.argv else None
+    return name is not None and ("/" not in name or name.rpartition("/")[0] in _SYSTEM_DIRECTORIES)
+
+
+def _looks(command: SimpleCommand, *, splits: frozenset[int] = frozenset()) -> tuple[Look, ...] | None:
+    if not is_system_program(command) or not all(map(harmless_assignment, command.env_prefix)):
+        return None
+    program, name = command.program, command.argv[0] or ""
+    words, patterns = command.argv[1:], frozenset(index - 1 for index in command.patterns)
+    if program in VERSIONS and len(words) == 1 and words[0] in VERSIONS[program] and not patterns:
+        return (Look(words=Words(paths=()), program=name, chosen_by=CHOSEN_BY_A_FILE.get(program, ())),)
+    if program in _WRAPPERS or program == "env":
+        return _wrapped(command)
+    if program in {"bash", "sh"}:
+        return _shell(command)
+    if program == "find":
+        return _found(words, patterns, name=name)
+    if program == "git":
+        look = read_git(words, patterns=patterns)
+        return look and (Look(words=look.words, program=name, directory=look.directory, repository=True),)
+    if program in ANY_WORDS:
+        read = None if splits else Words(paths=tuple(Operand(text=words[i] or "", pattern=True) for i in patterns))
+    elif program in _SPECIAL:
+        read = None if splits else _SPECIAL[program](words, patterns)
+    elif program in PROGRAMS:
+        read = read_words(words, patterns=patterns, table=option_table(PROGRAMS[program]))
+    else:
+        return None
+    files = program in PROGRAMS and option_table(PROGRAMS[program]).files
+    return read and (Look(words=read, program="" if program in _BUILTINS else name, files=files),)
+
+
+# -------------------------------------------------------------- programs that run other programs
+
+
+def _wrapped(command: SimpleCommand) -> tuple[Look, ...] | None:
+    argv = command.argv
+    if command.program == "env":
+        start = 2 if argv[1:2] == ("-i",) else 1
+        while start < len(argv) and re.match(r"[A-Za-z_]\w*=", argv[start] or ""):
+            if not harmless_assignment(argv[start]) or start in command.patterns:
+                return None
+            start += 1
+    else:
+        table, positional = _WRAPPERS[command.program]
+        first = _first_operand(argv, table)
+        if first is None:
+            return None
+        start = first + positional
+    if start >= len(argv) or any(index <= start for index in command.patterns):
+        return None
+    inner = replace(
+        command, argv=argv[start:], patterns=frozenset(index - start for index in command.patterns), env_prefix=()
+    )
+    if inner.program in _BUILTINS - {"[", "test", "echo", "printf", "pwd", "true", "false"} or inner.program == "xargs":
+        return None
+    found = _looks(inner)
+    own = () if command.program in _BUILTINS else (Look(words=Words(paths=()), program=argv[0] or ""),)
+    return None if found is None else (*own, *found)
+
+
+def _shell(command: SimpleCommand) -> tuple[Look, ...] | None:
+    """The looks of `bash -c LINE`, where that line is plain too and stays where it is."""
+    code = command.argv[2] if len(command.argv) == 3 and command.argv[1] in {"-c", "-lc"} else None
+    line = None if code is None or command.patterns else read_line(code)
+    if line is None or any(plain.command.program == "cd" for plain in line.commands):
+        return None
+    parsed = parse(code or "")
+    if parsed.misread or not line.agrees_with(parsed.written):
+        return None
+    found: list[Look] = [Look(words=Words(paths=()), program=command.argv[0] or "")]
+    for index, plain in enumerate(line.commands):
+        looks = looks_of(line, index)
+        if looks is None or any(redirect.writes or redirect.target for redirect in plain.command.redirects):
+            return None
+        found += looks
+    return tuple(found)
+
+
+def _first_operand(argv: Sequence[str | None], table: OptionTable) -> int | None:
+    """Where the words begin that are no options; None when an option is not known."""
+    index = 1
+    while index < len(argv) and (argv[index] or "").startswith("-"):
+        for length in (1, 2):  # an option, or an option and its value
+            read = read_words(argv[index : index + length], patterns=frozenset(), table=table)
+            if read is not None and not read.paths:
+                index += length
+                break
+        else:
+            return None
+    return index
+
+
+def _found(words: Sequence[str | None], patterns: frozenset[int], *, name: str) -> tuple[Look, ...] | None:
+    search = read_find(words, patterns=patterns)
+    if search is None:
+        return None
+    looks = [Look(words=Words(paths=(*search.starts, *search.files)), program=name)]
+    for words_of_one in search.commands:
+        inner = _looks(SimpleCommand(argv=words_of_one))
+        if inner is None or _names_are_texts(inner, [start.text for start in search.starts]):
+            return None
+        looks += [replace(look, opens=True) for look in inner]
+    return tuple(looks)
+
+
+def _fed(line: PlainLine, index: int) -> tuple[Look, ...] | None:
+    """The looks of `xargs`, where what it is fed are names of files and nothing else."""
+    plain = line.commands[index]
+    words = read_xargs(plain.command.argv[1:])
+    source = _source(line, index)
+    if words is None or source is None or plain.command.patterns or plain.command.env_prefix:
+        return None
+    inner = _looks(SimpleCommand(argv=words))
+    if inner is None or _names_are_texts(inner, [NAME]):
+        return None
+    own = Look(words=Words(paths=()), program=plain.command.argv[0] or "")
+    tracked = source.command.program == "git"
+    fed = [replace(look, opens=True, tracked=tracked) for look in inner]
+    places = _starts(source.command)
+    return (own, *(replace(look, words=_with_places(look.words, places)) for look in fed))
+
+
+def _source(line: PlainLine, index: int) -> PlainCommand | None:
+    """The command whose names reach `xargs` through programs that leave lines as they are; None when there is none."""
+    for place in range(index, 0, -1):
+        before = line.commands[place - 1]
+        if (
+            line.commands[place].joint != "|"
+            or before.nested
+            or any(r.target for r in before.command.redirects if not r.writes)
+        ):
+            return None
+        if _lists_names(before.command):
+            return before
+        if not _filters(before.command):
+            return None
+    return None
+
+
+def _lists_names(command: SimpleCommand) -> bool:
+    words, patterns = command.argv[1:], frozenset(index - 1 for index in command.patterns)
+    if command.program == "find":
+        search = read_find(words, patterns=patterns)
+        return search is not None and search.prints_names
+    if command.program == "git":
+        look = read_git(words, patterns=patterns)
+        lists = names("-c -d -m -o -z --cached --deleted --modified --others --exclude-standard --exclude -x")
+        return look is not None and look.subcommand == "ls-files" and not look.directory and look.words.options <= lists
+    if command.program not in NAME_LISTERS:
+        return False
+    read = read_words(words, patterns=patterns, table=option_table(PROGRAMS[command.program]))
+    wanted = NAME_LISTERS[command.program]
+    return read is not None and (not wanted or bool(read.options & wanted))
+
+
+def _filters(command: SimpleCommand) -> bool:
+    allowed = LINE_FILTERS.get(command.program)
+    if allowed is None or command.patterns:
+        return False
+    read = read_words(command.argv[1:], patterns=frozenset(), table=option_table(PROGRAMS[command.program]))
+    return read is not None and read.options <= allowed and not read.paths
+
+
+def _starts(command: SimpleCommand) -> tuple[Operand, ...]:
+    """Where the names that a command lists begin."""
+    found = _looks(command) or ()
+    return tuple(path for look in found for path in look.words.paths) or (Operand(text=NAME),)
+
+
+def _with_places(words: Words, places: tuple[Operand, ...]) -> Words:
+    return replace(words, paths=(*words.paths, *places))
+
+
+def _names_are_texts(looks: Sequence[Look], given: Sequence[str]) -> bool:
+    """Whether names of files would be taken for a script, a pattern or a format."""
+    return any(text in given for look in looks for text in look.words.texts)
+
+
+# -------------------------------------------------------------- programs with a language of their own
+
+_Reader = Callable[[Sequence[str | None], frozenset[int]], Words | None]
+
+
+def _date(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:
+    read = read_words(words, patterns=patterns, table=_DATE)
+    sets_the_clock = read is None or any(not path.text.startswith(("+", "-")) for path in read.paths)
+    return None if sets_the_clock else Words(paths=())
+
+
+def _printf(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:
+    rest = words[1:] if words[:1] == ("--",) else words
+    if not rest or rest[0] is None or rest[0].startswith("-") or patterns or not _PRINTF_FORMAT.fullmatch(rest[0]):
+        return None
+    return Words(paths=(), texts=(rest[0],))
+
+
+def _test(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:
+    if patterns or any(word is None for word in words):
+        return None
+    known = [word or "" for word in words]
+    if known[:1] == ["!"]:
+        known = known[1:]
+    if len(known) == 2 and known[0] in _FILE_TESTS:
+        return Words(paths=(Operand(text=known[1]),))
+    if (len(known) == 2 and known[0] in _TEXT_TESTS) or (len(known) == 3 and known[1] in _COMPARISONS):
+        return Words(paths=())
+    return None
+
+
+def _bracket(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:
+    return _test(words[:-1], patterns) if words[-1:] == ("]",) else None
+
+
+def _command(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:
+    asks = words[:1] in {("-v",), ("-V",)} and not patterns and None not in words
+    return Words(paths=()) if asks else None
+
+
+def _processes(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:
+    return (
+        Words(paths=()) if not patterns and all(word in _PROCESSES for word in words[:1]) and len(words) <= 1 else None
+    )
+
+
+_SPECIAL: Mapping[str, _Reader] = {
+    "date": _date,
+    "printf": _printf,
+    "test": _test,
+    "[": _bracket,
+    "command": _command,
+    "ps": _processes,
+    "sed": lambda words, patterns: sed_words(words, patterns=patterns),
+    "awk": lambda words, patterns: awk_words(words, patterns=patterns),
+    "gawk": lambda words, patterns: awk_words(words, patterns=patterns),
+    "mawk": lambda words, patterns: awk_words(words, patterns=patterns),
+    "jq": lambda words, patterns: jq_words(words, patterns=patterns),
+}

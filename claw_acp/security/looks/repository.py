@@ -1,0 +1,162 @@
+"""What a repository's own files could make git run, read without running git."""
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+LARGEST_CONFIG: Final = 256 * 1024  # bytes
+LARGEST_INDEX: Final = 64 * 1024 * 1024  # bytes
+
+_SECTION = re.compile(r'\s*\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?\][ \t]*')
+_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
+_IGNORED = re.compile(r"\s*(?:[#;].*)?")
+_HARMLESS = re.compile(
+    r"""core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol
+        |safecrlf|abbrev|quotepath|sharedrepository|compression|bigfilethreshold|untrackedcache|preloadindex|commitgraph
+        |protecthfs|protectntfs|hidedotfiles|longpaths|trustctime|checkstat|commentchar|sparsecheckout|sparsecheckoutcone)
+    |remote\.[^\n]*\.(url|pushurl|fetch|push|mirror|tagopt|prune|prunetags|gh-resolved)|remote\.pushdefault
+    |branch\.[^\n]*|user\.(name|email|signingkey|useconfigonly)|submodule\.[^\n]*\.(url|active|branch)|submodule\.active
+    |(pull|push|fetch|rebase|init|color|advice|gc|pack|receive|feature|maintenance|index|lfs|http|url|credential|transfer
+        |column|rerere|tag|author|committer|i18n|alias|vscode-merge-base|github|gitlab|gitea|gerrit)\.[^\n]*
+    |merge\.(ff|conflictstyle|renamelimit|stat|log)|commit\.(gpgsign|verbose)|status\.(showuntrackedfiles|short|branch)
+    |log\.(date|decorate|abbrevcommit|follow)
+    |diff\.(renames|noprefix|mnemonicprefix|algorithm|colormoved|context|renamelimit|indentheuristic|wserrorhighlight)
+    |extensions\.(objectformat|worktreeconfig|refstorage)""",
+    re.VERBOSE,
+)
+_LFS: Final = {
+    "filter.lfs.clean": "git-lfs clean -- %f",
+    "filter.lfs.smudge": "git-lfs smudge -- %f",
+    "filter.lfs.process": "git-lfs filter-process",
+    "filter.lfs.required": "true",
+}
+_GITLINK: Final = 0o160000
+
+
+def repository_doubt(directory: Path) -> str | None:
+    """Why git may run other programs when it looks at the repository around `directory`, or None.
+
+    Its configuration may name programs (a file system monitor, converters for differences, filters, hooks), and so may
+    that of the repositories that lie in it as submodules.
+    """
+    try:
+        found = _git_directory(directory)
+        if isinstance(found, str):
+            return found
+        return None if found is None else _doubt(found[0], work_tree=found[1], nested=False)
+    except (OSError, ValueError, struct.error):
+        return "the repository's files cannot be read"
+
+
+def tracked_names(directory: Path) -> tuple[str, ...] | None:
+    """The names in the index of the repository around `directory`; None when they cannot be read."""
+    try:
+        found = _git_directory(directory)
+        if found is None or isinstance(found, str):
+            return None
+        index = found[0] / "index"
+        return tuple(name for _, name in _entries(index)) if index.exists() else ()
+    except (OSError, ValueError, struct.error):
+        return None
+
+
+def _git_directory(directory: Path) -> tuple[Path, Path] | str | None:
+    """Git's directory and the work tree around `directory`; a text where git would take something unusual for one."""
+    for place in (directory, *directory.parents):
+        link = place / ".git"
+        if link.is_dir():
+            return link, place
+        if link.is_file():
+            return _linked(link), place
+        if (place / "HEAD").exists() and (place / "objects").exists() and (place / "refs").exists():
+            return f"{place} is a bare repository, which may lie there to make git run something"
+    return None
+
+
+def _linked(link: Path) -> Path:
+    text = link.read_text(encoding="utf-8")
+    if not text.startswith("gitdir: "):
+        raise ValueError("not a link to a repository")
+    return link.parent / text.removeprefix("gitdir: ").rstrip("\n")
+
+
+def _doubt(git: Path, *, work_tree: Path, nested: bool) -> str | None:
+    shared = git
+    if (git / "commondir").is_file():
+        shared = git / (git / "commondir").read_text(encoding="utf-8").strip()
+    for file in (shared / "config", git / "config.worktree"):
+        if file.exists() and (doubt := _config_doubt(file, nested=nested)):
+            return doubt
+    for name in _submodules(git):
+        inner = _git_directory(work_tree / name) if (work_tree / name / ".git").exists() else None
+        if isinstance(inner, str):
+            return inner
+        if inner is not None and (doubt := _doubt(inner[0], work_tree=inner[1], nested=True)):
+            return doubt
+    return None
+
+
+def _config_doubt(file: Path, *, nested: bool) -> str | None:
+    if file.stat().st_size > LARGEST_CONFIG:
+        return f"{file} is too long to be looked through"
+    section = ""
+    for line in file.read_text(encoding="utf-8").replace("\r\n", "\n").split("\n"):
+        if _IGNORED.fullmatch(line):
+            continue
+        if head := _SECTION.fullmatch(line):
+            section = head[1].casefold() + ("" if head[2] is None else f".{head[2]}")
+            continue
+        setting = _SETTING.fullmatch(line)
+        if setting is None or line.endswith("\\"):
+            return f"{file} has a line that is not plain"
+        name, value = f"{section}.{setting[1].casefold()}", (setting[2] or "").strip()
+        worktree = nested and name == "core.worktree"  # git writes it for every submodule
+        if not (_HARMLESS.fullmatch(name) or _LFS.get(name) == value or worktree):
+            return f"{file} sets {name}, which may make git run a program"
+    return None
+
+
+def _submodules(git: Path) -> Iterator[str]:
+    """Directories that the index names as repositories of their own.
+
+    Raises:
+        ValueError: The index cannot be read as far as is needed.
+    """
+    index = git / "index"
+    if not index.exists():
+        return
+    if any(git.glob("sharedindex.*")):
+        raise ValueError("a split index")
+    data = _index_bytes(index)
+    if struct.pack(">I", _GITLINK) in data:  # else it names none, and need not be read
+        yield from (name for mode, name in _entries(index) if mode == _GITLINK)
+
+
+def _index_bytes(index: Path) -> bytes:
+    if index.stat().st_size > LARGEST_INDEX:
+        raise ValueError("an index that is too large")
+    return index.read_bytes()
+
+
+def _entries(index: Path) -> Iterator[tuple[int, str]]:
+    """Mode and name of every entry of an index of version 2 or 3 (git's `index-format`)."""
+    data = _index_bytes(index)
+    signature, version, count = struct.unpack_from(">4sII", data)
+    if signature != b"DIRC" or version not in {2, 3}:
+        raise ValueError("an index of another version")
+    width = 32 if _uses_sha256(index.parent) else 20
+    position = 12
+    for _ in range(count):
+        (mode,) = struct.unpack_from(">I", data, position + 24)
+        (flags,) = struct.unpack_from(">H", data, position + 40 + width)
+        start = position + 42 + width + (2 if flags & 0x4000 else 0)
+        end = data.index(b"\0", start)
+        yield mode, data[start:end].decode("utf-8", "surrogateescape")
+        position += (end - position + 8) // 8 * 8
+
+
+def _uses_sha256(git: Path) -> bool:
+    config = git / "config"
+    return config.exists() and "sha256" in config.read_text(encoding="utf-8").casefold()
