@@ -1,8 +1,8 @@
-"""`claw-acp config show`: the effective settings, and where each came from."""
+"""`claw-acp config`: the effective settings and where each came from; changing them."""
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -17,15 +17,34 @@ from claw_acp.core.address import shown_address
 from claw_acp.core.redaction import redact
 from claw_acp.core.value import replace
 from claw_acp.providers.overview import unknown_kinds
+from claw_acp.registry.reference import Ref
+
+SET: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.config_set:main")
+
+_SETTING = """\
+Change values in your config.toml. Its comments stay, and nothing is written that is unknown or wrong."""
+_EXAMPLES = """\
+examples:
+  claw-acp config set mode plan
+  claw-acp config set providers.work.kind openai providers.work.base_url http://127.0.0.1:8080/v1
+  claw-acp config set permissions.deny '["read(**/.env)"]'
+"""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the settings of the current directory; findings about them go last."""
+    """Print the settings of the current directory, findings about them last; or change some."""
     parser = argparse.ArgumentParser(prog="claw-acp config", description="The configuration.")
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="the effective settings and where each came from")
     show.add_argument("--json", action="store_true", help="for programs")
+    change = commands.add_parser(
+        "set", help="change values in your config.toml", description=_SETTING, epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    change.add_argument("words", nargs="+", metavar="KEY VALUE", help="keys, each with its value")
     options = parser.parse_args(argv)
+    if options.command == "set":
+        return SET.load()(options)
     settings = with_unknown_kinds(settings_here())
     if options.json:
         print(json.dumps(_as_json(settings), indent=2))
@@ -42,21 +61,22 @@ def with_unknown_kinds(settings: Settings) -> Settings:
 def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
     """Every key of `config.toml` that has a value, and the other settings; secrets as references or masked."""
     for name in ConfigFile.model_fields:
-        yield from ((entry.key, _shown(entry.value)) for entry in entries(getattr(settings, name), name))
+        yield from ((entry.key, shown(entry.value)) for entry in entries(getattr(settings, name), name))
     for name, login in settings.logins.items():
         yield f"logins.{name}", "none needed" if login.reference is None else login.reference.describe()
     yield from ((f"server_places.{name}", place) for name, place in settings.server_places.items())
     yield "log_level", settings.log_level
-    yield "trace", _shown(settings.trace)
+    yield "trace", shown(settings.trace)
 
 
-def _shown(value: object) -> object:
+def shown(value: object) -> object:
+    """A value as people may see it."""
     if isinstance(value, KeyReference | SecretText):
         return value.describe()
     if isinstance(value, dict):
-        return {name: _shown(inner) for name, inner in cast("dict[str, object]", value).items()}
+        return {name: shown(inner) for name, inner in cast("dict[str, object]", value).items()}
     if isinstance(value, list | tuple):
-        return [_shown(inner) for inner in cast("Sequence[object]", value)]
+        return [shown(inner) for inner in cast("Sequence[object]", value)]
     if isinstance(value, str):
         return shown_address(value) if "://" in value else redact(value)
     return str(value) if isinstance(value, Path) else value

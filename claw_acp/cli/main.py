@@ -37,7 +37,9 @@ COMMANDS: Mapping[str, Command] = {
         Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename, copy and delete conversations"
     ),
     "cost": Command(Ref("claw_acp.cli.costs:main"), "show what model requests have cost, by day, model or session"),
-    "config": Command(Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from"),
+    "config": Command(
+        Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from; change them"
+    ),
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
     "trace": Command(Ref("claw_acp.cli.trace:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
