@@ -181,7 +181,9 @@ async def test_settings_can_be_shown_and_switched_by_commands(opened: Spawn) -> 
         assert "- `high`: As much as it needs" in (await editor.prompt("/think")).text
         assert (await editor.prompt("/think high")).text == "Thinking is now **high**."
         assert "there is no thinking setting 'enormous'" in (await editor.prompt("/think enormous")).text
-        assert (await editor.prompt("/web")).text == "Web access **on**. To choose from:\n\n- `on`\n- `off`"
+        assert (
+            await editor.prompt("/web")
+        ).text == "Web access **on**. To choose from:\n\n- `on`: Web on\n- `off`: Web off"
         assert (await editor.prompt("/web off")).text == "Web access is now **off**."
         shown = {
             option["id"]: option["currentValue"]

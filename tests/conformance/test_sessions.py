@@ -231,7 +231,9 @@ async def test_the_list_knows_titles_times_and_working_directories(spawn: Spawn,
         await editor.initialize()
         assert await editor.request("session/list") == {"sessions": []}
         await editor.new_session(cwd=str(other))
+        await editor.prompt("hi")
         await editor.new_session()
+        assert len((await editor.request("session/list"))["sessions"]) == 1  # nothing was said in this one
         await editor.prompt("What does a.txt say?\nTell me.")
         everything = (await editor.request("session/list", {"cwd": None, "cursor": None}))["sessions"]
         assert [item["cwd"] for item in everything] == [str(editor.project), str(other)]
@@ -249,6 +251,8 @@ async def test_a_long_list_comes_in_pages_that_fit_together(spawn: Spawn) -> Non
     async with spawn(script=TALK) as editor:
         await editor.initialize()
         made = {(await editor.new_session())["sessionId"] for _ in range(60)}
+        for session in made:
+            await editor.prompt("/help", session=session)
         first = await editor.request("session/list", {})
         second = await editor.request("session/list", {"cursor": first["nextCursor"]})
         assert "nextCursor" not in second
@@ -265,7 +269,7 @@ async def _titles(editor: Editor) -> list[str | None]:
 @pytest.mark.case(46)
 async def test_a_title_is_told_once_and_kept(opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
-        assert await _titles(editor) == [None]
+        assert await _titles(editor) == []
         first = await editor.prompt("Name me " + "very " * 30 + "long")
         second = await editor.prompt("Another thing")
         told = [update["title"] for update in first.updates if update["sessionUpdate"] == "session_info_update"]

@@ -163,8 +163,9 @@ async def test_the_plan_of_a_copy_is_one_plan_that_its_own_turns_change(opened: 
 async def test_archived_sessions_are_listed_only_for_those_who_ask(spawn: Spawn) -> None:
     async with spawn(script=TALK) as editor:
         await editor.initialize()
-        kept = (await editor.new_session())["sessionId"]
-        away = (await editor.new_session())["sessionId"]
+        kept, away = [(await editor.new_session())["sessionId"] for _ in range(2)]
+        for session in (kept, away):
+            await editor.prompt("hi", session=session)
         for _ in range(2):
             assert await editor.request("session/archive", {"sessionId": away}) == {}
         assert set(await _listed(editor)) == set(await _listed(editor, archived="exclude")) == {kept}
@@ -277,7 +278,9 @@ async def test_any_session_can_be_named_also_one_that_is_not_open_and_its_place_
 ) -> None:
     async with opened(script=TALK) as first:
         older = first.session
+        await first.prompt("hi")
         await first.new_session()
+        await first.prompt("hi")
         order = list(await _listed(first))
         async with spawn(script=TALK) as second:
             await second.initialize()
