@@ -58,8 +58,9 @@ LOGIN_ARGS = ("login",)
 
 
 class ClientCapabilities(NamedTuple):
-    """What the client offers, as far as we use it."""
+    """What the client offers, as far as we use it, and its name."""
 
+    name: str = ""
     read_file: bool = False
     write_file: bool = False
     terminal: bool = False
@@ -115,7 +116,7 @@ def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FB
     if not exact and "clientCapabilities" not in params:
         client = draft_client(params.get("capabilities"))
     else:
-        client = _client_capabilities(params.get("clientCapabilities"))
+        client = _client_capabilities(params.get("clientCapabilities"))._replace(name=_name(params.get("clientInfo")))
     result: JsonObject = {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": AGENT_CAPABILITIES,
@@ -175,6 +176,11 @@ def _client_capabilities(value: JsonValue) -> ClientCapabilities:
         plans=isinstance(capabilities.get("plan"), Mapping),
         subagents=isinstance(capabilities.get("subagents"), Mapping),
     )
+
+
+def _name(value: JsonValue) -> str:
+    name = _object(value).get("name")
+    return name if isinstance(name, str) else ""
 
 
 def _object(value: JsonValue) -> JsonObject:

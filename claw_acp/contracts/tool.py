@@ -24,10 +24,14 @@ class ReadsPath(Value):
 
 
 class WritesPath(Value):
-    """The call creates, changes or deletes this resolved path."""
+    """The call creates, changes or deletes this resolved path.
+
+    `caution` is what a person should know who would not be asked: a mode alone does not allow the call then.
+    """
 
     path: Path
     operation: Literal["write", "delete"] = "write"
+    caution: str | None = None
 
 
 class RunsCommand(Value):

@@ -6,9 +6,17 @@ that unsaved buffers are seen and edits appear in them. Paths are absolute and r
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from claw_acp.core.value import Value, made_by
+
+UnsavedChanges: TypeAlias = Literal["kept", "unseen", "stay"]
+"""How changes that a person has not saved fare when their file is written.
+
+kept: They were read with the file, so they are in the new text; or there is no editor.
+unseen: They are not read. They stay in the editor, which tells its person of two versions.
+stay: They are read, but the editor goes on showing them after the write: the new text is on the disk only.
+"""
 
 
 class Command(Value):
@@ -81,6 +89,11 @@ class Workspace(Protocol):
     @property
     def roots(self) -> Sequence[Path]:
         """Resolved directories the session works in; the first is its `cwd`."""
+        ...
+
+    @property
+    def unsaved_changes(self) -> UnsavedChanges:
+        """What a write does to them."""
         ...
 
     def locate(self, path: str) -> Path:

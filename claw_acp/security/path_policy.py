@@ -28,8 +28,8 @@ def judge_path(
         return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; it does not write {path}")
     if limit:
         return by_rule(limit, f"{'writing' if writes else 'reading'} {path}")
-    if writes:
-        return _judge_write(path, allowing=list(_with(matching, "allow")), mode=mode, context=context)
+    if isinstance(access, WritesPath):
+        return _judge_write(access, allowing=list(_with(matching, "allow")), mode=mode, context=context)
     if tool in _CONTENT_SEARCHES and holds_forbidden(path, home=context.home, protected=context.protected):
         return Finding(verdict="ask", reason=f"a search through {path} would read places that hold credentials")
     for rule in _with(matching, "allow"):
@@ -58,7 +58,8 @@ def _with(rules: Sequence[Rule], verdict: RuleVerdict) -> Iterator[Rule]:
     return (rule for rule in rules if rule.verdict == verdict)
 
 
-def _judge_write(path: Path, *, allowing: Sequence[Rule], mode: Mode, context: PolicyContext) -> Finding:
+def _judge_write(access: WritesPath, *, allowing: Sequence[Rule], mode: Mode, context: PolicyContext) -> Finding:
+    path = access.path
     guard = guarded(path, roots=context.roots)
     for rule in allowing:
         if guard is None or _names_guarded(rule):
@@ -67,10 +68,10 @@ def _judge_write(path: Path, *, allowing: Sequence[Rule], mode: Mode, context: P
         return Finding(verdict="ask", reason=f"{path} is asked about in every mode: {guard}")
     if not context.inside(path):
         return _ask_outside("write", path, context=context)
-    if mode in {"edit", "auto"}:
+    if mode in {"edit", "auto"} and access.caution is None:
         return Finding(verdict="allow", reason=f"{path} is in the project, and {mode} mode edits there without asking")
     remember = _remembered("write", path, context=context)
-    return Finding(verdict="ask", reason=f"it writes {path}", remember=remember)
+    return Finding(verdict="ask", reason=access.caution or f"it writes {path}", remember=remember)
 
 
 def _names_guarded(rule: Rule) -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import Invocation, ReadsPath, ToolContext, WritesPath
+from claw_acp.contracts.tool import Invocation, ReadsPath, ToolContext
 from claw_acp.core.errors import ToolError
 from claw_acp.tools.display import amount
 from claw_acp.tools.file_change import Change, FileChange
@@ -58,7 +58,7 @@ class _Editing(FileChange):
             Replacement(old=edit.old_text, new=edit.new_text, everywhere=edit.all) for edit in parameters.edits
         ]
         # the text comes back in error messages and excerpts, so who may not read the file may not edit it
-        self.accesses = (ReadsPath(path=path), WritesPath(path=path))
+        self.accesses = (ReadsPath(path=path), *self.accesses)
 
     def change(self, old: str | None) -> str:
         new = replaced(old or "", self._edits, shown=self._shown)

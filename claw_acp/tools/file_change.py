@@ -16,6 +16,7 @@ from claw_acp.tools.display import shown_path
 from claw_acp.tools.line_changes import LineRange, changed_lines, excerpt, spoken
 from claw_acp.tools.stamps import Stamps
 from claw_acp.tools.unreadable import better_error, exists
+from claw_acp.tools.unsaved import require_saved, require_shown, writing
 
 
 class Change(Value):
@@ -35,6 +36,7 @@ class FileChange(Invocation):
         self._context = context
         self._shown = shown_path(path, workspace=context.workspace)
         self._agreed: Change | None = None
+        self.accesses = (writing(path, shown=self._shown, context=context),)
         self.view = CallView(title=f"{verb} {self._shown}", kind="edit", locations=(Location(path=str(path)),))
 
     @abstractmethod
@@ -65,7 +67,7 @@ class FileChange(Invocation):
         workspace = self._context.workspace
         if change.old != change.new:
             await workspace.write_text(self._path, change.new)
-        landed = Change(old=change.old, new=await self._landed(change.new))
+        landed = Change(old=change.old, new=await self._landed(change))
         Stamps.on(self._context.shelf).saw(self._path, landed.new)
         ranges = await anyio.to_thread.run_sync(changed_lines, landed.old or "", landed.new)
         if ranges:
@@ -74,6 +76,7 @@ class FileChange(Invocation):
 
     async def _planned(self) -> Change:
         old = await self._present()
+        await require_saved(self._path, old, shown=self._shown, context=self._context)
         if old is not None:
             Stamps.on(self._context.shelf).check(self._path, old, shown=self._shown)
         return Change(old=old, new=await anyio.to_thread.run_sync(self.change, old))
@@ -87,14 +90,15 @@ class FileChange(Invocation):
                 raise await better_error(error, path=self._path, workspace=workspace) from error
             return None
 
-    async def _landed(self, written: str) -> str:
+    async def _landed(self, change: Change) -> str:
         """What the file holds now: an editor may format on saving, and the next change must build on that."""
         try:
-            return await self._context.workspace.read_text(self._path)
-        except (
-            ToolError
-        ):  # it was written; that it cannot be read back (moved, deleted at once) is the next call's news
-            return written
+            now = await self._context.workspace.read_text(self._path)
+        except ToolError:  # it was written; that it cannot be read back (moved, deleted) is the next call's news
+            return change.new
+        if now != change.new:
+            await require_shown(self._path, before=change.old, now=now, shown=self._shown, context=self._context)
+        return now
 
     def _diff(self, change: Change) -> DiffContent:
         return DiffContent(path=str(self._path), old_text=change.old, new_text=change.new)

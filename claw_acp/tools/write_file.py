@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import Invocation, ToolContext, WritesPath
+from claw_acp.contracts.tool import Invocation, ToolContext
 from claw_acp.core.errors import FileConflict
 from claw_acp.tools.display import amount
 from claw_acp.tools.file_change import Change, FileChange
@@ -43,7 +43,6 @@ class _Writing(FileChange):
     def __init__(self, parameters: WriteParameters, *, path: Path, context: ToolContext) -> None:
         super().__init__(path=path, context=context, verb="Write")
         self._content = parameters.content
-        self.accesses = (WritesPath(path=path),)
 
     def change(self, old: str | None) -> str:
         if old is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from claw_acp.contracts.workspace import Command, RunningProcess, Workspace
+from claw_acp.contracts.workspace import Command, RunningProcess, UnsavedChanges, Workspace
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.workspace import files, paths
@@ -44,6 +44,11 @@ class LocalWorkspace:
     def roots(self) -> Sequence[Path]:
         """Resolved directories the session works in; the first is its `cwd`."""
         return self._roots
+
+    @property
+    def unsaved_changes(self) -> UnsavedChanges:
+        """See `Workspace`."""
+        return "kept"
 
     def locate(self, path: str) -> Path:
         """The resolved path that a text names; see `paths.locate`."""

@@ -1,13 +1,12 @@
-"""Files through the editor, with its unsaved buffers, and on disk where it does not serve them."""
+"""Files through the editor, with its unsaved buffers."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.support.editor import FULL
-from tests.support.editor_desk import Handler
 from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, RpcFailure, shown_text
+from tests.support.exchange import Json, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
 
 EDITING = 'mode = "edit"'
@@ -50,38 +49,6 @@ async def test_what_one_side_serves_alone_is_used_alone(opened: Spawn, project: 
     async with opened(script=CHANGE, config=EDITING, capabilities={"fs": {"writeTextFile": True}}) as editor:
         assert (await editor.prompt("finish it")).text == "changed"
     assert (editor.files.reads, editor.files.writes) == ([], [str(project / "a.txt")])
-
-
-def _broken(kind: str) -> Handler:
-    def refuse(_params: Json) -> object:
-        if kind == "an error":
-            raise RpcFailure(-32603, "the buffer is on fire")
-        return {"text": "not what was promised"} if kind == "nonsense" else None
-
-    return refuse
-
-
-@pytest.mark.case(36)
-@pytest.mark.parametrize("kind", ["an error", "nonsense", "null"])
-async def test_reading_falls_back_to_the_disk(opened: Spawn, project: Path, kind: str) -> None:
-    (project / "a.txt").write_text("a draft\n")
-    async with opened(script=CHANGE, config=EDITING, capabilities=FULL) as editor:
-        editor.serve("fs/read_text_file", _broken(kind))
-        assert (await editor.prompt("finish it")).text == "changed"
-    assert (project / "a.txt").read_text() == "a final\n"
-
-
-@pytest.mark.case(36)
-async def test_writing_falls_back_to_the_disk_and_says_so(opened: Spawn, project: Path) -> None:
-    (project / "a.txt").write_text("a draft\n")
-    capabilities: Json = FULL | {"session": {"notices": {}}}
-    async with opened(script=CHANGE, config=EDITING, capabilities=capabilities) as editor:
-        editor.serve("fs/write_text_file", _broken("an error"))
-        outcome = await editor.prompt("finish it")
-    assert outcome.text == "changed"
-    assert (project / "a.txt").read_text() == "a final\n"
-    [notice] = [update for update in outcome.updates if update["sessionUpdate"] == "notice"]
-    assert (notice["severity"], "on fire" in notice["description"]) == ("warning", True)
 
 
 @pytest.mark.rule("fs.buffers")

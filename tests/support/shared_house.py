@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -168,22 +168,23 @@ class SharedHouse:
         engine = await self._house.engine()
         return (await engine.open(session_id, SessionSetup(cwd=str(self._project)))).session
 
-    async def visit(self, **capabilities: Json) -> Guest:
-        """One more editor, initialized; it may leave by itself, or stay until the house is closed."""
-        return await self._welcome(Guest, capabilities)
+    async def visit(self, *, client: str = "", **capabilities: Any) -> Guest:
+        """One more editor, initialized, by this name; it may leave by itself, or stay until the house is closed."""
+        named: dict[str, Json] = {"clientInfo": {"name": client, "version": "1"}} if client else {}
+        return await self._welcome(Guest, capabilities, **named)
 
     async def visit_2(self, **capabilities: Json) -> GuestV2:
         """The same, speaking protocol 2."""
         return await self._welcome(GuestV2, capabilities)
 
-    async def _welcome(self, kind: type[_G], capabilities: Json) -> _G:
+    async def _welcome(self, kind: type[_G], capabilities: Json, **params: Json) -> _G:
         wire = Wire()
         judge = Judge(OfficialSchema.load(kind.version), prompted_by="anyone")
         guest = kind(cast("AgentProcess", wire), project=self._project, script=self.script, judge=judge)
         guest.wire, guest.ended, guest.capabilities = wire, anyio.Event(), dict(capabilities)
         self._tasks.start_soon(self._serve, guest)
         self._tasks.start_soon(guest.read, self._tasks)
-        await guest.initialize()
+        await guest.initialize(**params)
         return guest
 
     async def _serve(self, guest: Guest) -> None:

@@ -1,10 +1,16 @@
 """A program in one of the editor's terminals."""
 
 import logging
-from typing import TypeVar
+import os
+import re
+import sys
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 import anyio
 
+from claw_acp.acp.v1.client_errors import words
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -14,6 +20,7 @@ from claw_acp.schema.base import Wire
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.terminal import CreateTerminalResponse, TerminalOutputResponse, WaitForTerminalExitResponse
 from claw_acp.session.session import LAST_WORDS
+from claw_acp.workspace import run_encoded
 from claw_acp.workspace.environment import SHELL, command_environment
 
 log = logging.getLogger(__name__)
@@ -21,6 +28,9 @@ log = logging.getLogger(__name__)
 _A = TypeVar("_A", bound=Wire)
 
 PATIENCE = 30.0  # seconds for the editor to open, read or kill a terminal
+
+_INERT: Final = re.compile(r"[\w./:@%+=-]+", re.ASCII)
+_LONGEST_WORD: Final = 100_000  # characters; Linux takes 131,071 bytes in one argument
 
 
 class EditorTerminal:
@@ -33,15 +43,15 @@ class EditorTerminal:
         self._released = False
 
     @classmethod
-    async def create(cls, peer: Peer, session_id: str, command: Command) -> "EditorTerminal":
-        """Open a terminal and run the command line in it.
+    async def create(cls, peer: Peer, session_id: str, command: Command, *, argv: Sequence[str]) -> "EditorTerminal":
+        """Open a terminal and run `argv` in it, which runs the command line.
 
         When this is cancelled, the editor still has `LAST_WORDS` to name the terminal, so that it can be released.
 
         Raises:
             RpcError, TimeoutError, InvalidRequest: The editor did not.
         """
-        opening = _Opening(peer, session_id, command)
+        opening = _Opening(peer, _create_params(session_id, command, argv))
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(opening.run)
@@ -95,7 +105,7 @@ class EditorTerminal:
         try:
             return parse(answer, await self._call(method, within=within), method=method)
         except (RpcError, InvalidRequest, TimeoutError) as error:
-            raise ToolError(f"The editor's terminal failed: {method}: {error or 'no answer'}.") from error
+            raise ToolError(f"The editor's terminal failed: {method}: {words(error)}.") from error
 
     async def _call(self, method: str, *, within: float | None) -> JsonValue:
         params = {"sessionId": self._session_id, "terminalId": self._terminal_id}
@@ -112,11 +122,11 @@ class EditorTerminal:
 class _Opening:
     """A `terminal/create` that outlives its cancellation for a moment, because its effect does."""
 
-    def __init__(self, peer: Peer, session_id: str, command: Command) -> None:
+    def __init__(self, peer: Peer, params: JsonObject) -> None:
         self.terminal_id: str | None = None
         self.failure: Exception | None = None
         self._peer = peer
-        self._params = _create_params(session_id, command)
+        self._params = params
         self._scope = anyio.CancelScope(shield=True)
         self._done = anyio.Event()
 
@@ -136,12 +146,27 @@ class _Opening:
             self._scope.deadline = anyio.current_time() + LAST_WORDS
 
 
-def _create_params(session_id: str, command: Command) -> JsonObject:
+def plain_argv(line: str) -> tuple[str, ...]:
+    """The words that run a command line, for a client that hands them to the system as they are."""
+    return (SHELL, "-c", "--", line)
+
+
+def unquoted_argv(line: str) -> tuple[str, ...] | None:
+    """The words that run a command line also where a client joins them to a line for a shell, without quoting them.
+
+    None when there are none: a path on this machine that a shell would take apart, or a line too long for one word.
+    """
+    argv = (sys.executable, "-IS", run_encoded.__file__, SHELL, urlsafe_b64encode(os.fsencode(line)).decode("ascii"))
+    inert = all(_INERT.fullmatch(word) for word in argv)
+    return argv if inert and len(" ".join(argv)) < _LONGEST_WORD else None
+
+
+def _create_params(session_id: str, command: Command, argv: Sequence[str]) -> JsonObject:
     environment = command_environment({}, extra=command.env)
     return {
         "sessionId": session_id,
-        "command": SHELL,
-        "args": ["-c", "--", command.line],
+        "command": argv[0],
+        "args": list(argv[1:]),
         "env": [{"name": name, "value": value} for name, value in environment.items()],
         "cwd": str(command.cwd),
         "outputByteLimit": command.output_limit,

@@ -1,13 +1,17 @@
 """The workspace as the editor sees it: its buffers and its terminals where it offers them, this machine otherwise."""
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from claw_acp.acp.v1.refusal import is_refusal, words
-from claw_acp.acp.v1.terminal import EditorTerminal
+from anyio import to_thread
+
+from claw_acp.acp.client_quirks import quirks_of
+from claw_acp.acp.v1.client_errors import is_unsupported, words
+from claw_acp.acp.v1.terminal import EditorTerminal, plain_argv, unquoted_argv
 from claw_acp.acp.view import SessionView
-from claw_acp.contracts.workspace import Command, RunningProcess
+from claw_acp.contracts.workspace import Command, RunningProcess, UnsavedChanges
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
@@ -22,20 +26,30 @@ PATIENCE = 30.0  # seconds for the editor to read or write a buffer
 
 
 class EditorWorkspace:
-    """Routes each operation to the client when it advertised it, and to the local workspace otherwise or on failure.
+    """Routes files of the session's directories and commands to the client when it advertised that; else stays local.
 
-    What the client does not want done is not done: a refusal fails the operation.
+    What the client answers counts, errors too: nothing is done behind its back. One that turns out to have no such
+    method at all is taken at that word for the rest of the session, and the person is told. Files elsewhere are none of
+    an editor's project; most editors know only those that are in it.
     """
 
     def __init__(self, view: SessionView) -> None:
         self._view = view
         self._local = view.opened.workspace
-        self._client = view.client
+        self._quirks = quirks_of(view.client.name)
 
     @property
     def roots(self) -> Sequence[Path]:
         """See `Workspace`."""
         return self._local.roots
+
+    @property
+    def unsaved_changes(self) -> UnsavedChanges:
+        """See `Workspace`."""
+        client = self._view.client
+        if self._quirks.files_without_buffers and client.read_file:
+            return "unseen"
+        return "stay" if self._quirks.writes_below_buffers and client.write_file else "kept"
 
     def locate(self, path: str) -> Path:
         """See `Workspace`."""
@@ -46,60 +60,72 @@ class EditorWorkspace:
         return self._local.contains(path)
 
     async def read_text(self, path: Path) -> str:
-        """The editor's buffer, unsaved changes included; the file on disk where the editor cannot say."""
-        if self._client.read_file:
-            try:
-                answer = await self._ask("fs/read_text_file", path)
-                return parse(ReadTextFileResponse, answer, method="fs/read_text_file").content
-            except (RpcError, InvalidRequest, TimeoutError) as error:
-                if is_refusal(error):
-                    raise ToolError(f"The editor refused to read {path}: {words(error)}.") from error
-                # Ordinary for files that do not exist or are no text: the local workspace finds the right words.
-                log.info("editor did not read", extra={"path": str(path), "reason": words(error)})
-        return await self._local.read_text(path)
+        """The editor's buffer, unsaved changes included."""
+        if not (self._view.client.read_file and self._is_editors(path)):
+            return await self._local.read_text(path)
+        try:
+            answer = await self._ask("fs/read_text_file", path)
+            text = parse(ReadTextFileResponse, answer, method="fs/read_text_file").content
+        except (RpcError, InvalidRequest, TimeoutError) as error:
+            if not is_unsupported(error):
+                raise ToolError(f"The editor could not read {path}: {words(error)}.") from error
+            await self._do_without("read_file", "The editor cannot read files", "files are read from the disk")
+            return await self._local.read_text(path)
+        if not text and not await to_thread.run_sync(os.path.lexists, path):
+            return await self._local.read_text(path)  # some editors answer so; it has the right words for it
+        return text
 
     async def read_bytes(self, path: Path, *, limit: int) -> bytes:
         """See `Workspace`; ACP has no bytes, so this is always the disk."""
         return await self._local.read_bytes(path, limit=limit)
 
     async def write_text(self, path: Path, text: str) -> None:
-        """Through the editor; when it fails, to disk, and the person is told."""
-        if self._client.write_file:
-            try:
-                await self._ask("fs/write_text_file", path, content=text)
-            except TimeoutError as error:
-                # It may still write later, so writing to disk behind its back could lose one of the two.
-                raise ToolError(
-                    f"The editor did not confirm that it wrote {path}; look before writing again."
-                ) from error
-            except RpcError as error:
-                if is_refusal(error):
-                    raise ToolError(
-                        f"The editor refused to write {path}: {words(error)}. Nothing was written."
-                    ) from error
-                await self._say_fallback(f"The editor could not write {path}", words(error))
-            else:
-                return
-        await self._local.write_text(path, text)
+        """Through the editor, which has the file open perhaps."""
+        if not (self._view.client.write_file and self._is_editors(path)):
+            return await self._local.write_text(path, text)
+        try:
+            await self._ask("fs/write_text_file", path, content=text)
+        except TimeoutError as error:
+            raise ToolError(f"The editor did not confirm that it wrote {path}; look before writing again.") from error
+        except RpcError as error:
+            if not is_unsupported(error):
+                raise ToolError(f"The editor could not write {path}: {words(error)}.") from error
+            await self._do_without("write_file", "The editor cannot write files", "files are written to the disk")
+            await self._local.write_text(path, text)
 
     async def start(self, command: Command) -> RunningProcess:
-        """In a terminal of the editor; when it cannot open one, on this machine."""
-        if self._client.terminal:
-            try:
-                return await EditorTerminal.create(self._view.peer, self._view.opened.session.id, command)
-            except (RpcError, InvalidRequest, TimeoutError) as error:
-                if is_refusal(error):
-                    raise ToolError(
-                        f"The editor refused to open a terminal: {words(error)}. The command was not run."
-                    ) from error
-                await self._say_fallback("The editor could not open a terminal", words(error))
-        return await self._local.start(command)
+        """In a terminal of the editor."""
+        if not self._view.client.terminal:
+            return await self._local.start(command)
+        argv = (unquoted_argv if self._quirks.joins_arguments else plain_argv)(command.line)
+        if argv is None:
+            return await self._local.start(command)
+        try:
+            return await EditorTerminal.create(self._view.peer, self._view.opened.session.id, command, argv=argv)
+        except (InvalidRequest, TimeoutError) as error:
+            raise ToolError(
+                f"The editor did not say which terminal it opened: {words(error)}. The command may be running; "
+                "look before you run it again."
+            ) from error
+        except RpcError as error:
+            if not is_unsupported(error):
+                raise ToolError(
+                    f"The editor could not open a terminal: {words(error)}. The command was not run."
+                ) from error
+            await self._do_without("terminal", "The editor has no terminals", "claw-acp runs commands itself")
+            return await self._local.start(command)
+
+    def _is_editors(self, path: Path) -> bool:
+        return not self._quirks.files_without_buffers and self._local.contains(path)
 
     async def _ask(self, method: str, path: Path, **more: JsonValue) -> JsonValue:
         params = {"sessionId": self._view.opened.session.id, "path": str(path), **more}
         return await self._view.peer.request(method, params, within=PATIENCE)
 
-    async def _say_fallback(self, title: str, reason: str) -> None:
-        log.warning("editor failed, working locally", extra={"what": title, "reason": reason})
-        notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=f"{reason}; done locally")
+    async def _do_without(self, capability: str, title: str, instead: str) -> None:
+        """Take it that the client of this session has not what it said it had."""
+        self._view.client = self._view.client._replace(**{capability: False})
+        log.warning("the client lacks what it offered", extra={"session": self._view.opened.session.id, "what": title})
+        description = f"It said that it can. In this session {instead}."
+        notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=description)
         await self._view.opened.session.show(notice)

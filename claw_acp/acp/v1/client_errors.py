@@ -1,0 +1,21 @@
+"""Errors that a client answers our requests with, told apart by their codes: their words are in any language."""
+
+from collections.abc import Mapping
+
+from claw_acp.rpc.errors import RpcError
+from claw_acp.rpc.message import METHOD_NOT_FOUND
+
+
+def words(error: Exception) -> str:
+    """What went wrong; SDKs put what really happened into `data.details`, below a message that says nothing."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if not isinstance(error, RpcError):
+        return str(error)
+    details = error.data.get("details") if isinstance(error.data, Mapping) else error.data
+    return f"{error.message}: {details}" if isinstance(details, str) and details.strip() else error.message
+
+
+def is_unsupported(error: Exception) -> bool:
+    """Whether the client has no such method, whatever its capabilities say. Any other error is its answer."""
+    return isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND
