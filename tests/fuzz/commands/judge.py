@@ -28,8 +28,8 @@ _USERS_OWN = {
 
 
 def decide(line: str, *, mode: Mode, cwd: Path) -> Decision:
-    """What the policy says to a line of the shell tool."""
-    context = PolicyContext(roots=(cwd,), home=tree.HOME, protected=())
+    """What the policy says to a line of the shell tool in a project, with `home` beside it."""
+    context = PolicyContext(roots=(cwd,), home=cwd.parent / "home", protected=())
     return _POLICY.decide(tool="shell", accesses=[RunsCommand(line=line, cwd=cwd)], mode=mode, context=context)
 
 

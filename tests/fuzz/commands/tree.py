@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 ARENA = Path("/tmp/arena")  # in a file system of our own; the same path each time, since lines name it
 PROJECT = ARENA / "project"
@@ -70,18 +71,17 @@ _FILES: Mapping[str, str] = {
         f"evil/{name}": _MARK for name in ("ls", "cat", "git", "grep", "rg", "head", "wc", "sort", "sed", "awk", "find")
     },
 }
-_PROGRAMS = ("run", "ls", "cat", "version")
-_LINKS: Mapping[str, Path | str] = {
-    "keys.txt": HOME / ".ssh/id_ed25519",
-    "-k": HOME / ".ssh/id_ed25519",
-    "zkey": HOME / ".ssh/id_ed25519",
-    "elsewhere": OUTSIDE,
-    "src/deep/er/link": OUTSIDE / "secret.txt",
-    "src/deep/key.py": HOME / ".ssh/id_ed25519",
-    "d1/a": OUTSIDE / "secret.txt",
-    "d2/a": HOME / ".ssh/id_ed25519",
-    "many/key": HOME / ".ssh/id_ed25519",
-    "dangling": ARENA / "nothing",
+_LINKS: Mapping[str, str] = {
+    "keys.txt": "home/.ssh/id_ed25519",
+    "-k": "home/.ssh/id_ed25519",
+    "zkey": "home/.ssh/id_ed25519",
+    "elsewhere": "outside",
+    "src/deep/er/link": "outside/secret.txt",
+    "src/deep/key.py": "home/.ssh/id_ed25519",
+    "d1/a": "outside/secret.txt",
+    "d2/a": "home/.ssh/id_ed25519",
+    "many/key": "home/.ssh/id_ed25519",
+    "dangling": "nothing",
 }
 _HOME_FILES: Mapping[str, str] = {
     ".ssh/id_ed25519": CANARY,
@@ -122,70 +122,78 @@ def watched() -> list[Path]:
     return [*secrets, OUTSIDE / "secret.txt", HOME / ".ssh"]
 
 
-def plant(*, user: int) -> None:
-    """Make everything below `ARENA`, owned by `user`."""
-    for folder in (ARENA, PROJECT, HOME, OUTSIDE):
-        folder.mkdir(mode=0o755)
-        os.chown(folder, user, user)
-    _write(HOME, _HOME_FILES, programs=())
-    _write(OUTSIDE, {"secret.txt": CANARY, "README.md": "outside\n"}, programs=())
-    _write(PROJECT, _FILES, programs=(*_PROGRAMS, *(name for name in _FILES if name.startswith("evil/"))))
-    _write(PROJECT, {f"many/{number:04}.txt": "x\n" for number in range(MANY)}, programs=())
+def plant(base: Path = ARENA, *, user: int | None = None) -> None:
+    """Make everything below `base`, owned by `user` when one is given."""
+    project, home, outside = base / "project", base / "home", base / "outside"
+    _write(home, _HOME_FILES, base=base)
+    _write(outside, {"secret.txt": CANARY, "README.md": "outside\n"}, base=base)
+    _write(project, _FILES, base=base)
+    _write(project, {f"many/{number:04}.txt": "x\n" for number in range(MANY)}, base=base)
     for name, target in _LINKS.items():
-        (PROJECT / name).parent.mkdir(exist_ok=True, parents=True)
-        (PROJECT / name).symlink_to(target)
-    _own(ARENA, user=user)
-    _repositories(user=user)
-    _own(ARENA, user=user)
+        (project / name).parent.mkdir(exist_ok=True, parents=True)
+        (project / name).symlink_to(base / target)
+    _own(base, user=user)
+    _Repositories(base, user=user).plant()
+    _own(base, user=user)
 
 
-def _write(root: Path, files: Mapping[str, str], *, programs: tuple[str, ...]) -> None:
+def _write(root: Path, files: Mapping[str, str], *, base: Path) -> None:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(text, "utf-8")
-        path.chmod(0o755 if name in programs else 0o644)
+        path.write_text(text.replace(str(ARENA), str(base)), "utf-8")
+        path.chmod(0o755 if text == _MARK else 0o644)
 
 
-def _own(root: Path, *, user: int) -> None:
-    for folder, folders, files in os.walk(root):
+def _own(root: Path, *, user: int | None) -> None:
+    for folder, folders, files in os.walk(root) if user is not None else ():
         for name in (".", *folders, *files):
-            os.chown(Path(folder, name), user, user, follow_symlinks=False)
+            os.chown(Path(folder, name), user or 0, user or 0, follow_symlinks=False)
 
 
-def _repositories(*, user: int) -> None:
-    """The project's own, a bare one and a submodule inside it that are hostile, and the copy that is itself."""
-    vendor = PROJECT / "vendor"
-    _git("init", "-q", "-b", "main", at=PROJECT, user=user)
-    _git("config", "core.checkStat", "minimal", at=PROJECT, user=user)
-    _git("config", "core.trustctime", "false", at=PROJECT, user=user)
-    _git("add", "README.md", "src/app.py", "src/util.py", "Makefile", "many", at=PROJECT, user=user)
-    _git("commit", "-q", "-m", "first", at=PROJECT, user=user)
-    (PROJECT / "src/util.py").write_text("def helper():\n    return 2\n", "utf-8")
-    _git("commit", "-q", "-am", "second", at=PROJECT, user=user)
-    _git("tag", "v1.0", at=PROJECT, user=user)
-    _git("branch", "feature", at=PROJECT, user=user)
-    (PROJECT / "src/app.py").write_text("import os\n\n\ndef main():\n    print('changed')\n", "utf-8")
-    vendor.mkdir()
-    os.chown(vendor, user, user)
-    _git("init", "-q", "--bare", "bare", at=vendor, user=user)
-    _git("clone", "-q", "--no-hardlinks", str(PROJECT), "module", at=vendor, user=user)
-    for folder in (vendor / "bare", vendor / "module"):
-        _make_hostile(folder, user=user)
-    _git("config", "core.bare", "false", at=vendor / "bare", user=user)
-    _git("config", "core.worktree", "..", at=vendor / "bare", user=user)
-    shutil.copytree(PROJECT, UNPACKED, symlinks=True, ignore=shutil.ignore_patterns("many", "vendor"))
-    _own(UNPACKED, user=user)
-    _make_hostile(UNPACKED, user=user)
-    shutil.rmtree(UNPACKED / "many", ignore_errors=True)
+class _Repositories:
+    """The project's own, a bare one and a submodule inside it that are hostile, and the copy that is hostile itself."""
 
+    def __init__(self, base: Path, *, user: int | None) -> None:
+        self._base = base
+        self._user = user
 
-def _make_hostile(folder: Path, *, user: int) -> None:
-    for name, value in _HOSTILE.items():
-        _git("config", name, value, at=folder, user=user)
-    (folder / ".gitattributes").write_text("* diff=evil filter=evil\n", "utf-8")
+    def plant(self) -> None:
+        """Make them."""
+        project = self._base / "project"
+        vendor = project / "vendor"
+        self._git("init", "-q", "-b", "main", at=project)
+        self._git("config", "core.checkStat", "minimal", at=project)  # a restored tree has other inodes
+        self._git("config", "core.trustctime", "false", at=project)
+        self._git("add", "README.md", "src/app.py", "src/util.py", "Makefile", "many", at=project)
+        self._git("commit", "-q", "-m", "first", at=project)
+        (project / "src/util.py").write_text("def helper():\n    return 2\n", "utf-8")
+        self._git("commit", "-q", "-am", "second", at=project)
+        self._git("tag", "v1.0", at=project)
+        self._git("branch", "feature", at=project)
+        (project / "src/app.py").write_text("import os\n\n\ndef main():\n    print('changed')\n", "utf-8")
+        vendor.mkdir()
+        _own(vendor, user=self._user)
+        self._git("init", "-q", "--bare", "bare", at=vendor)
+        self._git("clone", "-q", "--no-hardlinks", str(project), "module", at=vendor)
+        for folder in (vendor / "bare", vendor / "module"):
+            self._make_hostile(folder, folder / (".git/config" if folder.name == "module" else "config"))
+        self._git("config", "core.bare", "false", at=vendor / "bare")
+        self._git("config", "core.worktree", "..", at=vendor / "bare")
+        unpacked = self._base / "unpacked"
+        shutil.copytree(project, unpacked, symlinks=True, ignore=shutil.ignore_patterns("many", "vendor"))
+        self._make_hostile(unpacked, unpacked / ".git/config")
 
+    def _make_hostile(self, folder: Path, config: Path) -> None:
+        with config.open("a", encoding="utf-8") as file:
+            for name, value in _HOSTILE.items():
+                section, _, key = name.rpartition(".")
+                head, _, tail = section.partition(".")
+                value = value.replace(str(ARENA), str(self._base))
+                file.write(f'[{head} "{tail}"]\n\t{key} = {value}\n' if tail else f"[{head}]\n\t{key} = {value}\n")
+        (folder / ".gitattributes").write_text("* diff=evil filter=evil\n", "utf-8")
 
-def _git(*arguments: str, at: Path, user: int) -> None:
-    environment = {"HOME": str(HOME), "PATH": "/usr/local/bin:/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["git", *arguments], cwd=at, env=environment, user=user, group=user, extra_groups=[], check=True)
+    def _git(self, *arguments: str, at: Path) -> None:
+        environment = {"HOME": str(self._base / "home"), "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1"}
+        who: Any = {} if self._user is None else {"user": self._user, "group": self._user, "extra_groups": []}
+        subprocess.run(["git", *arguments], cwd=at, env=environment, check=True, **who)
