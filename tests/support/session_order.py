@@ -256,6 +256,8 @@ class SessionOrder:
             session.tools.add(update["toolCallId"])
         elif kind == "tool_call_update" and update["toolCallId"] not in session.tools:
             raise Breach(f"tool call {update['toolCallId']} is updated and was never announced")
+        elif kind == "tool_call_update" and "status" not in update:
+            raise Breach("an update of a tool call has no status; some clients take that for completed")
 
     def _offers(self, path: tuple[str, ...]) -> bool:
         return _has(self._capabilities, path)

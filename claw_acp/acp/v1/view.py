@@ -7,14 +7,18 @@ from claw_acp.acp.v1.settings import settings_of
 from claw_acp.acp.v1.updates import commands_update, render, user_message
 from claw_acp.acp.view import SessionView
 from claw_acp.core.events import (
+    FINAL,
     CommandsChanged,
     Event,
     MessageStarted,
     Notice,
     SessionChanged,
     StateChanged,
+    ToolCallChanged,
+    ToolStatus,
     UsageChanged,
 )
+from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
 
@@ -25,6 +29,7 @@ class SessionViewV1(SessionView):
     def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
         super().__init__(peer, opened, client)
         self._untold: list[Notice] = []
+        self._statuses: dict[str, ToolStatus] = {}  # of tool calls that are not over
 
     async def show(self, event: Event) -> None:
         """See `SessionView`."""
@@ -36,9 +41,21 @@ class SessionViewV1(SessionView):
             case Notice() if not self.client.notices and not self.opened.session.busy:
                 self._untold.append(event)  # told as a thought, and those belong to turns
             case _:
-                await self.update(render(event, client=self.client, replay=False))
+                await self.update(self._rendered(event, replay=False))
                 if isinstance(event, StateChanged) and event.state == "running":
                     await self._tell_the_untold()
+
+    def _rendered(self, event: Event, *, replay: bool) -> JsonObject | None:
+        """The update for an event; one of a tool call has its status, or some clients take the call for completed."""
+        update = render(event, client=self.client, replay=replay)
+        if not isinstance(event, ToolCallChanged):
+            return update
+        status = event.status or self._statuses.get(event.item, "in_progress")
+        if status in FINAL:
+            self._statuses.pop(event.item, None)
+        else:
+            self._statuses[event.item] = status
+        return update if update is None or event.status else {**update, "status": status}
 
     async def _tell_the_untold(self) -> None:
         for notice in self._untold:
@@ -62,7 +79,7 @@ class SessionViewV1(SessionView):
                 for update in user_message(event):
                     await self.update(update)
             else:
-                await self.update(render(event, client=self.client, replay=True))
+                await self.update(self._rendered(event, replay=True))
         session = self.opened.session
         if not session.busy:
             for call_id in session.history.unfinished_calls:
