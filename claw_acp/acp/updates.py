@@ -14,6 +14,10 @@ from claw_acp.core.events import (
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Usage
 
+ASSUMED_WINDOW = 128_000
+"""Tokens of a window that nobody knows, as most have them: clients that show a share need one."""
+META_ASSUMED = "claw-acp/windowAssumed"
+
 
 def text_chunk(kind: str, message_id: str, text: str) -> JsonObject:
     """A message or a thought grows by a text."""
@@ -25,11 +29,12 @@ def chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
     return {"sessionUpdate": kind, "messageId": message_id, "content": content}
 
 
-def usage_update(event: UsageChanged) -> JsonObject | None:
-    """The context in use, and what the session has cost; None while the size of the window is unknown."""
+def usage_update(event: UsageChanged) -> JsonObject:
+    """The context in use, and what the session has cost. A window that nobody knows is assumed, and said to be."""
+    size = event.size or max(ASSUMED_WINDOW, event.used)
+    update: JsonObject = {"sessionUpdate": "usage_update", "used": event.used, "size": size}
     if not event.size:
-        return None
-    update: JsonObject = {"sessionUpdate": "usage_update", "used": event.used, "size": event.size}
+        update = {**update, "_meta": {META_ASSUMED: True}}
     return {**update, "cost": {"amount": event.total, "currency": "USD"}} if event.total is not None else update
 
 

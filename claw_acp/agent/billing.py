@@ -75,7 +75,7 @@ class Billing:
             last=None if last is None or last.model != self._model else last.request,
         )
         self._expected, self._admitted = usage, self._price(self._model, usage)
-        await self._guard.admit(self._admitted)
+        await self._guard.admit(self._admitted, model=self._model)
 
     async def admit_other(self, model: str) -> None:
         """Let the request that was admitted go to another model (`provider/model`), which may be dearer.
@@ -86,9 +86,9 @@ class Billing:
         if not self._guard.needed:
             return
         cost, admitted = self._price(model, self._expected), self._admitted
-        if cost == admitted or (cost is not None and admitted is not None and cost < admitted):
+        if cost is not None and admitted is not None and cost <= admitted:
             return
-        await self._guard.admit(cost)
+        await self._guard.admit(cost, model=model)
         self._admitted = cost
 
     def charge(self, usage: Usage | None, *, model: str = "") -> None:

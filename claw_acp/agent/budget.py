@@ -25,6 +25,7 @@ TOOL: Final = "budget"
 """The name under which the question is shown; there is no such tool."""
 
 _ONCE: Final = Choice(id="once", label="Go on, this once", kind="allow_once")
+_UNPRICED: Final = Choice(id="unpriced", label="Go on with this model", kind="allow_once")
 _STOP: Final = Choice(id="stop", label="Stop here", kind="reject_once")
 _LASTING: Final[dict[BudgetName, str]] = {
     "daily": "Go on for today",
@@ -48,12 +49,14 @@ class Limits(Value):
 class BudgetMemory:
     """What people were told and have allowed since the program started; all sessions share it.
 
-    Both hold budgets with their period: (`daily`, `2026-11-22`), (`session`, `ses_...`).
+    The first two hold budgets with their period: (`daily`, `2026-11-22`), (`session`, `ses_...`); `unpriced` holds
+    sessions with the models without a price that are allowed in them.
     """
 
     def __init__(self) -> None:
         self.warned: set[tuple[BudgetName, str]] = set()
         self.allowed: set[tuple[BudgetName, str]] = set()
+        self.unpriced: set[tuple[str, str]] = set()
 
 
 async def standing(ledger: Ledger, limits: Limits, *, session_id: str) -> tuple[Budget, ...]:
@@ -94,12 +97,13 @@ class BudgetGuard:
         """Whether there is any budget."""
         return bool(self._limits.amounts)
 
-    async def admit(self, expected: int | None) -> None:
+    async def admit(self, expected: int | None, *, model: str) -> None:
         """Let a request pass, after asking if it may pass a budget.
 
         Args:
-            expected: What it may cost, in picodollars; None when nobody knows, and then it is asked only once a budget
-                is used up. 0 always passes.
+            expected: What it may cost, in picodollars; None when nobody knows, and then it is asked once for each model
+                of a session, and again when a budget is used up. 0 always passes.
+            model: Who is asked (`provider/model`).
 
         Raises:
             BudgetReached: A person said no, or nobody could be asked.
@@ -108,6 +112,8 @@ class BudgetGuard:
         if expected == 0 or not self.needed:
             return
         budgets = await standing(self._ledger, self._limits, session_id=self._session.id)
+        if expected is None:
+            await self._ask_unpriced(budgets, model)
         passed = [
             budget
             for budget in budgets
@@ -137,15 +143,37 @@ class BudgetGuard:
 
     async def _ask(self, passed: Sequence[Budget], expected: int | None) -> None:
         reason, keys = _reason(passed, expected), [self._key(budget) for budget in passed]  # days end; people take time
-        call_id = new_id("call", clock=self._clock)
         label = _LASTING[passed[0].name] if len(passed) == 1 else "Go on, as long as these budgets run"
+        lasting = Choice(id="period", label=label, kind="allow_always")
+        answer = await self._answer("Go on past the budget?", reason=f"{reason}.", choices=(_ONCE, lasting, _STOP))
+        if answer is None:
+            unknown = " by a request whose price is not known" if expected is None else ""
+            raise BudgetReached(f"Stopped before {_passed(passed)}{unknown}; {_advice(passed)}")
+        if answer.id != _ONCE.id:
+            self._memory.allowed.update(keys)
+
+    async def _ask_unpriced(self, budgets: Sequence[Budget], model: str) -> None:
+        """Ask whether a model may answer that no budget can be held against."""
+        place = (self._session.id, model)
+        if place in self._memory.unpriced:
+            return
+        names = " and ".join(f"the {budget.name} budget ({shown(budget.limit)})" for budget in budgets)
+        reason = f"The price of {model} is not known, so what it takes does not count against {names}"
+        answer = await self._answer(
+            "Ask a model without a known price?", reason=f"{reason}.", choices=(_UNPRICED, _STOP)
+        )
+        if answer is None:
+            raise BudgetReached(
+                f"Stopped before asking {model}: its price is not known, and there is {names}. "
+                f'Set its price under [prices."{model}"] in config.toml, or choose another model.'
+            )
+        self._memory.unpriced.add(place)
+
+    async def _answer(self, title: str, *, reason: str, choices: Sequence[Choice]) -> Choice | None:
+        """What a person answers under a call that is shown meanwhile; None: no, or nobody was there."""
+        call_id = new_id("call", clock=self._clock)
         question = PermissionQuestion(
-            session=self._session.id,
-            call_id=call_id,
-            title="Go on past the budget?",
-            reason=f"{reason}.",
-            content=(),
-            choices=(_ONCE, Choice(id="period", label=label, kind="allow_always"), _STOP),
+            session=self._session.id, call_id=call_id, title=title, reason=reason, content=(), choices=tuple(choices)
         )
         await self._show(ToolCallChanged(item=call_id, name=TOOL, title=question.title, kind="other", status="pending"))
         status: ToolStatus = "cancelled"
@@ -158,11 +186,7 @@ class BudgetGuard:
         finally:
             with self._session.last_words():
                 await self._show(ToolCallChanged(item=call_id, status=status))
-        if choice is None or not allowed:
-            unknown = " by a request whose price is not known" if expected is None else ""
-            raise BudgetReached(f"Stopped before {_passed(passed)}{unknown}; {_advice(passed)}")
-        if choice.id != _ONCE.id:
-            self._memory.allowed.update(keys)
+        return choice if allowed else None
 
     async def _show(self, event: ToolCallChanged) -> None:
         """Passing, and never kept: the question is no part of the conversation, and no model must see it."""

@@ -22,7 +22,8 @@ class Context:
         if not usages:
             return Said(text=f"{lines[0]} The model has not reported any tokens yet.")
         last, total = usages[-1], sum((event.request for event in usages), start=Usage())
-        share = f" of {last.size:,} ({100 * last.used / last.size:.0f} %)" if last.size else ""
+        known = f" of {last.size:,} ({100 * last.used / last.size:.0f} %)" if last.size else ""
+        share = known or "; how many the model can take is not known"
         lines.append(f"Context: **{last.used:,} tokens**{share}.")
         lines.append(
             f"All requests: {total.input_tokens:,} in ({total.cached_read_tokens:,} from cache), "

@@ -38,11 +38,29 @@ async def test_an_editor_is_told_what_the_session_has_cost_so_far_also_when_it_l
             assert costs(await again.prompt("three", session=editor.session)) == [{"amount": 0.033, "currency": "USD"}]
 
 
-async def test_without_a_known_price_nothing_is_said_of_cost_and_nothing_is_asked(opened: Spawn) -> None:
-    async with priced_model(prices="", budget=TIGHT) as (_, options), opened(**options) as editor:
+async def test_a_model_without_a_known_price_is_asked_about_once_in_each_session(opened: Spawn) -> None:
+    async with priced_model(prices="", budget="daily = 0.01") as (server, options), opened(**options) as editor:
+        editor.will_answer("reject_once")
+        refused = await (await editor.start_prompt("go")).failure()
+        assert "Stopped before asking work/gpt-5.1: its price is not known" in refused.message
+        assert not server.requests
+        editor.will_answer("allow_once")
         for _ in range(3):
             outcome = await editor.prompt("go")
             assert (outcome.text, costs(outcome)) == ("fine", [None])
+        assert len(editor.received("session/request_permission")) == 2
+        await editor.new_session()
+        await editor.prompt("go")
+        asked = [frame["params"]["toolCall"] for frame in editor.received("session/request_permission")]
+        assert len(asked) == 3
+        reason = asked[-1]["content"][-1]["content"]["text"]
+        assert "The price of work/gpt-5.1 is not known" in reason
+        assert "the daily budget ($0.0100)" in reason
+
+
+async def test_without_a_budget_nothing_is_asked_about_prices(opened: Spawn) -> None:
+    async with priced_model(prices="") as (_, options), opened(**options) as editor:
+        assert (await editor.prompt("go")).text == "fine"
         assert not editor.received("session/request_permission")
 
 
@@ -165,7 +183,7 @@ async def test_a_budget_that_is_used_up_stops_models_without_a_price_and_not_tho
     opened: Spawn, home: Path
 ) -> None:
     async with priced_model(budget=TIGHT) as (server, options), opened(**options) as editor:
-        editor.will_answer("allow_once", "allow_once", "reject_once")
+        editor.will_answer("allow_once", "allow_once", "allow_once", "reject_once")
         await editor.prompt("one")
         await editor.prompt("two")
         config = home / "claw" / "config.toml"

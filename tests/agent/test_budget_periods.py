@@ -31,6 +31,6 @@ async def test_leave_for_a_day_is_for_the_day_it_was_asked_on(tmp_path: Path) ->
         limits, ledger = Limits(amounts=(("daily", 50),)), journal.ledger
         guard = BudgetGuard(session, limits=limits, ledger=ledger, memory=memory, asker=Late(clock), clock=clock)
         asked_on = ledger.day
-        await guard.admit(100)
+        await guard.admit(100, model="work/m")
         assert memory.allowed == {("daily", asked_on)}
         assert ledger.day != asked_on
