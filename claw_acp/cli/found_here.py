@@ -9,6 +9,7 @@ from claw_acp.core.value import replace
 from claw_acp.providers.catalog import Catalog
 from claw_acp.providers.local_servers import find_servers
 from claw_acp.providers.offers import usable
+from claw_acp.providers.reference import KeptReference
 
 
 def settings_found_here() -> Settings:
@@ -19,4 +20,6 @@ def settings_found_here() -> Settings:
     catalog = Catalog(locations_here().cache_dir / "models")
     kept = {(card.name, card.base_url): catalog.read(card.name, card.base_url) for card in usable(settings)}
     lists = {place: listing.models for place, listing in kept.items() if listing is not None}
-    return replace(settings, finds=replace(finds, lists=lists))
+    kept_reference = KeptReference(locations_here().cache_dir / "reference")
+    reference = kept_reference if kept_reference.built and settings.model_reference != "off" else None
+    return replace(settings, finds=replace(finds, lists=lists, reference=reference))

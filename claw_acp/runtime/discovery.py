@@ -32,6 +32,7 @@ from claw_acp.providers.setups import setup_of
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.choices import models
 from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.model_reference import ReferenceUpkeep
 
 # Loaded when they are first used, and not while an editor waits for its session.
 FIND_SERVERS: "Ref[Callable[[Settings], Awaitable[Mapping[str, FoundServer]]]]" = Ref(
@@ -62,6 +63,7 @@ class Discovery:
         self._looking: anyio.Event | None = None
         self._looked: float | None = None
         self._fetching = anyio.Lock()
+        self.reference = ReferenceUpkeep(engine)
 
     async def first_model(self, root: Path) -> tuple[Settings, str, str | None]:
         """The settings of a new session in a folder, its model's name, and what a person should know about that.
@@ -129,7 +131,8 @@ class Discovery:
     # ------------------------------------------------------------------ lists of models
 
     def recall(self, settings: Settings) -> None:
-        """Take in the lists that are kept of providers that can be used, before anybody has seen a choice."""
+        """Take in what is kept of models and of providers that can be used, before anybody has seen a choice."""
+        self.reference.recall(settings)
         if known := self._kept(settings):
             configuration = self._engine.configuration
             configuration.learn(replace(configuration.finds, lists={**configuration.finds.lists, **known}))
@@ -150,6 +153,7 @@ class Discovery:
 
         Programs are not started for their lists alone: only the one that answers as `model` is asked.
         """
+        self._engine.tasks.start_soon(self.reference.refresh, settings)
         if not settings.model_lists or self._fetching.locked():
             return
         if known := self._kept(settings):

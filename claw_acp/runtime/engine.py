@@ -92,7 +92,7 @@ class Engine:
         self.configuration.watchers.append(self._settings_changed)
         self.refused: frozenset[ProviderSetup] = frozenset()
         """Ways to reach a model whose key was refused when it was last used."""
-        self._processes = processes
+        self.processes = processes
         self._turns: Turns | None = None
         self._making_turns = threading.Lock()
         self.warm = False
@@ -245,7 +245,7 @@ class Engine:
         if opened.session.busy:
             return
         if tuple(roots) != opened.session.roots:
-            opened.workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
+            opened.workspace = LocalWorkspace(roots, processes=self.processes, clock=self.clock)
             opened.system = None
         await opened.session.move(roots, additional=setup.additional)
 
@@ -273,7 +273,7 @@ class Engine:
         settings: Settings,
         notices: Sequence[str] = (),
     ) -> OpenSession:
-        workspace = LocalWorkspace(roots, processes=self._processes, clock=self.clock)
+        workspace = LocalWorkspace(roots, processes=self.processes, clock=self.clock)
         session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots, tasks=self.tasks)
         commands = CommandList(
             session,

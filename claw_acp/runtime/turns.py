@@ -24,7 +24,7 @@ from claw_acp.providers.resolve import resolve
 from claw_acp.providers.succession import Successions
 from claw_acp.providers.tool_modes import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
-from claw_acp.runtime.billing import Till
+from claw_acp.runtime.billing import Till, limits_of
 from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.models import ProviderPool
@@ -35,6 +35,7 @@ from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.session import Session
 from claw_acp.session.titles import title_of
 
+PRICED_WITHIN = 3.0  # seconds the first prompt under a budget waits for prices that are just being fetched
 SETTLING = 1.0  # seconds from the opening of a session that its first prompt waits for MCP servers
 
 
@@ -83,6 +84,8 @@ class Turns:
         told = await self._run_command(opened, prompt, desk=desk)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
+        if limits_of(opened.settings.budget).amounts:
+            await self._engine.discovery.reference.settled(within=PRICED_WITHIN)  # it may know what this will cost
         choice = await choose_answerer(opened.settings, model=session.record.model, prompt=told, pool=self._providers)
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)

@@ -1,0 +1,85 @@
+"""What others publish of models, kept here: read at once, and made anew once a day by a process of its own."""
+
+import logging
+import shlex
+import sys
+from typing import Final
+
+import anyio
+
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.workspace import Command
+from claw_acp.core.errors import ToolError
+from claw_acp.core.value import replace
+from claw_acp.providers.reference import KeptReference
+from claw_acp.runtime.engine import Engine
+
+BUILD: Final = "claw_acp.providers.reference_build"
+LIFE: Final = 24 * 3600.0  # seconds a reference is taken for new
+BUILD_WITHIN: Final = 60.0  # seconds for the process; it fetches a megabyte, where that is allowed
+TELLING: Final = 2000  # bytes of what it prints
+
+log = logging.getLogger(__name__)
+
+
+class ReferenceUpkeep:
+    """The reference of an engine. Made by `Discovery`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._directory = engine.locations.cache_dir / "reference"
+        self._read = False
+        self._built = 0.0
+        self._tried = False  # whether it was made anew here already, or could not be
+        self._making: anyio.Event | None = None
+
+    def recall(self, settings: Settings) -> None:
+        """Take in what is kept, once. Blocks for a small file."""
+        if not self._read and settings.model_reference != "off":
+            self._read = True
+            self._take_in()
+
+    async def refresh(self, settings: Settings) -> None:
+        """Have it made anew when it is old; what cannot be had stays as it was."""
+        age = self._engine.clock.now() - self._built
+        if settings.model_reference == "off" or self._making or (self._tried and not self._built) or 0 <= age < LIFE:
+            return
+        self._making, self._tried = anyio.Event(), True
+        try:
+            await self._make(update=settings.model_reference == "published")
+            self._take_in()
+        finally:
+            self._making.set()
+            self._making = None
+
+    async def settled(self, *, within: float) -> None:
+        """Wait for what is being made, if anything is."""
+        if self._making is not None:
+            with anyio.move_on_after(within):
+                await self._making.wait()
+
+    async def _make(self, *, update: bool) -> None:
+        argv = [sys.executable, "-m", BUILD, str(self._directory), *(["--update"] if update else [])]
+        try:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            command = Command(line=f"exec nice {shlex.join(argv)}", cwd=self._directory, output_limit=TELLING)
+            process = await self._engine.processes.start(command)
+        except (OSError, ToolError) as error:
+            log.info("no reference of models", extra={"reason": str(error)})
+            return
+        try:
+            with anyio.move_on_after(BUILD_WITHIN):
+                status = await process.wait()
+                if status.code:
+                    printed = (await process.output()).text
+                    log.info("no reference of models", extra={"code": status.code, "said": printed[-200:]})
+        finally:
+            with anyio.CancelScope(shield=True):
+                await process.release()
+
+    def _take_in(self) -> None:
+        kept = KeptReference(self._directory)
+        if kept.built and kept.built != self._built:
+            self._built = kept.built
+            configuration = self._engine.configuration
+            configuration.learn(replace(configuration.finds, reference=kept))
