@@ -1,23 +1,20 @@
-"""What the programs of this world do, and with which words they do harm.
-
-A risk is a level and the end of a sentence that begins with the command: "deletes files recursively".
-"""
+"""What the programs of this world do, and with which words they do harm."""
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
 
 from claw_acp.security.forbidden import harmless_device
+from claw_acp.security.git_risk import git_risk
+from claw_acp.security.network_risk import aria2c_risk, curl_risk, httpie_risk, wget_risk, yt_dlp_risk
+from claw_acp.security.option_words import has_long, has_short
+from claw_acp.security.risk import UNKNOWN, Level, Risk, Words
 from claw_acp.security.shell_command import names
-from claw_acp.security.shell_wrappers import git_arguments
 
-Level = Literal["read_only", "low", "medium", "high"]
-Risk: TypeAlias = tuple[Level, str]
-Words = tuple[str, ...]
+__all__ = ["Level", "Risk", "program_risk"]
 
 
 def program_risk(program: str, words: Words) -> Risk:
-    """The risk of running `program` with `words`; a word that is known only at run time is given as NUL."""
+    """The risk of running `program` with `words`; a word that is known only at run time is given as `UNKNOWN`."""
     name = program.casefold()
     for known in (name, re.sub(r"[\d.]+$", "", name), name.partition(".")[0]):
         judge = JUDGES.get(known)
@@ -32,58 +29,73 @@ def program_risk(program: str, words: Words) -> Risk:
 
 # ------------------------------------------------------------------ programs with one meaning
 
-FIXED: dict[str, Risk] = {}
+
+def table(rows: Iterable[tuple[Level, str, str]]) -> Mapping[str, Risk]:
+    """Rows of programs that share a risk, by program.
+
+    Raises:
+        ValueError: A program stands in two rows: the later one would hide what the first says.
+    """
+    found: dict[str, Risk] = {}
+    for level, reason, programs in rows:
+        for program in programs.split():
+            if program in found:
+                raise ValueError(f"{program} has two risks: {found[program]} and {(level, reason)}")
+            found[program] = (level, reason)
+    return found
 
 
-def _same(level: Level, reason: str, programs: str) -> None:
-    FIXED.update(dict.fromkeys(programs.split(), (level, reason)))
-
-
-_same("high", "runs as another user", "sudo doas su pkexec runuser")
-_same("high", "destroys data on a disk", "mkfs fdisk parted wipefs shred mkswap diskutil sgdisk format")
-_same("high", "stops or restarts the machine", "shutdown reboot halt poweroff init")
-_same("high", "changes accounts", "useradd userdel usermod groupadd passwd chpasswd visudo adduser deluser dscl")
-_same(
-    "high",
-    "changes how the machine works",
-    "mount umount iptables nft ufw systemctl service launchctl sysctl modprobe insmod",
-)
-_same("high", "plans commands for later", "crontab at batch")
-_same("high", "talks to another machine", "ssh scp sftp rsync nc ncat netcat telnet ftp tftp socat rclone")
-_same("high", "stops programs of this machine", "killall pkill")
-_same("high", "sends data to the cloud", "aws gcloud az gsutil s3cmd doctl")
-_same("medium", "downloads from the network", "wget http https xh aria2c yt-dlp")
-_same("medium", "stops a program", "kill")
-_same("medium", "shows all environment variables", "env printenv export set declare")
-_same("medium", "runs a script in the shell", "source . sh bash dash zsh ksh ash")
-_same("medium", "moves or overwrites files", "mv cp ln install tee truncate patch unzip tar rsync split")
-_same("medium", "writes to a file or disk", "dd")
-_same("medium", "removes directories", "rmdir")
-_same("medium", "changes permissions", "chmod chown chgrp setfacl")
-_same("low", "creates files", "touch mkdir mktemp")
-_same(
-    "low",
-    "builds or checks the project",
-    "pytest ruff mypy pyright tsc eslint prettier black tox jest vitest shellcheck ctest",
-)
-_same(
-    "medium",
-    "runs the project's own commands",
-    "make cmake ninja just task gradle mvn npm pnpm yarn npx cargo go dotnet rake bundle",
+FIXED: Mapping[str, Risk] = table(
+    (
+        ("high", "runs as another user", "sudo doas su pkexec runuser"),
+        ("high", "destroys data on a disk", "mkfs fdisk parted wipefs shred mkswap diskutil sgdisk format"),
+        ("high", "stops or restarts the machine", "shutdown reboot halt poweroff init"),
+        ("high", "changes accounts", "useradd userdel usermod groupadd passwd chpasswd visudo adduser deluser dscl"),
+        (
+            "high",
+            "changes how the machine works",
+            """mount umount iptables nft ufw systemctl service launchctl sysctl modprobe insmod""",
+        ),
+        ("high", "plans commands for later", "crontab at batch"),
+        ("high", "talks to another machine", "ssh scp sftp rsync nc ncat netcat telnet ftp tftp socat rclone"),
+        ("high", "stops programs of this machine", "killall pkill"),
+        ("high", "sends data to the cloud", "aws gcloud az gsutil s3cmd doctl"),
+        ("medium", "stops a program", "kill"),
+        ("medium", "shows all environment variables", "env printenv export set declare"),
+        ("medium", "runs a script in the shell", "sh bash dash zsh ksh ash"),
+        ("medium", "moves or overwrites files", "mv cp ln install tee truncate patch unzip tar split"),
+        ("medium", "writes to a file or disk", "dd"),
+        ("medium", "removes directories", "rmdir"),
+        ("medium", "changes permissions", "chmod chown chgrp setfacl"),
+        ("low", "creates files", "touch mkdir mktemp"),
+        (
+            "low",
+            "builds or checks the project",
+            """pytest ruff mypy pyright tsc eslint prettier black tox jest vitest shellcheck ctest""",
+        ),
+        (
+            "medium",
+            "runs the project's own commands",
+            """make cmake ninja just task gradle mvn npm pnpm yarn npx cargo go dotnet rake bundle""",
+        ),
+        (
+            "high",
+            "runs another program with other settings",
+            """chrt taskset prlimit numactl cpulimit unshare nsenter chroot setpriv firejail unbuffer rlwrap ltrace
+            strace gdb lldb valgrind perf entr expect start-stop-daemon systemd-run dbus-run-session xvfb-run
+            daemonize""",
+        ),
+    )
 )
 
 
 # ------------------------------------------------------------------ programs whose words decide
 
 
-def _short(words: Words, letter: str) -> bool:
-    return any(re.fullmatch(r"-[A-Za-z0-9]+", word) and letter in word for word in words)
-
-
 def _rm(words: Words) -> Risk:
-    if _short(words, "r") or _short(words, "R") or any(len(w) > 2 and "--recursive".startswith(w) for w in words):
+    if has_short(words, "rR") or has_long(words, "--recursive --no-preserve-root"):
         return "high", "deletes files recursively"
-    if any("\0" in word for word in words):
+    if any(UNKNOWN in word for word in words):
         return "high", "deletes files whose names are known only when it runs"
     if any(re.search(r"[*?\[]", word) or word in {"/", "~", ".", ".."} for word in words):
         return "high", "deletes many files at once"
@@ -91,11 +103,11 @@ def _rm(words: Words) -> Risk:
 
 
 def _chmod(words: Words) -> Risk | None:
-    if _short(words, "R") or "--recursive" in words:
+    if has_short(words, "R") or has_long(words, "--recursive"):
         return "high", "changes permissions of whole directories"
     return (
         ("high", "lets a program run as another user")
-        if any(re.search(r"\+.*s|^[4267]\d{3}$", w) for w in words)
+        if any(re.search(r"[+=].*s|^[4267]\d{3}$", w) for w in words)
         else None
     )
 
@@ -117,54 +129,6 @@ def _find(words: Words) -> Risk | None:
     )
 
 
-_GIT_REWRITES: Mapping[str, re.Pattern[str]] = {
-    "push": re.compile(r"-f|--force.*|--mirror|--delete|-d|--prune|[+:].*"),
-    "reset": re.compile(r"--hard|--merge|--keep"),
-    "clean": re.compile(r"-.*"),
-    "commit": re.compile(r"--amend"),
-    "branch": re.compile(r"-D|-d|-M|-C|-f|--delete|--force"),
-    "tag": re.compile(r"-d|--delete|-f|--force"),
-    "checkout": re.compile(r"-f|--force|\.|--"),
-    "switch": re.compile(r"-f|--force|--discard-changes|-C"),
-    "restore": re.compile(r".*"),
-    "stash": re.compile(r"drop|clear"),
-    "reflog": re.compile(r"expire|delete"),
-    "gc": re.compile(r"--prune.*|--aggressive"),
-    "worktree": re.compile(r"remove|prune"),
-    "rebase": re.compile(r".*"),
-    "filter-repo": re.compile(r".*"),
-    "replace": re.compile(r".*"),
-    "update-ref": re.compile(r".*"),
-}
-_GIT_SETTINGS = re.compile(
-    r"(?i)(alias|core|filter|diff|merge|pager|credential|include\w*|url|http|remote|gpg|sequence|init)\b.*"
-)
-
-
-def _git(words: Words) -> Risk:
-    arguments = git_arguments(("git", *words))[1:]
-    subcommand = str(arguments[0]) if arguments else ""
-    rest = [str(word) for word in arguments[1:]]
-    if subcommand in _GIT_REWRITES and any(
-        _GIT_REWRITES[subcommand].fullmatch(word) for word in (*rest, *_clusters(rest))
-    ):
-        return "high", "rewrites git history or discards work"
-    if subcommand == "rebase":
-        return "high", "rewrites git history or discards work"
-    if subcommand == "config" and any(_GIT_SETTINGS.fullmatch(word) or "\0" in word for word in rest):
-        return "high", "changes which programs git runs"
-    if subcommand in {"push", "fetch", "pull", "clone", "ls-remote", "submodule"}:
-        return "medium", "talks to another repository"
-    if subcommand in {"add", "stash", "init", "mv"}:
-        return "low", "changes the git index"
-    return "medium", "changes the git repository"
-
-
-def _clusters(words: list[str]) -> list[str]:
-    """`-fd` as `-f` and `-d`."""
-    return [f"-{letter}" for word in words if re.fullmatch(r"-[A-Za-z]{2,}", word) for letter in word[1:]]
-
-
 _DANGEROUS_CODE = re.compile(
     r"rmtree|unlink|\bremove\b|rmdir|system|subprocess|popen|exec|spawn|eval|socket|urllib|requests|http|fetch\(|net\b|open\(|write"
     r"|FileUtils|`|shutil|__import__|\brm\b|\0",
@@ -184,24 +148,20 @@ def _interpreter(words: Words) -> Risk:
             return "medium", "runs code from its arguments"
         if word == "-m" and words[index + 1 : index + 2] == ("pip",):
             return "medium", "installs packages"
-    if not words or "\0" in words[:1]:
+    if not words or UNKNOWN in words[:1]:
         return "high", "runs code that it is given as input"
     return "medium", "runs a script"
 
 
-def _curl(words: Words) -> Risk:
-    sends = re.compile(r"-[a-zA-Z]*[dFTX]|--(data|form|upload|request|json|post|body|method)")
-    if any(sends.match(word) for word in words):
-        return "high", "sends data over the network"
-    if any(re.match(r"-[a-zA-Z]*[oO]|--output|--remote-name|-K|--config", word) for word in words):
-        return "medium", "downloads files from the network"
-    return "medium", "downloads from the network"
+_PUBLISHES = names("publish unpublish deprecate yank login logout adduser owner token upload")
 
 
 def _package_manager(words: Words) -> Risk | None:
-    verb = next((word for word in words if not word.startswith("-")), "")
+    plain = [word for word in words if not word.startswith("-")]
+    verb = plain[0] if plain else ""
     rest = words[words.index(verb) + 1 :] if verb else ()
-    if verb in {"publish", "unpublish", "deprecate", "yank", "login", "logout", "adduser", "owner", "token", "upload"}:
+    runs = verb in {"run", "run-script", "exec", "x", "test", "dlx"}  # the words that follow are its own
+    if _PUBLISHES & set(plain[:1] if runs else plain[:3]):  # options with a value may come before the verb
         return "high", "publishes to, or signs in at, a package registry"
     if verb == "config" and rest[:1] == ("set",):
         return "high", "changes the settings of the package manager"
@@ -238,7 +198,8 @@ def _system_packages(words: Words) -> Risk:
 
 def _containers(words: Words) -> Risk:
     risky = re.compile(
-        r"--privileged|-v|--volume.*|--mount.*|prune|rm|rmi|delete|apply|destroy|down|push|login|exec|uninstall"
+        r"--privileged|-[a-z]*v.*|--volume.*|--mount.*|--device.*|--cap-add.*|--security-opt.*|(--pid|--net\w*|--ipc)=host"
+        r"|host|-H.*|--host.*|cp|kill|prune|rm|rmi|delete|apply|destroy|down|push|login|exec|uninstall"
     )
     if any(risky.fullmatch(word) for word in words):
         return "high", "changes or reaches beyond containers and clusters"
@@ -272,14 +233,37 @@ def _kill(words: Words) -> Risk | None:
 
 
 def _sed(words: Words) -> Risk:
-    if any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in words):
+    if has_short(words, "i") or has_long(words, "--in-place"):
         return "medium", "changes files in place"
     return "medium", "may write files or run commands from its script"
 
 
+_TAR_RUNS = """--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script
+    --new-volume-script"""
+
+
 def _tar(words: Words) -> Risk | None:
-    runs = re.compile(r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script).*|-[a-zA-Z]*[IF]")
-    return ("high", "runs other programs while it packs") if any(runs.match(word) for word in words) else None
+    bundle = (
+        words[0] if words and not words[0].startswith("-") else ""
+    )  # `tar xIf prog a.tar`: letters without a stroke
+    if has_long(words, _TAR_RUNS) or has_short(words, "IF") or set(bundle) & set("IF"):
+        return "high", "runs other programs while it packs"
+    if has_long(words, "--remove-files --recursive-unlink --absolute-names --unlink-first --overwrite-dir"):
+        return "high", "deletes files or writes anywhere while it packs"
+    return None
+
+
+def _zip(words: Words) -> Risk | None:
+    if has_long(words, "--unzip-command --move") or has_short(words, "Tm"):
+        return "high", "runs another program or deletes what it packs"
+    return None
+
+
+def _source(words: Words) -> Risk:
+    """`. FILE`: a device or a pipe is whatever somebody writes into it."""
+    if not words or UNKNOWN in words[0] or words[0].startswith(("/dev/", "/proc/", "-")):
+        return "high", "runs code that it is given as input"
+    return "medium", "runs a script in the shell"
 
 
 Judge = Callable[[Words], Risk | None]
@@ -293,11 +277,17 @@ JUDGES: Mapping[str, Judge] = {
     "dd": _dd,
     "find": _find,
     "gfind": _find,
-    "git": _git,
-    "curl": _curl,
+    "git": git_risk,
+    "curl": curl_risk,
+    "wget": wget_risk,
+    "aria2c": aria2c_risk,
+    "yt-dlp": yt_dlp_risk,
+    **dict.fromkeys(names("http https xh xhs"), httpie_risk),
+    **dict.fromkeys(names("source ."), _source),
     "kill": _kill,
     "sed": _sed,
-    "tar": _tar,
+    **dict.fromkeys(names("tar gtar bsdtar"), _tar),
+    "zip": _zip,
     "gh": _gh,
     "glab": _gh,
     **dict.fromkeys(
