@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -20,16 +21,29 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*")
 _UNKNOWN = "which files it reads is known only when it runs"
 
 
-def assess_looks(command: SimpleCommand, looks: Sequence[Look], *, places: Places) -> Assessment:
-    """Judge a command that only reads; `places` is where it may run."""
+def assess_looks(command: SimpleCommand, looks: Sequence[Look], *, places: Places, writes: bool) -> Assessment:
+    """Judge a command that only reads.
+
+    Args:
+        command: The command.
+        looks: What it consists of.
+        places: Where it may run.
+        writes: Whether the line also writes files, which may change what is found here.
+    """
     paths: list[Path] = []
     doubts: list[str] = []
     for look in looks:
         inside = places.inside_of(look.directory)
         found, known = _named(look, inside)
         paths += found
-        doubts += [_UNKNOWN] if not known or not inside.bases else list(_doubts(look, found, places=inside))
+        changes = writes and (look.repository or look.opens or look.chosen_by or _has_patterns(look))
+        unknown = changes or not known or not inside.bases
+        doubts += [_UNKNOWN] if unknown else list(_doubts(look, found, places=inside))
     return judge_touched(command, named=paths, places=places, doubt=doubts[0] if doubts else None)
+
+
+def _has_patterns(look: Look) -> bool:
+    return any(operand.pattern for operand in look.words.paths)
 
 
 def _named(look: Look, places: Places) -> tuple[list[Path], bool]:
@@ -72,14 +86,11 @@ def _inside_project(program: str, *, places: Places) -> bool:
     """Whether a bare name leads to a program in the project, as it does in an activated virtual environment."""
     if "/" in program:
         return False
-    for directory in places.context.search_path:
+    for entry, base in product(places.context.search_path, places.bases):
+        directory = base / entry
         candidate = directory / program
         if os.access(candidate, os.X_OK):
-            return (
-                not directory.is_absolute()
-                or places.context.inside(candidate.resolve())
-                or (places.context.inside(directory.resolve()))
-            )
+            return places.context.inside(candidate.resolve()) or places.context.inside(directory.resolve())
     return False
 
 

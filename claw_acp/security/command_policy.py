@@ -1,5 +1,6 @@
 """Whether a command line may run: every command in it, and every file its redirections touch."""
 
+import os
 from collections.abc import Iterator, Sequence
 
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
@@ -7,11 +8,12 @@ from claw_acp.security.command_looks import assess_looks
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, assess
 from claw_acp.security.command_rules import CommandRules, shown_command, wider
+from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.looks.looking import looks_of
 from claw_acp.security.looks.plain_line import PlainLine, read_line
 from claw_acp.security.path_policy import judge_path
 from claw_acp.security.rules import Rule
-from claw_acp.security.shell_command import ParsedLine, SimpleCommand
+from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
 from claw_acp.security.shell_syntax import opened, parse
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule
 
@@ -29,7 +31,7 @@ def judge_line(
     plain = read_line(access.line)
     if plain is None or parsed.misread or not plain.agrees_with(parsed.written):
         plain = None
-    judge = _Judge(access, line=parsed, tool=tool, rules=rules, mode=mode, context=context)
+    judge = _Judge(access, line=parsed, plain=plain, tool=tool, rules=rules, mode=mode, context=context)
     places = Places(bases=(access.cwd,), context=context)
     findings = list(judge.any_line(places) if plain is None else judge.plain_line(plain, places))
     if plain is not None and not plain.commands:
@@ -45,12 +47,15 @@ class _Judge:
         access: RunsCommand,
         *,
         line: ParsedLine,
+        plain: PlainLine | None,
         tool: str,
         rules: Sequence[Rule],
         mode: Mode,
         context: PolicyContext,
     ) -> None:
-        self._command_rules = CommandRules(access, line=line, tool=tool, rules=rules, context=context)
+        self._command_rules = CommandRules(
+            access, line=line, plain=plain is not None, tool=tool, rules=rules, context=context
+        )
         self._parsed = line
         self._rules = rules
         self._tool = tool
@@ -67,12 +72,13 @@ class _Judge:
     def plain_line(self, line: PlainLine, places: Places) -> Iterator[Finding]:
         """The findings about a plain line, each command judged where it runs."""
         certain = True  # whether all that came before in this list is sure to have been done
+        writes = any(redirect.writes for plain in line.commands for redirect in _to_files(plain.command))
         for index, plain in enumerate(line.commands):
-            command, looks = plain.command, looks_of(line, index)
+            command, looks, started = plain.command, looks_of(line, index), opened(plain.command)
             if looks is not None:
-                yield from self._command(command, assess_looks(command, looks, places=places), places=places)
+                risk = assess_looks(command, looks, places=places, writes=writes)
+                yield from self._command(command, risk, places=places, started=started.commands)
             else:
-                started = opened(command)
                 for inner in started.commands:
                     yield from self._command(inner, assess(inner, places=places), places=places)
                 yield from self._doubts(started)
@@ -87,8 +93,11 @@ class _Judge:
         for doubt in parsed.doubts:
             yield Finding(verdict="deny" if plans else "ask", reason=f"{lead}: {doubt}")
 
-    def _command(self, command: SimpleCommand, risk: Assessment, *, places: Places) -> Iterator[Finding]:
-        yield self._verdict(command, risk=risk)
+    def _command(
+        self, command: SimpleCommand, risk: Assessment, *, places: Places, started: Sequence[SimpleCommand] = ()
+    ) -> Iterator[Finding]:
+        """The findings about one command, and the programs that it has started."""
+        yield self._verdict(command, risk=risk, started=started)
         for redirect in command.redirects:
             for path in places.resolve(redirect.target) if redirect.target else ():
                 if path not in {*risk.reads, *risk.writes}:
@@ -96,11 +105,12 @@ class _Judge:
                 touch = WritesPath(path=path) if redirect.writes else ReadsPath(path=path)
                 yield judge_path(touch, tool=self._tool, rules=self._rules, mode=self._mode, context=self._context)
 
-    def _verdict(self, command: SimpleCommand, *, risk: Assessment) -> Finding:
+    def _verdict(self, command: SimpleCommand, *, risk: Assessment, started: Sequence[SimpleCommand]) -> Finding:
         shown = shown_command(command)
         if risk.forbidden:
             return Finding(verdict="deny", reason=f"{shown} is refused: {risk.forbidden}")
-        limits = list(self._command_rules.limits(command, risk=risk))
+        named = (command, *(other for other in started if other != command))
+        limits = [found for each in named for found in self._command_rules.limits(each, risk=risk)]
         for rule, _ in (found for found in limits if found[0].verdict == "deny" and found[1] == "yes"):
             return by_rule(rule, shown)
         if self._mode == "plan" and risk.level != "read_only":
@@ -133,4 +143,9 @@ def _certain_target(line: PlainLine, index: int, *, places: Places) -> str | Non
     target = argv[1] if argv[0] == "cd" and len(argv) == 2 and not plain.command.patterns else None
     if not target or target.startswith("-") or plain.nested or in_pipe or plain.joint == "|" or plain.command.redirects:
         return None
-    return target if places.bases and all(place.is_dir() for place in places.resolve(target)) else None
+    reached = all(place.is_dir() and os.access(place, os.X_OK) for place in places.resolve(target))
+    return target if places.bases and reached else None
+
+
+def _to_files(command: SimpleCommand) -> Iterator[Redirect]:
+    return (redirect for redirect in command.redirects if not harmless_device(redirect.target or ""))

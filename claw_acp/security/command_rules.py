@@ -41,9 +41,17 @@ class CommandRules:
     """The rules, as far as they can concern the commands of one line."""
 
     def __init__(
-        self, access: RunsCommand, *, line: ParsedLine, tool: str, rules: Sequence[Rule], context: PolicyContext
+        self,
+        access: RunsCommand,
+        *,
+        line: ParsedLine,
+        plain: bool,
+        tool: str,
+        rules: Sequence[Rule],
+        context: PolicyContext,
     ) -> None:
         self._access = access
+        self._plain = plain
         self._tool = tool
         self._limiting = tuple(rule for rule in rules if rule.verdict != "allow")
         self._allowing = tuple(rule for rule in rules if rule.verdict == "allow" and rule.concerns(tool, access))
@@ -77,7 +85,7 @@ class CommandRules:
         """The rules that "always" would store for a command; none where no rule would cover it."""
         place = self._place()
         words = _words(command, open_from=None)
-        if place is None or not command.argv or _is_fed(command) or not _targets_known(command):
+        if not self._plain or place is None or not command.argv or _is_fed(command) or not _targets_known(command):
             return ()
         known = [word for word in words if word is not None]
         text = f"shell({place}{' '.join(quoted(word) for word in known)})"
@@ -91,7 +99,7 @@ class CommandRules:
             return False
         if not isinstance(pattern, ShellPattern):
             return pattern is None
-        if self._happens_in(rule) is not True or (_is_fed(command) and not pattern.open_ended):
+        if not self._plain or self._happens_in(rule) is not True or (_is_fed(command) and not pattern.open_ended):
             return False
         return pattern.covers(_words(command, open_from=len(pattern.tokens) - 1 if pattern.open_ended else None))
 

@@ -148,7 +148,7 @@ def read_git(words: Sequence[str | None], *, patterns: frozenset[int]) -> GitLoo
     rest = words[index + 1 :]
     wild = frozenset(position - index - 1 for position in patterns if position > index)
     read = _subcommand(subcommand, rest, wild)
-    if read is None or any(_SIGNATURES.search(word or "") for word in rest if (word or "").startswith("-")):
+    if read is None or any(_SIGNATURES.search(word or "") for word in rest):
         return None
     return GitLook(words=read, directory=directory, subcommand=subcommand)
 
@@ -156,13 +156,11 @@ def read_git(words: Sequence[str | None], *, patterns: frozenset[int]) -> GitLoo
 def _subcommand(subcommand: str, rest: Sequence[str | None], wild: frozenset[int]) -> Words | None:
     if subcommand in _FIRST_WORDS:
         first = rest[0] if rest else ""
-        if (
-            first is None
-            or first not in _FIRST_WORDS[subcommand]
-            or 0 in wild
-            or (subcommand == "remote" and first[:1] == "-" and rest[1:])
-        ):
+        options = subcommand == "reflog" and (first or "").startswith("-")
+        if first is None or 0 in wild or not (options or first in _FIRST_WORDS[subcommand]):
             return None
+        if subcommand == "remote" and first.startswith("-") and len(rest) > 1:
+            return None  # `git remote -v update` fetches
         if first and first[0] != "-":
             rest, wild = rest[1:], frozenset(position - 1 for position in wild)
     read = read_words(rest, patterns=wild, table=option_table(_COMMANDS[subcommand]))

@@ -206,11 +206,8 @@ def _source(line: PlainLine, index: int) -> PlainCommand | None:
     """The command whose names reach `xargs` through programs that leave lines as they are; None when there is none."""
     for place in range(index, 0, -1):
         before = line.commands[place - 1]
-        if (
-            line.commands[place].joint != "|"
-            or before.nested
-            or any(r.target for r in before.command.redirects if not r.writes)
-        ):
+        fed_otherwise = any(not redirect.writes for redirect in before.command.redirects)
+        if line.commands[place].joint != "|" or before.nested or fed_otherwise:
             return None
         if _lists_names(before.command):
             return before

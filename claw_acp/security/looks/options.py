@@ -146,8 +146,7 @@ class _WordsReader:
             pattern = self._index in self._patterns
             self._index += 1
             if after_options or not word.startswith("-") or word == "-":
-                if word != "-":
-                    self._operands.append(Operand(text=word, pattern=pattern))
+                self._operands.append(Operand(text=word, pattern=pattern))
             elif word == "--" and not pattern:
                 after_options = True
             elif pattern or not self._option(word):
@@ -225,7 +224,7 @@ class _WordsReader:
         if any(operand.pattern for operand in operands) and self._table.most >= 0:
             return None
         return Words(
-            paths=(*operands, *self._values),
+            paths=tuple(path for path in (*operands, *self._values) if path.text != "-"),  # that is its input
             texts=tuple(text.text for text in texts),
             whole=self._whole,
             options=frozenset(self._used),
