@@ -12,23 +12,28 @@ LANGUAGES = ("awk", "sed", "jq", "find", "xargs")
 
 OPTIONS = 150  # of all programs, that may stand anywhere in a line
 
+HOSTILE = 0.15  # of what is broken was hostile before
+
 
 class Generator:
     """Makes the lines of a round. Tell it which of them were allowed: the others are wasted."""
 
-    def __init__(self, random: Random, *, looking: Sequence[str], seeds: Sequence[str], user: int) -> None:
-        """`looking` are programs that the policy lets run with ordinary arguments, `seeds` lines to begin with."""
+    def __init__(
+        self, random: Random, *, looking: Sequence[str], harmless: Sequence[str], hostile: Sequence[str], user: int
+    ) -> None:
+        """Lines to begin with, and programs (`looking`) that the policy lets run with ordinary arguments."""
         self._random = random
         self._looking = looking
         self._user = user
-        self._pool = list(seeds)
+        self._pool = list(harmless)
+        self._hostile = hostile
         self._grammar = Grammar(random, words={"program": looking, "option": ["--"]})
         self._grammar.add("option", [self._option(self._program()) for _ in range(OPTIONS)])
         self._mutator = Mutator(random, self._grammar, pool=self._pool)
 
     def lines(self) -> Iterator[str]:
         """Without an end."""
-        ways: Sequence[Callable[[], str]] = (self._broken, self._broken, self._broken, self._offered, self._any_bash)
+        ways: Sequence[Callable[[], str]] = (self._broken,) * 6 + (self._offered,) * 3 + (self._any_bash,)
         while True:
             line = self._random.choice(ways)()
             if line.strip() and "\0" not in line:
@@ -39,9 +44,11 @@ class Generator:
         self._pool.append(line)
 
     def _broken(self) -> str:
-        # what was allowed lately is likelier than an old seed
-        pool = self._pool if self._random.random() < 0.6 else self._pool[-60:]
-        return self._mutator.line(self._random.choice(pool))
+        chance = self._random.random()
+        if chance < HOSTILE:
+            return self._mutator.line(self._random.choice(self._hostile))
+        # what was allowed lately is as likely as all of the rest
+        return self._mutator.line(self._random.choice(self._pool if chance < 0.6 else self._pool[-60:]))
 
     def _any_bash(self) -> str:
         return self._grammar.make("line")

@@ -41,7 +41,7 @@ def unasked(line: str, *, cwd: Path) -> tuple[Mode, ...]:
 
 def looking(programs: Sequence[str], *, cwd: Path) -> tuple[str, ...]:
     """Those programs that run unasked with nothing, or with what programs that read are usually given."""
-    ordinary = ("", " README.md", " x README.md", " --version", " log", " -name x", " . README.md", " -n 1p README.md")
+    ordinary = ("", " README.md", " --version", " x README.md", " -n 1p README.md", " log")
     return tuple(
         name
         for name in programs

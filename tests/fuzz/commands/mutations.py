@@ -33,14 +33,15 @@ class Mutator:
         self._grammar = grammar
         self._pool = pool
         self._ways: Sequence[Callable[[str], str]] = (
-            self._payload, self._payload, self._payload, self._payload_at_end, self._character, self._character,
-            self._removed, self._word, self._word, self._option, self._option, self._redirect, self._swapped,
-            self._doubled, self._spliced, self._framed, self._framed, self._quoted, self._assigned, self._path,
+            self._payload, self._payload, self._payload_at_end, self._character, self._character, self._character,
+            self._removed, self._removed, self._word, self._option, self._option, self._option, self._redirect,
+            self._swapped, self._doubled, self._spliced, self._framed, self._framed, self._quoted, self._quoted,
+            self._assigned, self._path, self._path, self._path, self._joined, self._joined,
         )  # fmt: skip
 
     def line(self, line: str) -> str:
         """`line`, broken once or a few times."""
-        for _ in range(self._random.choice((1, 1, 1, 2, 2, 3))):
+        for _ in range(self._random.choice((1, 1, 1, 1, 2, 3))):
             line = self._random.choice(self._ways)(line)
         return line[:LONGEST]
 
@@ -109,6 +110,9 @@ class Mutator:
         parts = [line, self._other()]
         self._random.shuffle(parts)
         return self._random.choice(FRAMES).format(*parts)
+
+    def _joined(self, line: str) -> str:
+        return line + self._random.choice((" | ", "; ", " && ", " || ", "\n", " |\n", "|", " # ")) + self._other()
 
     def _quoted(self, line: str) -> str:
         begin, end = sorted((self._at(line), self._at(line)))

@@ -186,11 +186,11 @@ class _Repositories:
 
     def _make_hostile(self, folder: Path, config: Path) -> None:
         with config.open("a", encoding="utf-8") as file:
-            for name, value in _HOSTILE.items():
+            for name, what in _HOSTILE.items():
                 section, _, key = name.rpartition(".")
                 head, _, tail = section.partition(".")
-                value = value.replace(str(ARENA), str(self._base))
-                file.write(f'[{head} "{tail}"]\n\t{key} = {value}\n' if tail else f"[{head}]\n\t{key} = {value}\n")
+                setting = f"{key} = {what.replace(str(ARENA), str(self._base))}"
+                file.write(f'[{head} "{tail}"]\n\t{setting}\n' if tail else f"[{head}]\n\t{setting}\n")
         (folder / ".gitattributes").write_text("* diff=evil filter=evil\n", "utf-8")
 
     def _git(self, *arguments: str, at: Path) -> None:

@@ -40,25 +40,29 @@ class Finding:
 class Campaign:
     """Rounds of lines in one arena."""
 
-    def __init__(self, *, seed: int, user: int, shell: str) -> None:
+    def __init__(self, *, seed: int, user: int, shell: str, everything: bool) -> None:
+        """`everything`: try all programs of this machine, not only those of the corpus."""
         judge.decide("ls", mode="ask", cwd=Path.cwd())  # what is loaded late is loaded before /tmp is another one
         self._seed = seed
         self._user = user
         self._arena = Arena(user=user, environment=judge.environment, shell=shell)
-        self._looking = judge.looking(programs(), cwd=tree.PROJECT)
-        self._seeds = [*everyday(), *must_not_run()]
+        self._looking = judge.looking(programs() if everything else _ordinary(), cwd=tree.PROJECT)
+        self._seen: set[str] = set()
         self._shortened = 0
 
     def round(self, number: int, *, lines: int) -> tuple[list[Finding], int]:
         """Findings, and how many lines were run."""
         random = Random(f"{self._seed}/{number}")
         cwd = tree.UNPACKED if number % 6 == 5 else tree.PROJECT
-        generator = Generator(random, looking=self._looking, seeds=self._seeds, user=self._user)
+        generator = Generator(
+            random, looking=self._looking, harmless=everyday(), hostile=must_not_run(), user=self._user
+        )
         found: list[Finding] = []
         waiting: list[str] = []
         count = 0
         for line in islice(generator.lines(), lines):
-            if judge.unasked(line, cwd=cwd):
+            if line not in self._seen and judge.unasked(line, cwd=cwd):
+                self._seen.add(line)
                 generator.allowed(line)
                 waiting.append(line)
                 count += 1
@@ -104,6 +108,10 @@ class Campaign:
         return {effect.split()[0] for effect in self._arena.run([line], cwd=cwd).effects}
 
 
+def _ordinary() -> Sequence[str]:
+    return sorted({line.split(maxsplit=1)[0] for line in everyday()} & set(programs()))
+
+
 def main() -> None:
     """Run the rounds whose numbers are `first`, `first` + `step`, ..., or the lines of stdin."""
     parser = argparse.ArgumentParser()
@@ -114,8 +122,11 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=LINES_A_ROUND)
     parser.add_argument("--shell", default="/bin/bash")
     parser.add_argument("--given", action="store_true", help="the lines are JSON strings on stdin; all of them run")
+    parser.add_argument("--quick", action="store_true", help="only programs that the corpus names")
     options = parser.parse_args()
-    campaign = Campaign(seed=options.seed, user=FIRST_USER + options.first % 100, shell=options.shell)
+    campaign = Campaign(
+        seed=options.seed, user=FIRST_USER + options.first % 100, shell=options.shell, everything=not options.quick
+    )
     if options.given:
         for row in sys.stdin:
             _tell(campaign.judged([json.loads(row)], cwd=tree.PROJECT), lines=1, ran=1)
