@@ -5,7 +5,7 @@ What listens there may be anything: only an answer in the words of a list of mod
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import anyio
@@ -14,18 +14,22 @@ from claw_acp.config.finds import FoundServer
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.net.loopback_get import Answer, get
 from claw_acp.providers.cards import server_address
 from claw_acp.providers.families import KnownService
 from claw_acp.providers.known import SERVICES
 from claw_acp.providers.model_list import for_chat
+from claw_acp.providers.model_rows import model_in
 from claw_acp.providers.services import LOCAL
-from claw_acp.providers.wire import number_at, object_at, text_at
+from claw_acp.providers.wire import items_at, number_at, object_at, text_at
 
 UNAUTHORIZED = (401, 403)
-WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length")
-"""What servers call a model's window: vLLM and SGLang, others, LM Studio."""
+DETAILS = {"lmstudio": "/api/v0/models", "llamacpp": "/props"}
+"""Where servers say more of their models than in OpenAI's list, which has their names; below the address without `/v1`.
+
+https://lmstudio.ai/docs/api/rest-api, https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+"""
 
 log = logging.getLogger(__name__)
 
@@ -73,9 +77,10 @@ async def _ask(place: Place, *, settings: Settings) -> FoundServer | None:
     service, base_url = place.service, place.base_url
     native = service.kind == "ollama"
     url = base_url + ("/api/tags" if native else "/models")
-    answer = await get(url)
+    answer, headers = await get(url), ()
     if answer is not None and _asks_for_key(answer) and (key := _key(service, settings=settings)):
-        answer = await get(url, headers=(("Authorization", f"Bearer {key}"),))
+        headers = (("Authorization", f"Bearer {key}"),)
+        answer = await get(url, headers=headers)
     if answer is None:
         return None
     if _asks_for_key(answer):
@@ -85,6 +90,10 @@ async def _ask(place: Place, *, settings: Settings) -> FoundServer | None:
     if models is None:
         log.info("no model server", extra={"provider": service.name, "address": base_url, "status": answer.status})
         return None
+    if service.name in DETAILS and (
+        more := await get(base_url.removesuffix("/v1") + DETAILS[service.name], headers=headers)
+    ):
+        models = _detailed(models, _object(more.body))
     return FoundServer(name=service.name, base_url=base_url, models=for_chat(models))
 
 
@@ -130,9 +139,15 @@ def _listed(body: JsonObject) -> list[ModelInfo] | None:
     known = [row for row in rows if isinstance(row, Mapping) and text_at(row, "id")]
     if body.get("object") != "list" or len(known) != len(rows):
         return None
-    return [ModelInfo(id=text_at(row, "id"), context_window=_window(row)) for row in known]
+    return [model_in(row) for row in known]
 
 
-def _window(row: JsonObject) -> int:
-    stated = (number_at(row, name) for name in WINDOWS)
-    return next((size for size in stated if size > 0), 0) or max(0, number_at(object_at(row, "meta"), "n_ctx_train"))
+def _detailed(models: Sequence[ModelInfo], details: JsonObject) -> list[ModelInfo]:
+    """The models with what the server says of them elsewhere: LM Studio of each, llama.cpp of the one that it runs."""
+    rows = {text_at(row, "id"): row for row in items_at(details, "data") if isinstance(row, Mapping)}
+    if rows:
+        return [model_in(rows[info.id]).over(info) if info.id in rows else info for info in models]
+    window = number_at(object_at(details, "default_generation_settings"), "n_ctx")
+    sees = object_at(details, "modalities").get("vision")
+    running = ModelInfo(id="", context_window=max(0, window), images=sees if isinstance(sees, bool) else None)
+    return [replace(running.over(info), id=info.id) for info in models] if len(models) == 1 else list(models)

@@ -110,7 +110,7 @@ VENDORS = (
         name="nvidia",
         variable="NVIDIA_API_KEY",
         status=410,
-        refusal='{"status": 410, "title": "Gone", "detail": "The model \'@\' has reached its end of life on 2026-01-01"}',
+        refusal='{"status": 410, "title": "Gone", "detail": "The model @ has reached its end of life on 2026-01-01"}',
         listed=("nvidia/nemotron-9", "nvidia/embed-9"),
     ),
 )  # fmt: skip
@@ -119,9 +119,10 @@ VENDORS = (
 def listing(vendor: Vendor) -> Raw:
     """The vendor's own form of a list."""
     if vendor.name == "gemini":
-        methods: Json = ["generateContent"]
-        rows: Json = [{"name": f"models/{model}", "supportedGenerationMethods": methods} for model in vendor.listed]
-        return failure(200, {"models": rows})
+        named = [
+            {"name": f"models/{model}", "supportedGenerationMethods": ["generateContent"]} for model in vendor.listed
+        ]
+        return failure(200, {"models": named})
     if vendor.name == "anthropic":
         return failure(200, {"data": [{"type": "model", "id": model} for model in vendor.listed], "has_more": False})
     return failure(200, {"object": "list", "data": [{"id": model, "object": "model"} for model in vendor.listed]})
@@ -211,7 +212,7 @@ async def test_a_mistyped_model_is_replaced_by_nothing(project: Path, home: Path
     async with visited(mistyped, project=project, home=home, model="openai/gtp-9-sol") as (editor, _):
         await editor.new_session()
         failure = await (await editor.start_prompt("hello")).failure()
-        assert "openai does not know this model" in failure.message
+        assert "openai does not know the model gtp-9-sol" in failure.message
         assert not editor.updates("notice")
 
 

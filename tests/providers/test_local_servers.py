@@ -101,7 +101,7 @@ async def test_other_servers_are_known_by_the_list_that_openai_has(
     """https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html and llama.cpp's tools/server/README.md"""
     desk.body = json.dumps(listed).encode()
     found = await find_servers(desk.settings(name))
-    assert [asked.path for asked in desk.web.asked] == ["/v1/models"]
+    assert desk.web.asked[0].path == "/v1/models"
     assert [model.context_window for model in found[name].models] == [window]
 
 

@@ -60,6 +60,7 @@ class ModelServer:
         self._script: deque[Reply] = deque()
         self._default: Reply | Responder | None = None
         self._listing: Raw | None = None
+        self._pages: dict[str, Raw] = {}
         self._keys: tuple[str, ...] = ()
         self._port = 0
         self._connections = 0
@@ -109,6 +110,10 @@ class ModelServer:
     def always_lists(self, reply: Raw) -> None:
         """Answer every `GET .../models` with this."""
         self._listing = reply
+
+    def shows(self, path: str, body: Json) -> None:
+        """Answer every `GET` of this path with this document."""
+        self._pages[path] = failure(200, body)
 
     # ------------------------------------------------------------------ where it is, what happened
 
@@ -186,7 +191,8 @@ class ModelServer:
                     request, buffered = received
                     self.requests.append(request)
                     self._notify()
-                    if not await _answer(stream, self._reply_to(request)):
+                    goes_on = await _answer(stream, self._reply_to(request))
+                    if not goes_on or request.headers.get("connection", "").lower() == "close":
                         return
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
             return  # one side went away, which is a thing tests do on purpose
@@ -199,7 +205,7 @@ class ModelServer:
         if self._keys and key not in self._keys:
             return failure(401, {"type": "error", "error": {"type": "authentication_error", "message": WRONG_KEY}})
         if request.method == "GET":
-            return self._listing or _model_list(request)
+            return self._pages.get(request.path) or self._listing or _model_list(request)
         reply: Reply | Responder = self._script.popleft() if self._script else self._default or _UNSCRIPTED
         if callable(reply):
             reply = reply(request)

@@ -1,0 +1,107 @@
+"""What a model can take is told by who knows: its server, its service's list; a model nobody knows is taken to see."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.exchange import Json, Outcome
+from tests.support.loopback import serving
+from tests.support.model_replies import Say, Tokens, failure
+from tests.support.model_server import ModelServer
+from tests.support.ollama_server import OllamaServer, shown
+from tests.support.script_files import Script
+from tests.support.shared_house import Guest, SharedHouse
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PICTURE: list[Json] = [
+    {"type": "text", "text": "What is this?"},
+    {"type": "image", "mimeType": "image/png", "data": PIXEL},
+]
+NAME = "acme/unheard-of-7b"
+PROPS: Json = {"default_generation_settings": {"n_ctx": 8192}, "modalities": {"vision": True, "audio": False}}
+LOADED: Json = {
+    "object": "list",
+    "data": [
+        {"id": NAME, "type": "vlm", "state": "loaded", "max_context_length": 32_768, "loaded_context_length": 8192}
+    ],
+}
+LISTED: Json = {"object": "list", "data": [{"id": NAME, "object": "model", "max_model_len": 8192}]}
+TRAINED: Json = {"object": "list", "data": [{"id": NAME, "object": "model", "meta": {"n_ctx_train": 131_072}}]}
+PLAIN: Json = {"object": "list", "data": [{"id": NAME, "object": "model"}]}
+
+
+def meter(outcome: Outcome) -> Json:
+    return next(update for update in outcome.updates if update["sessionUpdate"] == "usage_update")
+
+
+@pytest.mark.parametrize(
+    ("server_name", "listing", "pages"),
+    [
+        ("vllm", LISTED, {}),
+        ("llamacpp", TRAINED, {"/props": PROPS}),
+        ("lmstudio", PLAIN, {"/api/v0/models": LOADED}),
+    ],
+)
+async def test_an_unknown_model_of_a_local_server_gets_the_picture_and_has_the_window_that_the_server_says(
+    server_name: str, listing: Json, pages: dict[str, Json], project: Path, home: Path
+) -> None:
+    async with ModelServer() as server:
+        server.always(Say(text=("A dot.",), usage=Tokens(input=800, output=20)))
+        server.always_lists(failure(200, listing))
+        for path, body in pages.items():
+            server.shows(path, body)
+        env = {"CLAW_ACP_LOCAL_SERVERS": f"{server_name}=127.0.0.1:{server.port}", "CLAW_ACP_MODEL": server_name}
+        async with SharedHouse.opened(project=project, home=home, script=Script(), env=env) as house:
+            editor = await house.visit()
+            outcome = await prompted(editor, f"{server_name}/{NAME}")
+        assert (outcome.text, meter(outcome)["used"], meter(outcome)["size"]) == ("A dot.", 820, 8192)
+        asked = json.loads(server.requests[-1].body)
+        assert PIXEL in asked["messages"][-1]["content"][-1]["image_url"]["url"]
+
+
+async def prompted(editor: Guest, model: str) -> Outcome:
+    """A picture, once the model is among those that can be picked."""
+
+    def offered() -> bool:
+        news = editor.updates("config_option_update")
+        return any(model in str(update["configOptions"]) for update in news)
+
+    session = await editor.new_session()
+    if model not in str(session["configOptions"]):
+        await editor.wait_for(offered, "news of the models")
+    await editor.request(
+        "session/set_config_option", {"sessionId": editor.session, "configId": "model", "value": model}
+    )
+    return await editor.prompt(PICTURE)
+
+
+async def test_an_unknown_model_of_ollama_gets_the_picture_with_the_first_prompt(project: Path, home: Path) -> None:
+    server = OllamaServer({"unheard-of": shown("completion", "vision", "tools")})
+    with serving(server):
+        server.will_say("A dot.")
+        env = {"CLAW_ACP_LOCAL_SERVERS": f"ollama={server.url}", "CLAW_ACP_MODEL": "ollama/unheard-of"}
+        async with SharedHouse.opened(project=project, home=home, script=Script(), env=env) as house:
+            editor = await house.visit()
+            outcome = await prompted(editor, "ollama/unheard-of")
+        assert outcome.text == "A dot."
+        (asked,) = [json.loads(asked.body) for asked in server.asked if asked.path == "/api/chat"]
+        assert asked["messages"][-1]["images"] == [PIXEL]
+
+
+async def test_tokens_are_shown_also_where_nobody_knows_the_window_and_it_is_said_to_be_assumed(
+    project: Path, home: Path
+) -> None:
+    async with ModelServer() as server:
+        server.always(Say(text=("fine",), usage=Tokens(input=800, output=20)))
+        work = f'[providers.work]\nkind = "openai"\nbase_url = "{server.openai_url}"\n'
+        prices = '[prices."work/*"]\ninput = 1\noutput = 10\n'
+        env = {"CLAW_ACP_MODEL": "work/unheard-of"}
+        async with SharedHouse.opened(
+            project=project, home=home, script=Script(), config=work + prices, env=env
+        ) as house:
+            editor = await house.visit()
+            await editor.new_session()
+            told = meter(await editor.prompt("hello"))
+        assert (told["used"], told["size"], told["_meta"]) == (820, 128_000, {"claw-acp/windowAssumed": True})
+        assert told["cost"] == {"amount": 0.001, "currency": "USD"}
