@@ -5,7 +5,8 @@ from pathlib import Path
 
 from claw_acp.core.value import Value
 from claw_acp.security.command_paths import Places, named_paths
-from claw_acp.security.forbidden import forbidden, forbidden_to_write, guarded, harmless_device
+from claw_acp.security.forbidden import forbidden, forbidden_to_write, harmless_device
+from claw_acp.security.guarded import guarded
 from claw_acp.security.looks.programs import ANY_WORDS, PROGRAMS
 from claw_acp.security.program_risk import Level, Risk, program_risk
 from claw_acp.security.shell_command import SimpleCommand, names

@@ -1,4 +1,4 @@
-"""Places no tool call may touch, whatever the rules say, and places that are always asked about."""
+"""Places no tool call may touch, whatever the rules say."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -71,9 +71,6 @@ _HARMLESS_DEVICES = (
     "/dev/random",
 )
 
-# Inside a project: files that make other programs run commands, so that writing them is as good as running them.
-_GUARDED = (".git", ".claw", ".envrc", ".husky", ".vscode", ".idea")
-
 
 def forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> str | None:
     """Why a resolved path may be neither read nor written, or None.
@@ -111,16 +108,6 @@ def forbidden_to_write(path: Path, *, home: Path, roots: Sequence[Path], protect
 def holds_forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> bool:
     """Whether reading everything below `path` would reach a forbidden place."""
     return any(place.is_relative_to(path) for place in (home / ".ssh", *protected))
-
-
-def guarded(path: Path, *, roots: Sequence[Path]) -> str | None:
-    """Why a write inside the roots is asked about in every mode, or None."""
-    for root in roots:
-        if path.is_relative_to(root):
-            for part in path.relative_to(root).parts:
-                if part.casefold() in _GUARDED:
-                    return f"what is in {part} can make other programs run commands"
-    return None
 
 
 def harmless_device(path: str) -> bool:

@@ -6,7 +6,8 @@ from typing import Literal
 
 from claw_acp.contracts.tool import ReadsPath, WritesPath
 from claw_acp.security.command_paths import PolicyContext
-from claw_acp.security.forbidden import forbidden, forbidden_to_write, guarded, holds_forbidden
+from claw_acp.security.forbidden import forbidden, forbidden_to_write, holds_forbidden
+from claw_acp.security.guarded import guarded, guarded_by_name
 from claw_acp.security.rules import PathPattern, Rule, RuleVerdict, rule_for_path
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule, usable
 
@@ -76,10 +77,8 @@ def _judge_write(access: WritesPath, *, allowing: Sequence[Rule], mode: Mode, co
 
 def _names_guarded(rule: Rule) -> bool:
     """Whether a rule spells out the guarded place: `write(**)` was not meant for hooks in .git."""
-    return (
-        isinstance(rule.pattern, PathPattern)
-        and guarded(Path("/", rule.pattern.glob.strip("/")), roots=[Path("/")]) is not None
-    )
+    pattern = rule.pattern
+    return isinstance(pattern, PathPattern) and guarded_by_name(Path(pattern.glob.strip("/"))) is not None
 
 
 def _ask_outside(kind: Literal["read", "write"], path: Path, *, context: PolicyContext) -> Finding:
