@@ -6,9 +6,11 @@ from functools import partial
 from typing import assert_never
 
 from claw_acp.agent.billing import Billing
+from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.contracts.provider import (
     BEGUN,
     TOOL_CHOICE,
+    CallChunk,
     Capabilities,
     ChatOptions,
     ChatRequest,
@@ -31,6 +33,7 @@ from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.core.value import replace
+from claw_acp.registry.foreign_code import is_cancellation
 from claw_acp.session.session import Session
 
 
@@ -43,6 +46,7 @@ class ModelRequester:
         model: For `ChatRequest.model`.
         billing: Who hears of every request before and after it.
         options: Taken anew for each request: a person may change them meanwhile.
+        drafts: Shows calls that are still being written.
         capabilities: What the model can do now; None: what the provider says.
         notice: What a person should know about who answers; told with the first request.
         clock: Time for ids.
@@ -56,6 +60,7 @@ class ModelRequester:
         model: str,
         billing: Billing,
         options: Callable[[], ChatOptions],
+        drafts: CallDrafts,
         clock: Clock,
         capabilities: Callable[[], Capabilities] | None = None,
         notice: str | None = None,
@@ -65,6 +70,7 @@ class ModelRequester:
         self._model = model
         self._billing = billing
         self._options = options
+        self._drafts = drafts
         self._clock = clock
         self._capabilities = capabilities or partial(provider.capabilities, model)
         self._notice = notice
@@ -99,11 +105,14 @@ class ModelRequester:
             response = await self._stream(message_id, request)
         except BaseException as error:
             self._settle(error.usage if isinstance(error, ProviderError) else None)
+            with self._session.last_words():
+                await self._drafts.cut_off("cancelled" if is_cancellation(error) else "failed")
             raise
         finally:
             BEGUN.reset(told)
         usage = await self._report_usage(message_id, response)
-        calls = tuple(self._own(call) for call in response.tool_calls)
+        calls = tuple(self._own(call, index=index) for index, call in enumerate(response.tool_calls))
+        await self._drafts.cut_off("failed")
         return message_id, ChatResponse(
             text=response.text, tool_calls=calls, reasoning=response.reasoning, usage=usage, stop=response.stop
         )
@@ -123,11 +132,16 @@ class ModelRequester:
                                 item=message_id, text=text, signature=signature, redacted=redacted, origin=origin
                             )
                         )
+                    case CallChunk():
+                        self._begun = True
+                        await self._drafts.grow(event, message=message_id)
                     case Retrying(reason=reason, delay=delay):
                         self._settle()
+                        await self._drafts.cut_off("failed")
                         await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
                     case Switched(reason=reason, to=to):
                         self._settle()
+                        await self._drafts.cut_off("failed")
                         self._asking = to
                         await self._warn_once(f"{to} answers instead", reason)
                         await self._billing.admit_other(to)
@@ -179,7 +193,6 @@ class ModelRequester:
             await self._session.publish(event)
         return self._billing.taken
 
-    def _own(self, call: ToolCall) -> ToolCall:
-        return ToolCall(
-            id=new_id("call", clock=self._clock), name=call.name, arguments=call.arguments, extra=call.extra
-        )
+    def _own(self, call: ToolCall, *, index: int) -> ToolCall:
+        call_id = self._drafts.claim(index, name=call.name)
+        return ToolCall(id=call_id, name=call.name, arguments=call.arguments, extra=call.extra)

@@ -96,6 +96,17 @@ class ThoughtChunk(Value):
     origin: str = ""
 
 
+class CallChunk(Value):
+    """A tool call of the answer begins, or its arguments grow by `arguments`; the calls are numbered from 0.
+
+    Told by providers whose vendor streams arguments. `Finished` has every call whole, in the same order.
+    """
+
+    index: int
+    name: str
+    arguments: str = ""
+
+
 class Retrying(Value):
     """The request failed before anything was visible and is tried again after `delay` seconds."""
 
@@ -129,7 +140,7 @@ class Finished(Value):
     response: ChatResponse
 
 
-StreamEvent: TypeAlias = TextChunk | ThoughtChunk | Retrying | Switched | Spent | Remark | Finished
+StreamEvent: TypeAlias = TextChunk | ThoughtChunk | CallChunk | Retrying | Switched | Spent | Remark | Finished
 
 
 class Capabilities(Value):

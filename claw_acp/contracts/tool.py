@@ -74,6 +74,18 @@ class CallView(Value):
     locations: tuple[Location, ...] = ()
 
 
+class CallDraft(Value):
+    """How a call is shown while the model still writes its arguments: a verb, and what is at the argument `subject`.
+
+    A tool that has one holds it in its attribute `draft`.
+    """
+
+    kind: ToolKind
+    verb: str
+    subject: str = ""
+    is_path: bool = False
+
+
 class ToolResult(Value):
     """What came of a call.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.refusals import refusal_error, refusal_in_reply
@@ -36,6 +36,7 @@ class _Block:
     redacted: str = ""
     id: str = ""
     name: str = ""
+    place: int = 0  # among the calls
     input: JsonObject = field(default_factory=dict[str, str])
 
 
@@ -101,6 +102,8 @@ class AnthropicStream:
             block.input = object_at(content, "input")
             if not block.id or not block.name:
                 raise malformed("a tool call without a name or id", provider=self._provider)
+            block.place = sum(known.kind == "tool_use" for known in self._blocks.values())
+            self._tell(block, "", events)
         elif block.kind == "redacted_thinking":
             block.redacted = text_at(content, "data")
         self._blocks[number_at(message, "index")] = block
@@ -108,6 +111,10 @@ class AnthropicStream:
             block.signature.append(text_at(content, "signature"))
         if block.kind in ("text", "thinking"):  # usually empty here, but nothing forbids a beginning
             self._say(block, text_at(content, block.kind), events)
+
+    def _tell(self, block: _Block, arguments: str, events: list[StreamEvent]) -> None:
+        if block.kind == "tool_use":
+            events.append(CallChunk(index=block.place, name=block.name, arguments=arguments))
 
     def _block_delta(self, message: JsonObject, events: list[StreamEvent]) -> None:
         block = self._blocks.get(number_at(message, "index"))
@@ -121,6 +128,7 @@ class AnthropicStream:
                 self._say(block, text_at(delta, "thinking"), events)
             case "input_json_delta":
                 block.text.append(text_at(delta, "partial_json"))
+                self._tell(block, text_at(delta, "partial_json"), events)
             case "signature_delta":
                 block.signature.append(text_at(delta, "signature"))
             case _:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
@@ -51,6 +51,7 @@ class _Block:
     redacted: str = ""
     id: str = ""
     name: str = ""
+    place: int = 0  # among the calls
 
 
 class BedrockStream:
@@ -119,13 +120,15 @@ class BedrockStream:
                 if handle is not None:
                     handle(parsed(message.payload.decode("utf-8", "replace"), provider=self._provider), events)
 
-    def _block_started(self, event: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
+    def _block_started(self, event: JsonObject, events: list[StreamEvent]) -> None:
         block = self._block(event)
         call = object_at(object_at(event, "start"), "toolUse")
         if call:
             block.id, block.name = text_at(call, "toolUseId"), text_at(call, "name")
             if not block.id or not block.name:
                 raise malformed("a tool call without a name or id", provider=self._provider)
+            block.place = sum(bool(known.name) for known in self._blocks.values()) - 1
+            events.append(CallChunk(index=block.place, name=block.name))
 
     def _block_delta(self, event: JsonObject, events: list[StreamEvent]) -> None:
         block, delta = self._block(event), object_at(event, "delta")
@@ -136,6 +139,7 @@ class BedrockStream:
             if not block.name:
                 raise malformed("a piece of a tool call that never began", provider=self._provider)
             block.input.append(text_at(object_at(delta, "toolUse"), "input"))
+            events.append(CallChunk(index=block.place, name=block.name, arguments=block.input[-1]))
         reasoning = object_at(delta, "reasoningContent")
         if thought := text_at(reasoning, "text"):
             block.thinking.append(thought)

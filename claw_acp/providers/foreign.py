@@ -11,6 +11,7 @@ from typing import Final, Never, get_args
 import anyio
 
 from claw_acp.contracts.provider import (
+    CallChunk,
     Capabilities,
     ChatRequest,
     ChatResponse,
@@ -156,6 +157,8 @@ def _checked(event: object) -> StreamEvent:
     """
     match event:
         case TextChunk(text=str()) | ThoughtChunk(text=str()):
+            return event
+        case CallChunk(index=int(), name=str(), arguments=str()):
             return event
         case Finished(response=ChatResponse() as response):
             return Finished(response=_response(response))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -129,7 +129,7 @@ class OpenAIStream:
         if delta.get("tool_calls"):
             for fragment in items_at(delta, "tool_calls"):
                 if isinstance(fragment, dict):
-                    self._call_fragment(fragment)
+                    self._call_fragment(fragment, events)
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
             self._finished(finish, events)
@@ -184,15 +184,20 @@ class OpenAIStream:
                 events.append(ThoughtChunk(text="", signature=block.signature, origin=block.origin))
         self._finish = finish
 
-    def _call_fragment(self, fragment: JsonObject) -> None:
+    def _call_fragment(self, fragment: JsonObject, events: list[StreamEvent]) -> None:
         function = object_at(fragment, "function")
         call_id, name = text_at(fragment, "id"), text_at(function, "name")
         call = self._addressed(fragment.get("index"), call_id=call_id, name=name)
         call.id = call.id or call_id
         call.name = call.name or name
-        arguments = function.get("arguments")
-        if arguments:  # an object in the place of its text is taken as one
-            call.arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
+        arguments = function.get("arguments") or ""
+        if not isinstance(arguments, str):  # an object in the place of its text is taken as one
+            arguments = json.dumps(arguments)
+        if arguments:
+            call.arguments.append(arguments)
+        if call.name and (name or arguments):
+            place = next(place for place, known in enumerate(self._calls) if known is call)
+            events.append(CallChunk(index=place, name=call.name, arguments=arguments))
         extra = fragment.get(EXTRA)  # Google's thought signatures, to be sent back untouched
         if extra is not None:
             call.extra = {EXTRA: extra}

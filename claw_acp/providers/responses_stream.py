@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
@@ -106,10 +106,12 @@ class ResponsesStream:
             item = self._items[index] = _Item(kind=kind, start=self._length, calls=calls)
         return item
 
-    def _added(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
+    def _added(self, message: JsonObject, events: list[StreamEvent]) -> None:
         given = object_at(message, "item")
         item = self._item(message, text_at(given, "type"))
         item.call_id, item.name = text_at(given, "call_id"), text_at(given, "name")
+        if item.kind == "function_call" and item.name:
+            events.append(CallChunk(index=item.calls, name=item.name))
 
     def _text_delta(self, message: JsonObject, events: list[StreamEvent]) -> None:
         self._say(self._item(message, "message"), text_at(message, "delta"), events)
@@ -146,8 +148,11 @@ class ResponsesStream:
             item.text.append(text)
             events.append(ThoughtChunk(text=text))
 
-    def _arguments_delta(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
-        self._item(message, "function_call").text.append(text_at(message, "delta"))
+    def _arguments_delta(self, message: JsonObject, events: list[StreamEvent]) -> None:
+        item = self._item(message, "function_call")
+        item.text.append(text_at(message, "delta"))
+        if item.name:
+            events.append(CallChunk(index=item.calls, name=item.name, arguments=item.text[-1]))
 
     # ------------------------------------------------------------------ the end of an item
 

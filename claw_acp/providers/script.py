@@ -24,7 +24,8 @@ turn the request fails and says that the script is over, unless `loop` is true.
     text       a string, or a list of strings: one streamed chunk each
     thought    the same, as thinking
     call       {"name", "arguments", "id"?}: a tool call; several in a turn are parallel. `arguments` is an object, or
-               a string that is sent as it is (for malformed JSON)
+               a string that is sent as it is (for malformed JSON). With `"wait_for"` the arguments are streamed, and
+               before their last character the model waits as below
     wait_for   a path (relative ones: from the script's folder): wait until the file exists, at most 30 s
     error      {"kind", "message"?, "retryAfter"?, "status"?, "times"?}: fail here with the `ProviderError` subclass
                `kind`; with `times`, only the first so many requests that get here fail (counted by the provider)
@@ -59,6 +60,7 @@ class CallStep(_Part):
     name: str
     arguments: str | dict[str, object] = Field(default_factory=dict[str, object])
     id: str | None = None
+    wait_for: str | None = Field(default=None, alias="wait_for")
 
     @property
     def arguments_text(self) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 
 from claw_acp.contracts.provider import (
+    CallChunk,
     Capabilities,
     ChatRequest,
     ChatResponse,
@@ -97,6 +98,12 @@ class ScriptedProvider(Provider):
             for event in _spoken(step, answer=answer):
                 yield event
                 await anyio.lowlevel.checkpoint()
+            if step.call and step.call.wait_for:
+                index, text = len(answer.calls), step.call.arguments_text
+                yield CallChunk(index=index, name=step.call.name)
+                yield CallChunk(index=index, name=step.call.name, arguments=text[:-1])
+                await self._wait_for(self._script.folder / step.call.wait_for)
+                yield CallChunk(index=index, name=step.call.name, arguments=text[-1:])
             await self._act(step, cue=cue, answer=answer, messages=request.messages)
         yield Finished(response=answer.response())
 

@@ -7,7 +7,16 @@ from typing import Protocol, runtime_checkable
 
 import anyio
 
-from claw_acp.contracts.provider import BEGUN, ChatResponse, Finished, Remark, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import (
+    BEGUN,
+    CallChunk,
+    ChatResponse,
+    Finished,
+    Remark,
+    StreamEvent,
+    TextChunk,
+    ThoughtChunk,
+)
 from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, ProviderFailed, StreamInterrupted
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Usage
@@ -103,6 +112,10 @@ def _joined(events: Sequence[StreamEvent]) -> Sequence[StreamEvent]:
                 ThoughtChunk(text=text, signature=None, redacted=None, origin=""),
             ):
                 joined[-1] = ThoughtChunk(text=before + text)
+            case CallChunk(index=call, arguments=before), CallChunk(index=same, name=name, arguments=text) if (
+                call == same
+            ):
+                joined[-1] = CallChunk(index=call, name=name, arguments=before + text)
             case _:  # a signature or an origin belongs to the block that it closes
                 joined.append(event)
     return joined

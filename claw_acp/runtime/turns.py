@@ -6,6 +6,7 @@ from functools import partial
 
 from anyio import to_thread
 
+from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.loop import Outcome, Turn
@@ -161,20 +162,19 @@ class Turns:
         session, clock = opened.session, self._engine.clock
         toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
         toolbox = toolbox.without(partial(hidden_tools, opened, forms=desk.forms))
+        redactor = Redactor(choice.secrets)
         runner = ToolRunner(
-            session,
-            toolbox=toolbox,
-            gate=self._gate(opened, desk),
-            desk=desk,
-            clock=clock,
-            redactor=Redactor(choice.secrets),
+            session, toolbox=toolbox, gate=self._gate(opened, desk), desk=desk, clock=clock, redactor=redactor
         )
+        locate = desk.workspace.locate
+        drafts = CallDrafts(session, toolbox=toolbox, locate=locate, redactor=redactor, clock=clock)
         requester = ModelRequester(
             session,
             provider=provider,
             model=choice.asked,
             billing=self._till.billing(opened, model=choice.answering, desk=desk),
             options=partial(_options, opened, choice),
+            drafts=drafts,
             capabilities=partial(capabilities_of, provider, choice),
             notice=self._notice(session, choice),
             clock=clock,

@@ -16,7 +16,7 @@ from claw_acp.contracts.asking import (
     TextField,
     YesNoField,
 )
-from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import TextPart
@@ -99,6 +99,7 @@ class AskUser(TypedTool[AskUserParameters]):
     """Lets the model ask instead of guessing, without ending its turn."""
 
     name = "ask_user"
+    draft = CallDraft(kind="other", verb="Ask")
     description = (
         "Ask the user up to four questions in one form and wait for the answers. Use it when you cannot go on well "
         "without a decision or a fact that only the user has and that you cannot find out yourself; offer choices "

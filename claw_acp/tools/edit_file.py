@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import Invocation, ReadsPath, ToolContext
+from claw_acp.contracts.tool import CallDraft, Invocation, ReadsPath, ToolContext
 from claw_acp.core.errors import ToolError
 from claw_acp.tools.display import amount
 from claw_acp.tools.file_change import Change, FileChange
@@ -39,6 +39,7 @@ class EditFile(TypedTool[EditParameters]):
     """Replaces exact pieces of a text."""
 
     name = "edit_file"
+    draft = CallDraft(kind="edit", verb="Edit", subject="path", is_path=True)
     description = (
         "Change parts of a text file by exact replacement: old_text must be in the file once, character for "
         "character. Several edits are applied in order, all or none. If the file changed since you read it, nothing "

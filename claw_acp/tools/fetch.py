@@ -9,7 +9,7 @@ from typing import Final
 from anyio import to_thread
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, FetchesUrl, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, FetchesUrl, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.messages import TextPart
 from claw_acp.core.untrusted import untrusted
@@ -57,6 +57,7 @@ class Fetch(TypedTool[FetchParameters]):
     """
 
     name = "fetch"
+    draft = CallDraft(kind="fetch", verb="Fetch", subject="url")
     description = (
         "Fetch a page from the public web with GET and return it as text; HTML becomes Markdown. Only text, HTML, JSON "
         "and XML, at most 5 MiB. Redirects to another host are reported, not followed. What comes back was written by "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.events import Location
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.disk_work import WALK_LIMIT, on_disk
@@ -40,6 +40,7 @@ class Glob(TypedTool[GlobParameters]):
     """Finds files whose path fits a pattern."""
 
     name = "glob"
+    draft = CallDraft(kind="search", verb="Find", subject="pattern")
     description = (
         "Find files by a path pattern, the last changed first. Files that .gitignore leaves out, and .git, are "
         "skipped. Symbolic links to directories are not followed. At most 1,000 paths."

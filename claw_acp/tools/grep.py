@@ -12,7 +12,7 @@ from typing import Literal
 import anyio.to_thread
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.events import Location
 from claw_acp.core.messages import TextPart
@@ -56,6 +56,7 @@ class Grep(TypedTool[GrepParameters]):
     """Finds lines that match a regular expression."""
 
     name = "grep"
+    draft = CallDraft(kind="search", verb="Search for", subject="pattern")
     description = (
         "Search the saved text of files, line by line, with a regular expression. The answer is sorted by path: "
         "`12: text` is a match in line 12, `13- text` a line near one. Binary files, .git and what .gitignore leaves "

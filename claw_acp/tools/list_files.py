@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location
 from claw_acp.core.messages import TextPart
@@ -35,6 +35,7 @@ class ListFiles(TypedTool[ListParameters]):
     """Shows what is in a directory."""
 
     name = "list_files"
+    draft = CallDraft(kind="search", verb="List", subject="path", is_path=True)
     description = (
         "List a directory as a tree, directories first, files with their size. What .gitignore leaves out and .git are "
         "not shown, unless you name such a directory itself. Symbolic links are shown, not followed. At most 1,000 "

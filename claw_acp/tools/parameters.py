@@ -7,7 +7,7 @@ from typing import ClassVar, Generic, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import Invocation, ToolContext
+from claw_acp.contracts.tool import CallDraft, Invocation, ToolContext
 from claw_acp.core.errors import InvalidArguments
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.tools.argument_errors import explain
@@ -44,6 +44,7 @@ class TypedTool(ABC, Generic[P]):
     description: ClassVar[str]
     parameters: type[P]
     parallel: bool = False
+    draft: ClassVar[CallDraft | None] = None
 
     def __init__(self) -> None:
         self._spec: ToolSpec | None = None

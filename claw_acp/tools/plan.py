@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.events import PlanEntry, PlanPriority, PlanStatus
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.display import amount
@@ -29,6 +29,7 @@ class Plan(TypedTool[PlanParameters]):
     """Publishes what the agent means to do."""
 
     name = "plan"
+    draft = CallDraft(kind="think", verb="Update the plan")
     description = (
         "Show the person your plan for a task of several steps, and keep it up to date: send the whole list each time, "
         "with one step in_progress while you work and steps completed as soon as they are done."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location, PartContent
 from claw_acp.core.messages import ImagePart, TextPart
@@ -30,6 +30,7 @@ class ReadFile(TypedTool[ReadParameters]):
     """Shows a file to the model as the person sees it now, unsaved changes included."""
 
     name = "read_file"
+    draft = CallDraft(kind="read", verb="Read", subject="path", is_path=True)
     description = (
         "Read a text file, unsaved editor changes included, or look at a PNG, JPEG, GIF or WebP image of up to 5 MB. "
         "Each line comes as `   12→text`: the number and the arrow are not part of the file. "

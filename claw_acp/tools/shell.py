@@ -6,7 +6,7 @@ from typing import Final
 import anyio
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
@@ -57,6 +57,7 @@ class Shell(TypedTool[ShellParameters]):
     """Runs a command line in the workspace."""
 
     name = "shell"
+    draft = CallDraft(kind="execute", verb="Run", subject="command")
     description = (
         "Run a command line with bash in the session's directory and get its output (stdout and stderr as they came) "
         "and exit code. Each call is a new shell: `cd` and variables do not last. Nothing can be typed into it: stdin "

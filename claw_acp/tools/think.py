@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.events import PartContent
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.parameters import Parameters, TypedTool
@@ -18,6 +18,7 @@ class Think(TypedTool[ThinkParameters]):
     """Does nothing but show the thought: helps models without thinking of their own."""
 
     name = "think"
+    draft = CallDraft(kind="think", verb="Think")
     description = (
         "Think something through before going on: weigh what you found, check a plan against the request. "
         "It changes nothing and gets no new information; the person can read it."

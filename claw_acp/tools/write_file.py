@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import Invocation, ToolContext
+from claw_acp.contracts.tool import CallDraft, Invocation, ToolContext
 from claw_acp.core.errors import FileConflict
 from claw_acp.tools.display import amount
 from claw_acp.tools.file_change import Change, FileChange
@@ -25,6 +25,7 @@ class WriteFile(TypedTool[WriteParameters]):
     """Gives a file a whole new text."""
 
     name = "write_file"
+    draft = CallDraft(kind="edit", verb="Write", subject="path", is_path=True)
     description = (
         "Create a file with this content (directories are made), or replace the whole text of one. "
         "A file that exists must have been read with read_file in this session and be unchanged since. "

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from claw_acp.agent.billing import ANSWER, PICTURE, Billing, expected_usage
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits
+from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.provider import (
     ChatOptions,
@@ -26,6 +28,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import StreamInterrupted
 from claw_acp.core.events import UsageChanged
 from claw_acp.core.messages import ImagePart, Message, Usage
+from claw_acp.core.redaction import Redactor
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
@@ -84,7 +87,13 @@ async def asked(
         yield (
             session,
             ModelRequester(
-                session, provider=Speaker(*events), model="one", billing=billing, options=ChatOptions, clock=clock
+                session,
+                provider=Speaker(*events),
+                model="one",
+                billing=billing,
+                options=ChatOptions,
+                drafts=CallDrafts(session, toolbox=Toolbox(), locate=Path, redactor=Redactor(), clock=clock),
+                clock=clock,
             ),
             journal,
         )

@@ -9,7 +9,9 @@ import pytest
 
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits
+from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.asking import Choice, PermissionQuestion
 from claw_acp.contracts.provider import (
     BEGUN,
@@ -24,6 +26,7 @@ from claw_acp.contracts.provider import (
 )
 from claw_acp.core.errors import BudgetReached, ProviderUnavailable, ProviderUnreachable, StreamInterrupted
 from claw_acp.core.messages import Message, Usage
+from claw_acp.core.redaction import Redactor
 from claw_acp.providers.reliable import Reliable, Target
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
@@ -85,8 +88,9 @@ async def asked(
         )
         billing = Billing(session, model=model, price=price, ledger=journal.ledger, guard=guard)
         name = model.partition("/")[2]
+        drafts = CallDrafts(session, toolbox=Toolbox(), locate=Path, redactor=Redactor(), clock=clock)
         requester = ModelRequester(
-            session, provider=provider, model=name, billing=billing, options=ChatOptions, clock=clock
+            session, provider=provider, model=name, billing=billing, options=ChatOptions, drafts=drafts, clock=clock
         )
         yield requester, session, journal
 

@@ -33,6 +33,11 @@ def raw_call(name: str, arguments: str) -> Step:
     return {"call": {"name": name, "arguments": arguments}}
 
 
+def written_call(name: str, *, gate: str, **arguments: object) -> Step:
+    """A tool call whose arguments are streamed; before their last character the model waits as at `hold(gate)`."""
+    return {"call": {"name": name, "arguments": arguments, "wait_for": gate}}
+
+
 def hold(name: str) -> Step:
     """Wait here until the test lets go."""
     return {"wait_for": name}

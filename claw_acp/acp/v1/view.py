@@ -19,6 +19,7 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.value import replace
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.engine import OpenSession
 
@@ -47,9 +48,11 @@ class SessionViewV1(SessionView):
 
     def _rendered(self, event: Event, *, replay: bool) -> JsonObject | None:
         """The update for an event; one of a tool call has its status, or some clients take the call for completed."""
-        update = render(event, client=self.client, replay=replay)
         if not isinstance(event, ToolCallChanged):
-            return update
+            return render(event, client=self.client, replay=replay)
+        if not replay and event.name is not None and event.item in self._statuses:
+            event = replace(event, name=None)  # announced while the model was still writing it
+        update = render(event, client=self.client, replay=replay)
         status = event.status or self._statuses.get(event.item, "in_progress")
         if status in FINAL:
             self._statuses.pop(event.item, None)
