@@ -149,7 +149,7 @@ class _WordsReader:
                 self._operands.append(Operand(text=word, pattern=pattern))
             elif word == "--" and not pattern:
                 after_options = True
-            elif pattern or not self._option(word):
+            elif (pattern and not self._fixed_option(word)) or not self._option(word):
                 return None
         return self._result()
 
@@ -159,6 +159,12 @@ class _WordsReader:
         if self._table.digits and re.fullmatch(r"-\d+", word):
             return True
         return self._long(word) if word.startswith("--") else self._cluster(word)
+
+    def _fixed_option(self, word: str) -> bool:
+        """Whether an option stays the same whatever its wildcard matches: `--include=*.py`."""
+        name, _, value = word.partition("=")
+        option = self._table.options.get(name)
+        return bool(value) and not set(name) & set("*?") and option is not None and option.kind in {"text", "optional"}
 
     def _long(self, word: str) -> bool:
         name, given, value = word.partition("=")

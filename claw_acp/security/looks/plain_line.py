@@ -132,12 +132,10 @@ class _LineReader:
                 return
 
     def _ends(self, until: str) -> bool:
-        if self._here_documents:
-            raise refuse("a text does not begin")
         if self.position < len(self._text):
             return bool(until) and self._at_word(until)
-        if until:
-            raise refuse(f"{until} is missing")
+        if until or self._here_documents:
+            raise refuse("the end of something is missing")
         return True
 
     def _at_word(self, word: str) -> bool:
@@ -150,6 +148,7 @@ class _LineReader:
         """Read what stands behind a command; "" at the end."""
         self._blanks()
         if self.position >= len(self._text):
+            self._ends("")
             return ""
         if self._text[self.position] == ")" and until == ")":
             return ""
@@ -212,6 +211,8 @@ class _LineReader:
             self.position = duplicate.end()
             return
         if here_document := _HERE_DOCUMENT.match(self._text, self.position):
+            if self._depth:
+                raise refuse("a text inside a loop or `$(...)`")
             self.position = here_document.end()
             self._here_documents.append(here_document[1])
             draft.redirects.append(Redirect(operator="<<", target=None, writes=False))
@@ -232,8 +233,6 @@ class _LineReader:
 
     def _skip_here_documents(self) -> None:
         """Skip the texts that begin at this line."""
-        if self._depth:
-            raise refuse("a text inside a loop or `$(...)`")
         for name in self._here_documents:
             end = re.compile(rf"^{name}$", re.MULTILINE).search(self._text, self.position)
             if end is None:
