@@ -91,7 +91,7 @@ class HttpService:
         cassette: Cassette | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        self._provider = provider
+        self.provider = self._provider = provider
         self._base_url = base_url.rstrip("/")
         self._headers = {"user-agent": "claw-acp", "accept-encoding": "identity", **headers}
         self._secrets = (*secrets, *secrets_in(base_url), *secrets_in(route.proxy))
@@ -102,17 +102,19 @@ class HttpService:
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
 
-    async def stream(self, path: str, *, body: JsonObject, model: str = "") -> AsyncGenerator[bytes, None]:
+    async def stream(
+        self, path: str, *, body: JsonObject, model: str = "", documents: bool = False
+    ) -> AsyncGenerator[bytes, None]:
         """POST a JSON body; yields the reply's bytes as each read brings them. Close it with `contextlib.aclosing`.
 
-        Errors name `model`.
+        Errors name `model`. With `documents` a reply may also be one that calls itself JSON.
 
         Raises:
             ProviderError: The service could not be reached, refused, fell silent or broke off.
         """
         response = await self._open("POST", path, content=_encoded(body), model=model)
         try:
-            await self._refuse_unstreamed(response, model=model)
+            await self._refuse_unstreamed(response, model=model, documents=documents)
             # aiter_raw hands over what was read; aiter_bytes costs a decoder, needed only where we were not obeyed
             compressed = response.headers.get("content-encoding", "identity") != "identity"
             async with closing(response.aiter_bytes() if compressed else response.aiter_raw()) as chunks:
@@ -283,9 +285,11 @@ class HttpService:
         log.info("model request refused", extra={"provider": self._provider, "status": refusal.status})
         return refusal_error(refusal, provider=self._provider, model=model)
 
-    async def _refuse_unstreamed(self, response: httpx.Response, *, model: str) -> None:
-        """Turn away replies that call themselves a success and are no stream: web pages, errors as plain JSON."""
+    async def _refuse_unstreamed(self, response: httpx.Response, *, model: str, documents: bool) -> None:
+        """Turn away replies that call themselves a success and are no answer: web pages, errors as plain JSON."""
         kind = response.headers.get("content-type", "")
+        if "application/json" in kind and documents:
+            return  # whoever reads it finds the error in it, if there is one
         if "application/json" in kind:
             error = _error_in(await self._read(response, limit=ERROR_BODY_LIMIT))
             if error is not None:

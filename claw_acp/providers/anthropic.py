@@ -11,6 +11,7 @@ from claw_acp.providers.anthropic_stream import AnthropicStream
 from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.model_rows import model_in
 from claw_acp.providers.streaming import stream_answer
+from claw_acp.providers.whole_answers import message_events
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
@@ -36,6 +37,7 @@ class AnthropicProvider(HttpProvider):
             path="/v1/messages",
             body=self._body(messages_request(request, provider=self.name)),
             parser=AnthropicStream(provider=self.name, model=request.model, secrets=self._secrets),
+            unfold=message_events,
         )
 
     def capabilities(self, model: str) -> Capabilities:

@@ -66,6 +66,9 @@ class AnthropicStream:
         """The events `data` completes. Kinds of event not known here are read over, as the API asks of its clients."""
         events: list[StreamEvent] = []
         for _, text in self._decoder.feed(data):
+            if text.strip() == "[DONE]":  # the API has none, some of its imitators do
+                self.done = True
+                break
             message = parsed(text, provider=self._provider)
             handle = self._handlers.get(text_at(message, "type"))
             if handle is not None:
@@ -76,7 +79,7 @@ class AnthropicStream:
 
     def response(self) -> ChatResponse:
         """The whole answer."""
-        if not self.done:
+        if not self.done and self._stop is None:
             raise interrupted(self._provider, model=self._model)
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         text = "".join("".join(block.text) for block in blocks if block.kind == "text")

@@ -18,6 +18,7 @@ from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.openai_request import chat_completion
 from claw_acp.providers.openai_stream import OpenAIStream
 from claw_acp.providers.streaming import stream_answer
+from claw_acp.providers.whole_answers import chat_chunks
 
 API_VERSION = "2024-10-21"
 """The newest version of the older API that is not a preview."""
@@ -66,6 +67,7 @@ class AzureProvider(HttpProvider):
             body=self._body(chat_completion(request, quirks=self._setup.quirks, provider=self.name)),
             parser=OpenAIStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),
             model=request.model,
+            unfold=chat_chunks,
         )
 
     async def models(self) -> Sequence[ModelInfo]:

@@ -12,6 +12,7 @@ from claw_acp.providers.gemini_request import generate_content
 from claw_acp.providers.gemini_stream import GeminiStream
 from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.streaming import stream_answer
+from claw_acp.providers.whole_answers import content_pieces
 from claw_acp.providers.wire import items_at, number_at, text_at
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
@@ -42,6 +43,7 @@ class GeminiProvider(HttpProvider):
             body=self._body(generate_content(request, provider=self.name)),
             parser=GeminiStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),
             model=request.model,
+            unfold=content_pieces,
         )
 
     async def models(self) -> Sequence[ModelInfo]:

@@ -65,6 +65,9 @@ class GeminiStream:
         """The events `data` completes."""
         events: list[StreamEvent] = []
         for _, text in self._decoder.feed(data):
+            if text.strip() == "[DONE]":  # the API has none, some of its imitators do
+                self._finish = self._finish or "STOP"
+                break
             self._piece(parsed(text, provider=self._provider), events)
         return events
 

@@ -38,13 +38,16 @@ class OllamaStream:
         """The events `data` completes."""
         return self._events(self._lines.feed(data))
 
+    def ended(self) -> Sequence[StreamEvent]:
+        """The events of a last line without an end."""
+        try:
+            return self._events([] if self.done else self._lines.rest())
+        except MalformedReply as error:  # the body ended inside it
+            raise interrupted(self._provider, model=self._model) from error
+
     def response(self) -> ChatResponse:
         """The whole answer."""
-        if not self.done:
-            try:
-                self._events(self._lines.rest())
-            except MalformedReply as error:  # the body ended inside a line
-                raise interrupted(self._provider, model=self._model) from error
+        self.ended()
         if not self.done:
             raise interrupted(self._provider)
         text, thinking = "".join(self._text), "".join(self._thinking)

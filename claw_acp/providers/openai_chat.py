@@ -14,6 +14,7 @@ from claw_acp.providers.model_rows import answers, model_in
 from claw_acp.providers.openai_request import chat_completion
 from claw_acp.providers.openai_stream import OpenAIStream
 from claw_acp.providers.streaming import stream_answer
+from claw_acp.providers.whole_answers import chat_chunks
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 CHAT = "/chat/completions"
@@ -51,6 +52,7 @@ class OpenAIChatProvider(HttpProvider):
             body=self._body(chat_completion(request, quirks=self._setup.quirks, provider=self.name)),
             parser=OpenAIStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),
             model=request.model,
+            unfold=chat_chunks,
         )
 
     async def models(self) -> Sequence[ModelInfo]:

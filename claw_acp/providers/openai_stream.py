@@ -64,7 +64,9 @@ class OpenAIStream:
         """The events `data` completes."""
         events: list[StreamEvent] = []
         for _, text in self._decoder.feed(data):
-            if text == "[DONE]":
+            if text.strip() == "[DONE]":
+                if self._finish is None:  # small servers say only that it is over
+                    self._finished("", events)
                 self.done = True
                 break
             self._chunk(parsed(text, provider=self._provider), events)

@@ -13,6 +13,7 @@ from claw_acp.providers.http_provider import HttpProvider
 from claw_acp.providers.responses_request import responses_request
 from claw_acp.providers.responses_stream import ResponsesStream
 from claw_acp.providers.streaming import stream_answer
+from claw_acp.providers.whole_answers import response_events
 from claw_acp.providers.wire import text_at
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -64,6 +65,7 @@ class ResponsesProvider(HttpProvider):
             path=self._path,
             body=self._body(responses_request(request, provider=self.name, summaries=self._summaries)),
             parser=ResponsesStream(provider=self.name, model=request.model, secrets=self._secrets),
+            unfold=response_events,
         )
 
     async def models(self) -> Sequence[ModelInfo]:

@@ -66,8 +66,9 @@ class ResponsesStream:
         """The events `data` completes. Kinds of event not known here are read over."""
         events: list[StreamEvent] = []
         for _, text in self._decoder.feed(data):
-            if text == "[DONE]":  # the API has none, some of its imitators do
-                continue
+            if text.strip() == "[DONE]":  # the API has none, some of its imitators do
+                self._close(events)
+                break
             message = parsed(text, provider=self._provider)
             handle = self._handlers.get(text_at(message, "type"))
             if handle is not None:
@@ -211,6 +212,9 @@ class ResponsesStream:
         self.usage = _usage(response)
         for index, given in enumerate(_objects(response, "output")):
             self._finish(self._item({"output_index": index}, text_at(given, "type")), given, events)
+        self._close(events)
+
+    def _close(self, events: list[StreamEvent]) -> None:
         for index in sorted(self._items):
             self._finish(self._items[index], {}, events)
         self.done = True

@@ -23,6 +23,7 @@ from claw_acp.core.messages import Usage
 from claw_acp.core.printable import full_sentence
 from claw_acp.net.closing import closing
 from claw_acp.net.http import HttpService
+from claw_acp.providers.whole_answers import AnswerBody, Unfold
 from claw_acp.providers.wire import text_at
 from claw_acp.registry.foreign_code import described
 
@@ -57,6 +58,15 @@ class AnswerParser(Protocol):
 
 
 @runtime_checkable
+class Ending(Protocol):
+    """A parser that learns something from the end of the body itself."""
+
+    def ended(self) -> Sequence[StreamEvent]:
+        """The events that the end of the body completes."""
+        ...
+
+
+@runtime_checkable
 class Counting(Protocol):
     """A parser that knows what the answer has cost so far, also where it fails."""
 
@@ -67,19 +77,36 @@ class Counting(Protocol):
 
 
 async def stream_answer(
-    service: HttpService, *, path: str, body: JsonObject, parser: AnswerParser, model: str = ""
+    service: HttpService,
+    *,
+    path: str,
+    body: JsonObject,
+    parser: AnswerParser,
+    model: str = "",
+    unfold: Unfold | None = None,
 ) -> AsyncGenerator[StreamEvent, None]:
-    """Send a request and yield what comes as it comes, then `Finished`. `model` is needed where the body has none.
+    """Send a request and yield what comes as it comes, then `Finished`.
+
+    Args:
+        service: Where to.
+        path: Below its base URL.
+        body: What is asked.
+        parser: Reads the answer.
+        model: Who is asked, where the body does not say so.
+        unfold: The stream that one JSON document stands for; None: a stream is the only answer.
 
     Raises:
         ProviderError: See `HttpService.stream` and the parser. It names the model, and the usage if that is known.
     """
     model = model or text_at(body, "model")
+    reader = parser if unfold is None else AnswerBody(parser.feed, unfold=unfold, provider=service.provider)
     begun = False
     try:
-        async with aclosing(service.stream(path, body=body, model=model)) as chunks:
+        async with aclosing(
+            service.stream(path, body=body, model=model, documents=isinstance(reader, Ending))
+        ) as chunks:
             async for chunk in chunks:
-                events = _joined(parser.feed(chunk))
+                events = _joined(reader.feed(chunk))
                 if not begun:
                     begun = True
                     BEGUN.get()()
@@ -88,6 +115,9 @@ async def stream_answer(
                 if parser.done:
                     await _drain(chunks)
                     break
+        if isinstance(reader, Ending):
+            for event in reader.ended():
+                yield event
         response = parser.response()
     except ProviderError as error:
         error.concerns(model, usage=parser.usage if isinstance(parser, Counting) else None)

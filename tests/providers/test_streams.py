@@ -133,11 +133,9 @@ def test_nothing_to_say_is_no_error_when_the_model_was_stopped(family: Family, s
 
 
 @FAMILIES
-@pytest.mark.parametrize("missing", [1, 2, 3])
+@pytest.mark.parametrize("missing", [2, 3, 4])  # the last event says nothing about how the answer ended
 def test_a_stream_that_ends_before_the_answer_is_interrupted(family: Family, missing: int) -> None:
     events = RENDER[family](Say(text=("x",), usage=None if family == "openai" else Tokens()))
-    if family == "openai":
-        missing += 1  # the last event is [DONE], which says nothing about how the answer ended
     with pytest.raises(StreamInterrupted, match=r"acme \(m\) ended the stream in the middle of its answer"):
         parse(family, events[:-missing])
 
