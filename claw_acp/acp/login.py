@@ -128,7 +128,7 @@ class _PageDesk:
             return self._again(error.message, may_skip_trial=True)
         except ClawError as error:
             return self._again(error.message)
-        models = f" It offers {quantity(len(trial.models), 'model')}." if trial is not None and trial.models else ""
+        models = f" It offers {quantity(len(trial.listed), 'model')}." if trial is not None and trial.listed else ""
         return Page(html=done_page(f"The key for {self._chosen} is kept.{models}"), last=True)
 
     def _again(self, problem: str = "", *, may_skip_trial: bool = False) -> Page:

@@ -16,10 +16,14 @@ def settings_found_here() -> Settings:
     """The settings for work in the current directory, with what is found on this machine. Asks nobody elsewhere."""
     settings = settings_here()
     finds = Finds(servers=anyio.run(find_servers, settings)) if settings.local_servers else NOTHING_FOUND
-    settings = replace(settings, finds=finds)
+    return with_kept(replace(settings, finds=finds))
+
+
+def with_kept(settings: Settings) -> Settings:
+    """The settings with the lists of models, and what is published of them, that are kept here."""
     catalog = Catalog(locations_here().cache_dir / "models")
     kept = {(card.name, card.base_url): catalog.read(card.name, card.base_url) for card in usable(settings)}
     lists = {place: listing.models for place, listing in kept.items() if listing is not None}
     kept_reference = KeptReference(locations_here().cache_dir / "reference")
     reference = kept_reference if kept_reference.built and settings.model_reference != "off" else None
-    return replace(settings, finds=replace(finds, lists=lists, reference=reference))
+    return replace(settings, finds=replace(settings.finds, lists=lists, reference=reference))

@@ -1,6 +1,7 @@
 """`claw-acp login`: give the key of a model provider; it is tried with the provider and kept for every start."""
 
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -11,17 +12,21 @@ import anyio
 from pydantic import ValidationError
 
 from claw_acp.cli import login_questions as questions
+from claw_acp.cli.found_here import with_kept
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
 from claw_acp.config.credentials import BY_LOGIN
 from claw_acp.config.model import PROVIDER_NAME
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.address import bare_address
+from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError, ProviderAuthFailed, ProviderError
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
 from claw_acp.providers.cards import Card, provider_cards
+from claw_acp.providers.catalog import Catalog
 from claw_acp.providers.keys import find_key
 from claw_acp.providers.known import KEY_KINDS
 from claw_acp.providers.overview import provider_states
@@ -113,6 +118,8 @@ def _log_in(given: Given, *, by_hand: bool) -> int:
     section = _section(card, given, trial, by_hand=by_hand)
     store = CredentialStore(locations_here(), os.environ)
     kept_in = store.keep(card.name, key, section=section, prefer=given.store)
+    if trial is not None and trial.listed:
+        _keep_list(card, trial.listed)
     _report(card.name, kept_in, store, has_key=key is not None)
     return 0
 
@@ -199,7 +206,8 @@ def _tried(card: Card, key: Secret | None) -> Trial:
     what = "It works" if trial.proven else "The service answers" + ("" if key is None else ", to anybody")
     if trial.models:
         shown = ", ".join(trial.models[:MODELS_SHOWN])
-        more = f" and {len(trial.models) - MODELS_SHOWN} more" if len(trial.models) > MODELS_SHOWN else ""
+        count = len(trial.listed or trial.models)
+        more = f" and {count - MODELS_SHOWN} more" if count > MODELS_SHOWN else ""
         what += f". Models: {shown}{more}"
     print(f"{what}.")
     return trial
@@ -208,6 +216,13 @@ def _tried(card: Card, key: Secret | None) -> Trial:
 def _wants_untried(error: ProviderError) -> bool:
     print(error.message)
     return questions.agrees("The key could not be tried. Keep it anyway?")
+
+
+def _keep_list(card: Card, listed: Sequence[ModelInfo]) -> None:
+    """Have the next session choose among what the service has now; it can be asked again, so failing is no matter."""
+    with contextlib.suppress(OSError):
+        catalog = Catalog(locations_here().cache_dir / "models")
+        catalog.write(card.name, card.base_url, models=listed, now=SYSTEM_CLOCK.now())
 
 
 # ------------------------------------------------------------------ what is said at the end
@@ -219,7 +234,7 @@ def _report(provider: str, kept_in: Store, store: CredentialStore, *, has_key: b
         print(f"Kept in the system keyring ({place})." if place else f"Kept in {store.path}, which only you can read.")
     else:
         print(f"Noted in {store.path}.")
-    settings = settings_here()
+    settings = with_kept(settings_here())
     card = provider_cards(settings)[provider]
     try:
         found = find_key(card, settings=settings, named=True)

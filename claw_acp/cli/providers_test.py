@@ -24,12 +24,14 @@ from claw_acp.core.errors import (
     ProviderTimeout,
     ProviderUnreachable,
 )
-from claw_acp.core.value import as_dict
+from claw_acp.core.value import as_dict, replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.probe import Answered, ask, asked_for_tool, listed_models, made
 from claw_acp.providers.resolve import resolve_ready
+from claw_acp.providers.succession import Successions, says_gone
 from claw_acp.providers.tool_modes import ToolModes
 
 _COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -74,8 +76,11 @@ async def _checks(card: Card, settings: Settings, *, model: str | None) -> Async
         choice = await resolve_ready(settings, model=f"{card.name}/{model}")
         yield Check(level="ok", subject="key", detail=choice.key_source or "none, and none is needed")
         modes = ToolModes()
-        async with made(choice.setup, tool_modes=modes) as provider:
-            yield _answer(await ask(provider, choice.model), choice)
+        async with made(choice.setup, tool_modes=modes, about=settings.finds.about) as provider:
+            answered, choice, replaced = await _answered(provider, choice, settings)
+            if replaced is not None:
+                yield replaced
+            yield _answer(answered, choice)
             yield await _tools(provider, choice, modes)
             able = provider.capabilities(choice.model)
             seen = "yes" if able.images else "no, as far as is known of this model"
@@ -84,6 +89,25 @@ async def _checks(card: Card, settings: Settings, *, model: str | None) -> Async
             yield Check(level="ok", subject="window", detail=window)
     except ClawError as error:
         yield Check(level="fail", subject=_stage(error, card), detail=error.message, advice=_advice(error, card))
+
+
+async def _answered(
+    provider: Provider, choice: ModelChoice, settings: Settings
+) -> tuple[Answered, ModelChoice, Check | None]:
+    """The answer and who gave it: as for a prompt, the successor of a model that is gone."""
+    try:
+        return await ask(provider, choice.model), choice, None
+    except ModelNotFound as error:
+        listed = for_chat(await provider.models())
+        finds = replace(settings.finds, lists={**settings.finds.lists, (provider.name, choice.setup.base_url): listed})
+        successions = Successions(about=finds.about)
+        successor = successions.successor(choice, listed, gone=says_gone(error))
+        if not successor:
+            raise
+        detail = successions.reason(choice, successor)
+        now = replace(choice, model=successor)
+        check = Check(level="warn", subject="model", detail=detail, advice=f'set model = "{now.answering}"')
+        return await ask(provider, successor), now, check
 
 
 async def _first_model(card: Card, settings: Settings) -> str:

@@ -11,7 +11,7 @@ from claw_acp.config.server_places import VARIABLE, local_address
 from claw_acp.config.settings import DEFAULT, Origin, Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.families import KnownService, Role
 from claw_acp.providers.kinds import is_known, nearest
@@ -192,6 +192,12 @@ class Cards(Mapping[str, Card]):
 def provider_cards(settings: Settings) -> Mapping[str, Card]:
     """By name, in the order in which a model is chosen when none was named; `offline` is the last resort."""
     return Cards(settings)
+
+
+def with_list(card: Card, listed: Sequence[ModelInfo]) -> Card:
+    """The card, knowing what its service has just listed."""
+    lists = {**card.finds.lists, (card.name, card.base_url): tuple(listed)}
+    return replace(card, finds=replace(card.finds, lists=lists))
 
 
 def _card(name: str, *, settings: Settings) -> Card:

@@ -28,6 +28,7 @@ from claw_acp.providers.cards import Card
 from claw_acp.providers.keys import require_key
 from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.setups import setup_of
+from claw_acp.providers.succession import About
 from claw_acp.providers.tool_modes import ToolModes
 
 PROBE_TIMEOUT = 60.0  # seconds for one question; local servers load their model first
@@ -127,13 +128,15 @@ async def listed_models(card: Card, *, settings: Settings) -> Sequence[ModelInfo
 
 
 @asynccontextmanager
-async def made(setup: ProviderSetup, *, tool_modes: ToolModes | None = None) -> AsyncGenerator[Provider]:
+async def made(
+    setup: ProviderSetup, *, tool_modes: ToolModes | None = None, about: About | None = None
+) -> AsyncGenerator[Provider]:
     """A provider that asks once, closed at the end.
 
     Raises:
         ConfigError: It cannot be made.
     """
-    provider = plain(setup, tool_modes=tool_modes)
+    provider = plain(setup, tool_modes=tool_modes, about=about)
     try:
         yield provider
     finally:

@@ -40,6 +40,11 @@ _GONE: Final = re.compile(
 log = logging.getLogger(__name__)
 
 
+def says_gone(error: ModelNotFound) -> bool:
+    """Whether a refusal says that there was such a model."""
+    return bool(_GONE.search(error.message))
+
+
 class Successions:
     """Which models are gone, and who answers for them; one for all sessions of a process.
 
@@ -172,7 +177,7 @@ class Succeeding(Provider):
         setup = self._choice.setup
         if listed and self._memory.told is not None:
             await self._memory.told(setup.name, setup.base_url, listed)
-        successor = self._memory.successor(self._choice, listed, gone=bool(_GONE.search(gone.message)))
+        successor = self._memory.successor(self._choice, listed, gone=says_gone(gone))
         if not successor:
             raise gone
         return successor

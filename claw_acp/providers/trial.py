@@ -7,7 +7,7 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
-from claw_acp.contracts.provider import ChatOptions, ChatRequest, Provider
+from claw_acp.contracts.provider import ChatOptions, ChatRequest, ModelInfo, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import (
     AuthRequired,
@@ -20,8 +20,9 @@ from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.providers.assembly import factory_of
-from claw_acp.providers.cards import Card
+from claw_acp.providers.cards import Card, with_list
 from claw_acp.providers.keys import foreign_vendor
+from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.setups import quirks_of, route_of
 
 TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
@@ -34,12 +35,14 @@ class Trial(Value):
     """What a service said to a key.
 
     Attributes:
-        models: The models that it lists; empty when it does not say.
+        models: The models to choose from; empty when nobody says.
         proven: Whether the answer depended on the key; some services answer everybody.
+        listed: What it lists itself of models to talk to.
     """
 
     models: tuple[str, ...]
     proven: bool
+    listed: tuple[ModelInfo, ...] = ()
 
 
 async def try_key(card: Card, key: Secret | None) -> Trial:
@@ -66,7 +69,7 @@ async def try_key(card: Card, key: Secret | None) -> Trial:
 async def _tried(card: Card, key: Secret | None) -> Trial:
     async with _provider(card, key) as provider:
         try:
-            listed = await provider.models()
+            listed = for_chat(await provider.models())
         except (ProviderUnreachable, ProviderTimeout):
             raise
         except ProviderError as error:
@@ -75,10 +78,11 @@ async def _tried(card: Card, key: Secret | None) -> Trial:
             if not await _answers(provider, card.models):
                 raise
             return Trial(models=card.models, proven=key is not None)
-        models = tuple(model.id for model in listed)
-        if key is None or card.at_home or await _refuses_others(card):
-            return Trial(models=models, proven=key is not None)
-        return Trial(models=models, proven=await _answers(provider, card.models or models))
+        models = with_list(card, listed).models if listed else ()
+        proven = key is not None
+        if proven and not card.at_home and not await _refuses_others(card):
+            proven = await _answers(provider, models or card.models)
+        return Trial(models=models, proven=proven, listed=listed)
 
 
 async def _refuses_others(card: Card) -> bool:

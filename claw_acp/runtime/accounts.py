@@ -132,6 +132,8 @@ class Accounts:
             raise InvalidRequest(f'there is no provider "{provider}" that takes a key')
         trial = await try_key(card, key) if tried else None
         store = await self.keep(provider, key)
+        if trial is not None and trial.listed:
+            await self._engine.discovery.listed(card.name, card.base_url, trial.listed)
         log.info("logged in", extra={"provider": provider, "kept_in": store})
         return trial
 
