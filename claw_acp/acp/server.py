@@ -20,6 +20,7 @@ from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.event_loop import SERVER
 from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.security.own_process import make_unreadable
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
 from claw_acp.workspace.process_groups import kill_all_groups
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 def serve(opening: Opening) -> int:
     """Serve one editor. Returns the exit code."""
+    make_unreadable()
     locations = find_locations(os.environ)
     settings = load_settings(locations=locations, environ=os.environ, cwd=None)
     trace = None if settings.trace is None else FrameTrace(settings.trace)

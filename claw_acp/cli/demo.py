@@ -21,6 +21,7 @@ from claw_acp.cli.permission_keys import PermissionDesk, can_ask
 from claw_acp.client.agent import Agent
 from claw_acp.client.handlers import Handlers, LocalFiles, OnPermission, OnUpdate
 from claw_acp.client.spawn import spawn_agent
+from claw_acp.core.child_environment import without_keys
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ClawError
 from claw_acp.rpc.errors import RpcError
@@ -186,4 +187,4 @@ class _Demo:
 def _project_environment() -> Mapping[str, str]:
     """For programs in the project: `python3` is the Python that runs this, and leaves no compiled files behind."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    return {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**without_keys(os.environ), "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -20,6 +20,7 @@ from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.serve import Terms, serve
 from claw_acp.gateway.token_file import KEPT_AS, Token, kept_token, read_token
 from claw_acp.runtime.event_loop import SERVER
+from claw_acp.security.own_process import make_unreadable
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
 from claw_acp.workspace.process_groups import kill_all_groups
@@ -41,6 +42,7 @@ There is no encryption: for other machines put a proxy with TLS in front, or use
 def main(argv: Sequence[str]) -> int:
     """Serve until told to stop."""
     options = _parser().parse_args(argv)
+    make_unreadable()
     address = Address.parse(options.listen)
     token = _token(options.token_file, without=options.no_token, address=address)
     limits = Limits(connections=options.connections, idle=options.idle)

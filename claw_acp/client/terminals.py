@@ -11,6 +11,7 @@ import anyio
 from anyio.abc import Process, TaskGroup
 
 from claw_acp.client.groups import end_group, signal_group
+from claw_acp.core.child_environment import without_keys
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.schema.terminal import (
     CreateTerminalRequest,
@@ -58,7 +59,7 @@ class Terminals:
 
     def __init__(self, tasks: TaskGroup, *, environment: Mapping[str, str] | None = None) -> None:
         self._tasks = tasks
-        self._environment = os.environ if environment is None else environment
+        self._environment = without_keys(os.environ if environment is None else environment)
         self._terminals: dict[str, _Terminal] = {}
         self._shown: dict[str, str] = {}
         self._numbers = itertools.count(1)

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 
+from claw_acp.core.child_environment import without_keys
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.printable import printable
 from claw_acp.core.redaction import redact
@@ -36,7 +37,7 @@ class KeyCommand:
             words = shlex.split(self._line)
             self._child = subprocess.Popen(
                 words,
-                env=dict(environ),
+                env=without_keys(environ),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -7,6 +7,7 @@ from typing import Literal
 
 from claw_acp.config.anchor import anchored
 from claw_acp.config.plain_file import read_plain_file
+from claw_acp.core.child_environment import withhold
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
@@ -33,7 +34,7 @@ class KeyReference(Value):
 
     @classmethod
     def parse(cls, text: str) -> "KeyReference":
-        """The reference `text` stands for.
+        """The reference `text` stands for. From then on programs do not get a variable that it names.
 
         Raises:
             ValueError: It is empty, or names a source that does not exist. The message holds no part of a key.
@@ -45,6 +46,7 @@ class KeyReference(Value):
             name = text.removeprefix("env:").strip()
             if not re.fullmatch(_VARIABLE, name):
                 raise ValueError("env: needs the name of an environment variable, as in env:OPENAI_API_KEY")
+            withhold(name)
             return cls(kind="env", target=name)
         if text.startswith("file:"):
             path = text.removeprefix("file:").strip()

@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials
 
 import json
 import logging
+import os
 import shlex
 import subprocess
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from claw_acp.core.child_environment import without_keys
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ProviderAuthFailed, ProviderError
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -149,7 +151,11 @@ class CredentialChain:
         try:
             with anyio.fail_after(PROCESS_TIMEOUT):
                 ended = await anyio.run_process(
-                    shlex.split(command), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+                    shlex.split(command),
+                    stdin=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    check=False,
+                    env=without_keys(os.environ),
                 )
         except TimeoutError as error:
             raise self._failed(f"{what} did not end within {PROCESS_TIMEOUT:g} s.") from error

@@ -1,5 +1,6 @@
 """Running a search engine: rows as they come, until enough, too long, or cancelled; then it is killed."""
 
+import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from subprocess import DEVNULL
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
+from claw_acp.core.child_environment import without_keys
 from claw_acp.core.errors import ToolError
 from claw_acp.core.value import Value
 
@@ -51,7 +53,9 @@ async def run_search(
 @asynccontextmanager
 async def _started(argv: Sequence[str], *, cwd: Path) -> AsyncGenerator[Process]:
     try:
-        process = await anyio.open_process(argv, cwd=cwd, stdin=DEVNULL, start_new_session=True)
+        process = await anyio.open_process(
+            argv, cwd=cwd, stdin=DEVNULL, env=without_keys(os.environ), start_new_session=True
+        )
     except OSError as error:
         raise ToolError(f"The search could not be started ({argv[0]}): {error.strerror}.") from error
     try:

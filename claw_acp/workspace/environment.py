@@ -1,16 +1,10 @@
 """The environment that commands run in: the user's own, without our keys, and made for a machine to read."""
 
-import re
 import shutil
 from collections.abc import Mapping
 from typing import Final
 
-_VENDOR_CREDENTIAL = re.compile(
-    r"(?:^|_)API_?KEYS?(?:_|\d|$)|^(?:ANTHROPIC_AUTH_TOKEN|CLAUDE_CODE_OAUTH_TOKEN|OPENAI_ACCESS_TOKEN)$|^CLAW_ACP_",
-    re.IGNORECASE,
-)
-"""Names of what model vendors take for payment, and our own settings. Other credentials (of git, clouds, registries)
-belong to the user's work and stay."""
+from claw_acp.core.child_environment import without_keys
 
 _PLAIN: Final = {"PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0"}
 """Nothing waits for a key press, nothing draws."""
@@ -25,7 +19,7 @@ _ADDED: Final = "CLAW_ACP_ADDED"
 
 
 def command_environment(base: Mapping[str, str], *, extra: Mapping[str, str]) -> dict[str, str]:
-    """What a command sees of `base`; variables in `extra` are given as they are."""
+    """What a command sees of `base` (see `without_keys`); variables in `extra` are given as they are."""
     dropped = _DROPPED | {base.get(_ADDED)}
-    kept = {name: value for name, value in base.items() if name not in dropped and not _VENDOR_CREDENTIAL.search(name)}
+    kept = {name: value for name, value in without_keys(base).items() if name not in dropped}
     return {**kept, **_PLAIN, **extra}

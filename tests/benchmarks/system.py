@@ -60,8 +60,14 @@ def resident(pid: int) -> int:
 
 
 def proportional(pid: int) -> int:
-    """Bytes of memory in use, what is shared divided among those who share it."""
-    return _kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
+    """Bytes of memory in use, what is shared divided among those who share it.
+
+    Only the superuser may look that closely at an agent that lets nobody read it; others are told `resident`.
+    """
+    try:
+        return _kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
+    except PermissionError:
+        return resident(pid)
 
 
 def _kilobytes(file: Path, name: str) -> int:

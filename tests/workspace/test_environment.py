@@ -9,7 +9,7 @@ from claw_acp.workspace.output_tail import OutputTail
 
 def test_model_keys_and_our_own_settings_are_not_handed_on() -> None:
     ours = ["OPENAI_API_KEY", "API_KEY", "GEMINI_API_KEY_2", "MISTRAL_APIKEY", "openai_api_key", "AZURE_API_KEYS"]
-    ours += ["ANTHROPIC_AUTH_TOKEN", "CLAW_ACP_HOME", "CI"]
+    ours += ["ANTHROPIC_AUTH_TOKEN", "CLAW_ACP_HOME", "CI", "AWS_BEARER_TOKEN_BEDROCK"]
     theirs = {"HOME": "/h", "PATH": "/b", "GITHUB_TOKEN": "t", "AWS_SECRET_ACCESS_KEY": "s", "CAPI_KEYBOARD": "de"}
     seen = command_environment({**dict.fromkeys(ours, "x"), **theirs}, extra={})
     assert {name: value for name, value in seen.items() if name in theirs} == theirs

@@ -12,6 +12,7 @@ import anyio
 
 from claw_acp.acp.v1.client_errors import words
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput
+from claw_acp.core.child_environment import is_key
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
@@ -162,7 +163,8 @@ def unquoted_argv(line: str) -> tuple[str, ...] | None:
 
 
 def _create_params(session_id: str, command: Command, argv: Sequence[str]) -> JsonObject:
-    environment = command_environment({}, extra=command.env)
+    hidden = {name: "" for name in os.environ if is_key(name)}  # the client has them as well: it started us
+    environment = command_environment({}, extra={**hidden, **command.env})
     return {
         "sessionId": session_id,
         "command": argv[0],

@@ -9,6 +9,7 @@ import anyio
 from anyio.abc import Process
 
 from claw_acp.contracts.provider_setup import Program
+from claw_acp.core.child_environment import without_keys
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.workspace import process_groups
 from claw_acp.workspace.output_tail import OutputTail
@@ -234,7 +235,7 @@ class Child:
 
 
 async def start_child(program: Program, *, failures: Failures) -> Child:
-    """Start a plugin in a process group of its own, with our environment and what its settings add; no shell.
+    """Start a plugin in a process group of its own, with the environment that `plugin_environment` makes; no shell.
 
     Raises:
         PluginNotStarted: The system refuses.
@@ -257,8 +258,8 @@ async def start_child(program: Program, *, failures: Failures) -> Child:
 
 
 def plugin_environment(program: Program) -> dict[str, str]:
-    """What a plugin sees: our environment, and what its settings add."""
-    return {**os.environ, **{name: value.reveal() for name, value in program.env}}
+    """What a plugin sees: our environment without our keys, and what its settings add."""
+    return {**without_keys(os.environ), **{name: value.reveal() for name, value in program.env}}
 
 
 async def _spawn(program: Program, *, stdin: int, stdout: int, stderr: int, failures: Failures) -> Process:

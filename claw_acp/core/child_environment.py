@@ -1,0 +1,55 @@
+"""The environment of programs that we start, without the keys that we are paid with."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+_VENDORS: Final = (
+    r"(?i)(?:^|_)API_?KEYS?(?:_|\d|$)|^CLAW_ACP_|^(?:ANTHROPIC_AUTH_TOKEN|CLAUDE_CODE_OAUTH_TOKEN|OPENAI_ACCESS_TOKEN"
+    r"|AWS_BEARER_TOKEN_BEDROCK|CLOUDFLARE_API_TOKEN|DEEPINFRA_TOKEN|FRIENDLI_TOKEN|GITHUB_MODELS_TOKEN|HF_TOKEN"
+    r"|LITELLM_MASTER_KEY|LM_API_TOKEN|NSCALE_SERVICE_TOKEN|OVH_AI_ENDPOINTS_ACCESS_TOKEN|SCW_SECRET_KEY"
+    r"|REPLICATE_API_TOKEN|HUGGING_?FACE(?:HUB)?(?:_HUB)?(?:_API)?_TOKEN)$"
+)
+_NEEDED: Final = frozenset({"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ", "PWD"})
+_SHORTEST_KEY: Final = 8  # characters; shorter values are words that several variables may share
+
+_named: set[str] = set()
+
+
+def withhold(variable: str) -> None:
+    """Keep a variable from all programs from now on, because the configuration takes a secret from it.
+
+    For good, also when the configuration changes: what was a key once is one still.
+    """
+    _named.add(variable)
+
+
+def is_withheld(variable: str) -> bool:
+    """Whether programs do not get this variable."""
+    return variable not in _NEEDED and (variable in _named or _vendors().search(variable) is not None)
+
+
+def is_key(variable: str) -> bool:
+    """Whether a variable is withheld because it holds a key, rather than a setting of ours."""
+    return is_withheld(variable) and not variable.startswith("CLAW_ACP_")
+
+
+def without_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """What programs may have of `environ`: everything but our own settings, and keys of ours under whatever name.
+
+    Keys of ours are the variables that model vendors document, those that a reference `env:NAME` of the configuration
+    names, and other variables with the same value. Every program that we start gets no more than this: commands,
+    search programs, MCP servers (which get less), key commands, provider programs. Who is to have a key nevertheless
+    is given it by name, in `env` of its section. Credentials for git, clouds and registries belong to the person's work
+    and stay, those of AWS included, whatever Bedrock uses. An agent that `claw-acp` itself starts (`chat`, `verify`) is
+    no such program: it needs the keys.
+    """
+    kept = {name: value for name, value in environ.items() if not is_withheld(name)}
+    keys = {value for name, value in environ.items() if name not in kept and not name.startswith("CLAW_ACP_")}
+    return {name: value for name, value in kept.items() if len(value) < _SHORTEST_KEY or value not in keys}
+
+
+@cache
+def _vendors() -> re.Pattern[str]:
+    return re.compile(_VENDORS)
