@@ -103,9 +103,8 @@ def _named(wanted: str, *, settings: Settings) -> ModelChoice:
     cards = provider_cards(settings)
     card, model = named_model(wanted, cards=cards)
     choice = _choice(card, model=model, key=require_key(card, settings=settings), settings=settings)
-    return replace(
-        choice, configured=settings.origin("model").text() if wanted == settings.model and "/" in wanted else ""
-    )
+    configured = wanted == settings.model and "/" in wanted
+    return replace(choice, configured=settings.origin("model").text() if configured else "")
 
 
 def _route(name: str, *, settings: Settings) -> ModelChoice:

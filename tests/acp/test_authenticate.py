@@ -254,7 +254,7 @@ async def test_without_any_model_a_key_makes_one_and_declining_leaves_the_offlin
         Person(editor, KEY, provider="openai")
         assert await editor.request("authenticate", LOGIN) == {}
         options = (await editor.new_session())["configOptions"]
-        assert next(option["currentValue"] for option in options if option["id"] == "model") == "openai/gpt-5.1"
+        assert next(option["currentValue"] for option in options if option["id"] == "model") == "openai/test-model"
 
 
 async def test_a_keyring_keeps_what_is_entered_on_the_page(vendor_spawn: Spawn, tmp_path: Path, home: Path) -> None:

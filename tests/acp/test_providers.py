@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from claw_acp.providers import families
 from tests.support.editor import Editor
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json
 from tests.support.file_keyring import NO_KEYRING
 from tests.support.model_server import ModelServer
+
+GPT = families.OPENAI.roles[0].last_resort
 
 OPENAI = {"apiType": "openai", "baseUrl": "https://api.openai.com/v1"}
 ANTHROPIC = {"apiType": "anthropic", "baseUrl": "https://api.anthropic.com"}
@@ -120,9 +123,9 @@ async def test_sessions_that_are_open_see_at_once_which_models_there_are(spawn: 
         await editor.initialize()
         await editor.new_session()
         await editor.request("providers/set", to(server))
-        choice = {"sessionId": editor.session, "configId": "model", "value": "openai/gpt-5.1"}
+        choice = {"sessionId": editor.session, "configId": "model", "value": f"openai/{GPT}"}
         options = (await editor.request("session/set_config_option", choice))["configOptions"]
-        assert "openai/gpt-5.1" in _models(options)
+        assert f"openai/{GPT}" in _models(options)
         server.will_say("hello")
         assert (await editor.prompt("hi")).text == "hello"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from claw_acp.providers.families import OPENAI
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
 from tests.support.model_replies import Raw, failure
 from tests.support.model_server import WRONG_KEY, ModelServer, refusing_address, running_model_server
@@ -71,12 +72,12 @@ def test_a_person_chooses_a_provider_and_enters_its_key(environ: dict[str, str],
         terminal.type(f"{KEY}\n")
         terminal.wait_for("It works. Models: test-model, other-model.")
         terminal.wait_for(f"Kept in {tmp_path}/claw/credentials.toml, which only you can read.")
-        terminal.wait_for("New sessions use openai/gpt-5.1.")
+        terminal.wait_for("New sessions use openai/test-model.")
         assert terminal.ended() == 0
     assert KEY not in terminal.printed
     assert kept(tmp_path) == {"openai": {"key": KEY}}
     listed = json.loads(run("providers", "list", "--json", environ=environ).stdout)
-    assert listed["chosen"] == "openai/gpt-5.1"
+    assert listed["chosen"] == "openai/test-model"
     assert [row["key_source"] for row in listed["providers"] if row["name"] == "openai"] == [
         f"login ({tmp_path}/claw/credentials.toml:3)"
     ]
@@ -231,7 +232,7 @@ def test_a_service_that_lists_nothing_is_asked_for_a_word(
     finally:
         server.always_lists(Raw())
         server._listing = None  # pyright: ignore[reportPrivateUsage]
-    assert "It works. Models: gpt-5.1" in done.stdout
+    assert f"It works. Models: {OPENAI.roles[0].last_resort}" in done.stdout
     assert server.requests[-1].method == "POST"
 
 

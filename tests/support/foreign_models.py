@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, cast
 
+from claw_acp.providers.families import ANTHROPIC, OPENAI
 from tests.support.foreign_desk import Desk
 from tests.support.model_replies import ReceivedRequest
 from tests.support.model_server import ModelServer
@@ -15,7 +16,10 @@ from tests.support.model_server import ModelServer
 Family = Literal["openai", "anthropic"]
 FAMILIES: Sequence[Family] = ("openai", "anthropic")
 KEYS: Mapping[Family, str] = {"openai": "sk-test-0123456789abcdef", "anthropic": "sk-ant-test-0123456789abcdef"}
-DEFAULT_MODELS: Mapping[Family, str] = {"openai": "openai/gpt-5.1", "anthropic": "anthropic/claude-sonnet-4-5"}
+DEFAULT_MODELS: Mapping[Family, str] = {
+    "openai": f"openai/{OPENAI.roles[0].last_resort}",
+    "anthropic": f"anthropic/{ANTHROPIC.roles[0].last_resort}",
+}
 
 Message = dict[str, Any]
 
