@@ -3,21 +3,24 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Final
 
-from claw_acp.security.command_paths import Places
+from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, judge_touched
 from claw_acp.security.forbidden import harmless_device, holds_forbidden
+from claw_acp.security.looks.file_search import Fed
 from claw_acp.security.looks.looking import Look
-from claw_acp.security.looks.repository import repository_doubt, tracked_names
+from claw_acp.security.looks.repository import repository_doubt, tracked_files
 from claw_acp.security.shell_command import SimpleCommand
 
 MOST_NAMES: Final = 20_000
 """Files and directories that are looked at before names are handed to a program."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*")
+_PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*)+")
 _UNKNOWN = "which files it reads is known only when it runs"
 
 
@@ -36,7 +39,7 @@ def assess_looks(command: SimpleCommand, looks: Sequence[Look], *, places: Place
         inside = places.inside_of(look.directory)
         found, known = _named(look, inside)
         paths += found
-        changes = writes and (look.repository or look.opens or look.chosen_by or _has_patterns(look))
+        changes = writes and (look.repository or look.fed or look.chosen_by or _has_patterns(look))
         unknown = changes or not known or not inside.bases
         doubts += [_UNKNOWN] if unknown else list(_doubts(look, found, places=inside))
     return judge_touched(command, named=paths, places=places, doubt=doubts[0] if doubts else None)
@@ -63,21 +66,19 @@ def _doubts(look: Look, named: Sequence[Path], *, places: Places) -> Iterator[st
     """Why this look might do more here than it would elsewhere."""
     context = places.context
     directories = [path for path in named if path.is_dir()] or list(places.bases)
-    if (look.words.whole or look.opens) and any(
+    if (look.words.whole or look.fed) and any(
         holds_forbidden(directory, home=context.home, protected=context.protected) for directory in directories
     ):
         yield "a search through these directories would read places that hold credentials"
-    if look.files and any(path.is_dir() for path in named) and not look.opens:
+    if look.files and any(path.is_dir() for path in named) and look.fed is None:
         yield _UNKNOWN
-    if look.opens and not all(_plain_below(directory, places=places) for directory in directories):
+    if look.fed and not _known_names(look.fed, directories, places=places):
         yield "it is handed names of files, and one of those may be a link, or be taken for several words"
     if look.program and _inside_project(look.program, places=places):
         yield "it runs a program that lies in the project"
     for base in places.bases:
         if look.repository and (doubt := repository_doubt(base)):
             yield f"looks at a repository that may run programs: {doubt}"
-        if look.tracked and not _plain_index(base):
-            yield "the names that git would print cannot be checked"
         if any((above / name).exists() for name in look.chosen_by for above in (base, *base.parents)):
             yield "a file of the project chooses which program really runs"
 
@@ -94,29 +95,51 @@ def _inside_project(program: str, *, places: Places) -> bool:
     return False
 
 
-def _plain_index(base: Path) -> bool:
-    tracked = tracked_names(base)
-    return tracked is not None and all(
-        part and part != ".." and _PLAIN_NAME.fullmatch(part) for name in tracked for part in name.split("/")
-    )
-
-
-def _plain_below(directory: Path, *, places: Places) -> bool:
-    """Whether all names below a directory are plain words, and no link there leads out of the project."""
+def _known_names(fed: Fed, directories: Sequence[Path], *, places: Places) -> bool:
+    """Whether all names that a program is handed are plain words, and lead to files of the project."""
     context = places.context
+    if fed.tracked:
+        files = [tracked_files(base) for base in places.bases]
+        folders = {path.parent for found in files for path in found or ()}
+        return all(context.inside(folder.resolve()) for folder in folders) and all(
+            found is not None and all(_plain_path(path, base) and _leads_inside(path, context) for path in found)
+            for found, base in zip(files, places.bases, strict=True)
+        )
+    return all(_known_below(directory, fed, context=context) for directory in directories)
+
+
+def _plain_path(path: Path, base: Path) -> bool:
+    """Whether git prints a name that stays one word in its directory, or none at all because the file is elsewhere."""
+    name = str(path)
+    below = name.startswith(f"{base}/") and ".." not in path.parts
+    return _PLAIN_PATH.fullmatch(name, len(str(base))) is not None if below else ".." not in path.parts
+
+
+def _leads_inside(path: Path, context: PolicyContext) -> bool:
+    return not path.is_symlink() or context.inside(Path(os.path.realpath(path)))
+
+
+def _known_below(directory: Path, fed: Fed, *, context: PolicyContext) -> bool:
     waiting, seen = [directory], 0
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
                     seen += 1
-                    if seen > MOST_NAMES or not _PLAIN_NAME.fullmatch(entry.name):
+                    folder = entry.is_dir(follow_symlinks=False)
+                    if folder and not fed.dotted and entry.name.startswith("."):
+                        continue
+                    counts = folder or all(fnmatchcase(entry.name, glob) for glob in fed.globs)
+                    if seen > MOST_NAMES or (counts and not _known_entry(entry, fed, context=context)):
                         return False
-                    if entry.is_symlink():
-                        if not context.inside(Path(os.path.realpath(entry.path))):
-                            return False
-                    elif entry.is_dir(follow_symlinks=False):
+                    if folder:
                         waiting.append(Path(entry.path))
         except OSError:
             return False
     return True
+
+
+def _known_entry(entry: os.DirEntry[str], fed: Fed, *, context: PolicyContext) -> bool:
+    if fed.split and not _PLAIN_NAME.fullmatch(entry.name):
+        return False
+    return fed.regular or not entry.is_symlink() or _leads_inside(Path(entry.path), context)

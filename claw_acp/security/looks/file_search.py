@@ -1,6 +1,8 @@
 """`find` and `xargs`: what they look for, and what they hand to another program."""
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from claw_acp.core.value import Value
 from claw_acp.security.looks.options import Operand
@@ -15,11 +17,31 @@ _WITH_TEXT = names(
     -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -regextype -used"""
 )
 _WITH_PATH = names("-newer -anewer -cnewer -samefile")
+_ALTERNATIVES = names("-o -or ! -not ( ) ,")
+_SIMPLE_GLOB = re.compile(r"[\w.*?-]+", re.ASCII)
 _XARGS_FLAGS = names("-0 -r -t -0r -r0 --null --no-run-if-empty --verbose")
 _XARGS_VALUED = names("-n -P -L -d --max-args --max-procs --max-lines --delimiter")
 
 NAME = "."
 """Stands for the names that a program is fed: they all lie below the directory where the line runs."""
+
+
+class Fed(Value):
+    """Names that a program is handed by another one.
+
+    Attributes:
+        split: Whether blanks and quotes in a name make several words of it.
+        regular: Whether none of them is a link.
+        globs: What each of them matches, by its last part.
+        dotted: Whether they may lie below directories whose names begin with a dot.
+        tracked: Whether they are those in git's index and no others.
+    """
+
+    split: bool = True
+    regular: bool = False
+    globs: tuple[str, ...] = ()
+    dotted: bool = True
+    tracked: bool = False
 
 
 class Search(Value):
@@ -30,12 +52,14 @@ class Search(Value):
         files: Other files it looks at.
         commands: What it runs for what it finds, with the places it begins at in place of `{}`.
         prints_names: Whether its output is the names and nothing else.
+        found: What is known about the names.
     """
 
     starts: tuple[Operand, ...]
     files: tuple[Operand, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()
     prints_names: bool = True
+    found: Fed = Fed()
 
 
 def read_find(words: Sequence[str | None], *, patterns: frozenset[int]) -> Search | None:
@@ -80,8 +104,20 @@ def _expression(words: Sequence[str], index: int, *, starts: tuple[Operand, ...]
         else:
             return None
     return Search(
-        starts=starts, files=tuple(files), commands=tuple(commands), prints_names=prints_names and not commands
+        starts=starts,
+        files=tuple(files),
+        commands=tuple(commands),
+        prints_names=prints_names and not commands,
+        found=_found(words),
     )
+
+
+def _found(words: Sequence[str]) -> Fed:
+    if set(words) & _ALTERNATIVES:
+        return Fed()  # what stands in such an expression need not hold for all
+    pairs = list(pairwise(words))
+    globs = tuple(text for option, text in pairs if option == "-name" and _SIMPLE_GLOB.fullmatch(text))
+    return Fed(regular=("-type", "f") in pairs, globs=globs)
 
 
 def _with_name(words: Sequence[str], name: str, *, times: int) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from claw_acp.core.value import Value, replace
-from claw_acp.security.looks.file_search import LINE_FILTERS, NAME, NAME_LISTERS, read_find, read_xargs
+from claw_acp.security.looks.file_search import LINE_FILTERS, NAME, NAME_LISTERS, Fed, read_find, read_xargs
 from claw_acp.security.looks.git_words import read_git
 from claw_acp.security.looks.options import Operand, OptionTable, Words, option_table, read_words
-from claw_acp.security.looks.plain_line import PlainCommand, PlainLine, read_line
+from claw_acp.security.looks.plain_line import PlainLine, read_line
 from claw_acp.security.looks.programs import ANY_WORDS, CHOSEN_BY_A_FILE, PROGRAMS, VERSIONS
 from claw_acp.security.looks.scripts import awk_words, jq_words, sed_words
 from claw_acp.security.shell_command import SimpleCommand, names
@@ -32,6 +32,7 @@ _DATE = option_table("-uR -I? -d: --utc --universal --date= --iso-8601? --rfc-33
 _PROCESSES = names("aux ax -e -f -ef -A -eo -o -p")
 _FILE_TESTS = names("-e -f -d -r -w -x -s -L -h -b -c -p -S")
 _TEXT_TESTS = names("-z -n")
+_LS_FILES = names("-c -d -m -o -z -x --cached --deleted --modified --others --exclude-standard --exclude")
 _COMPARISONS = names("= == != -eq -ne -lt -le -gt -ge")
 
 
@@ -42,9 +43,8 @@ class Look(Value):
         words: What it names.
         program: The name it is run by; empty for what the shell does itself.
         directory: Where it runs, if not where the line does.
-        opens: Whether it is fed names from below its paths, so that links there are followed.
+        fed: The names from below its paths that it opens besides, links among them.
         repository: Whether the configuration of a git repository says what it runs.
-        tracked: Whether the names it is fed come from git's index.
         chosen_by: Files, here or above, that would choose another program.
         files: Whether none of its paths may be a directory.
     """
@@ -52,9 +52,8 @@ class Look(Value):
     words: Words
     program: str = ""
     directory: str = ""
-    opens: bool = False
+    fed: Fed | None = None
     repository: bool = False
-    tracked: bool = False
     chosen_by: tuple[str, ...] = ()
     files: bool = False
 
@@ -87,18 +86,11 @@ def _looks(command: SimpleCommand, *, splits: frozenset[int] = frozenset()) -> t
     if not is_system_program(command) or not all(map(harmless_assignment, command.env_prefix)):
         return None
     program, name = command.program, command.argv[0] or ""
-    words, patterns = command.argv[1:], frozenset(index - 1 for index in command.patterns)
+    words, patterns = command.argv[1:], _after_name(command)
     if program in VERSIONS and len(words) == 1 and words[0] in VERSIONS[program] and not patterns:
         return (Look(words=Words(paths=()), program=name, chosen_by=CHOSEN_BY_A_FILE.get(program, ())),)
-    if program in _WRAPPERS or program == "env":
-        return _wrapped(command)
-    if program in {"bash", "sh"}:
-        return _shell(command)
-    if program == "find":
-        return _found(words, patterns, name=name)
-    if program == "git":
-        look = read_git(words, patterns=patterns)
-        return look and (Look(words=look.words, program=name, directory=look.directory, repository=True),)
+    if program in _OPENING:
+        return _OPENING[program](command)
     if program in ANY_WORDS:
         read = None if splits else Words(paths=tuple(Operand(text=words[i] or "", pattern=True) for i in patterns))
     elif program in _SPECIAL:
@@ -107,11 +99,26 @@ def _looks(command: SimpleCommand, *, splits: frozenset[int] = frozenset()) -> t
         read = read_words(words, patterns=patterns, table=option_table(PROGRAMS[program]))
     else:
         return None
+    if read is None or (program == "strings" and any(path.text.startswith("@") for path in read.paths)):
+        return None  # `@x` would be a file of options
     files = program in PROGRAMS and option_table(PROGRAMS[program]).files
-    return read and (Look(words=read, program="" if program in _BUILTINS else name, files=files),)
+    fed = Fed(split=False) if program == "diff" and read.whole else None  # it opens the links that it finds
+    return (Look(words=read, program="" if program in _BUILTINS else name, files=files and fed is None, fed=fed),)
 
 
 # -------------------------------------------------------------- programs that run other programs
+
+
+def _git(command: SimpleCommand) -> tuple[Look, ...] | None:
+    look = read_git(command.argv[1:], patterns=_after_name(command))
+    if look is None:
+        return None
+    return (Look(words=look.words, program=command.argv[0] or "", directory=look.directory, repository=True),)
+
+
+def _after_name(command: SimpleCommand) -> frozenset[int]:
+    """Positions of patterns among the words behind the program's name."""
+    return frozenset(index - 1 for index in command.patterns)
 
 
 def _wrapped(command: SimpleCommand) -> tuple[Look, ...] | None:
@@ -172,16 +179,16 @@ def _first_operand(argv: Sequence[str | None], table: OptionTable) -> int | None
     return index
 
 
-def _found(words: Sequence[str | None], patterns: frozenset[int], *, name: str) -> tuple[Look, ...] | None:
-    search = read_find(words, patterns=patterns)
+def _found(command: SimpleCommand) -> tuple[Look, ...] | None:
+    search = read_find(command.argv[1:], patterns=_after_name(command))
     if search is None:
         return None
-    looks = [Look(words=Words(paths=(*search.starts, *search.files)), program=name)]
+    looks = [Look(words=Words(paths=(*search.starts, *search.files)), program=command.argv[0] or "")]
     for words_of_one in search.commands:
         inner = _looks(SimpleCommand(argv=words_of_one))
         if inner is None or _names_are_texts(inner, [start.text for start in search.starts]):
             return None
-        looks += [replace(look, opens=True) for look in inner]
+        looks += [replace(look, fed=replace(search.found, split=False)) for look in inner]
     return tuple(looks)
 
 
@@ -196,40 +203,45 @@ def _fed(line: PlainLine, index: int) -> tuple[Look, ...] | None:
     if inner is None or _names_are_texts(inner, [NAME]):
         return None
     own = Look(words=Words(paths=()), program=plain.command.argv[0] or "")
-    tracked = source.command.program == "git"
-    fed = [replace(look, opens=True, tracked=tracked) for look in inner]
-    places = _starts(source.command)
-    return (own, *(replace(look, words=_with_places(look.words, places)) for look in fed))
+    command, fed = source
+    places = _starts(command)
+    return (own, *(replace(look, fed=fed, words=_with_places(look.words, places)) for look in inner))
 
 
-def _source(line: PlainLine, index: int) -> PlainCommand | None:
-    """The command whose names reach `xargs` through programs that leave lines as they are; None when there is none."""
+def _source(line: PlainLine, index: int) -> tuple[SimpleCommand, Fed] | None:
+    """The command whose names reach `xargs` through programs that leave lines as they are, and what these names are."""
     for place in range(index, 0, -1):
         before = line.commands[place - 1]
         fed_otherwise = any(not redirect.writes for redirect in before.command.redirects)
         if line.commands[place].joint != "|" or before.nested or fed_otherwise:
             return None
-        if _lists_names(before.command):
-            return before
+        listed = _listed_names(before.command)
+        if listed is not None:
+            return before.command, listed
         if not _filters(before.command):
             return None
     return None
 
 
-def _lists_names(command: SimpleCommand) -> bool:
-    words, patterns = command.argv[1:], frozenset(index - 1 for index in command.patterns)
+def _listed_names(command: SimpleCommand) -> Fed | None:
+    """What is known about the names that a command prints; None where it prints anything else."""
+    words, patterns = command.argv[1:], _after_name(command)
     if command.program == "find":
         search = read_find(words, patterns=patterns)
-        return search is not None and search.prints_names
+        return search.found if search is not None and search.prints_names else None
     if command.program == "git":
         look = read_git(words, patterns=patterns)
-        lists = names("-c -d -m -o -z --cached --deleted --modified --others --exclude-standard --exclude -x")
-        return look is not None and look.subcommand == "ls-files" and not look.directory and look.words.options <= lists
+        lists = look is not None and look.subcommand == "ls-files" and not look.directory
+        if look is None or not lists or not look.words.options <= _LS_FILES:
+            return None
+        return Fed(tracked=not look.words.options & names("-o --others"))
     if command.program not in NAME_LISTERS:
-        return False
+        return None
     read = read_words(words, patterns=patterns, table=option_table(PROGRAMS[command.program]))
     wanted = NAME_LISTERS[command.program]
-    return read is not None and (not wanted or bool(read.options & wanted))
+    if read is None or (wanted and not read.options & wanted):
+        return None
+    return Fed(dotted=command.program == "grep" or bool(read.options & names("-. -u -H --hidden --unrestricted")))
 
 
 def _filters(command: SimpleCommand) -> bool:
@@ -247,7 +259,8 @@ def _starts(command: SimpleCommand) -> tuple[Operand, ...]:
 
 
 def _with_places(words: Words, places: tuple[Operand, ...]) -> Words:
-    return replace(words, paths=(*words.paths, *places))
+    """`words` with the places where the names begin instead of what stands for the names."""
+    return replace(words, paths=(*(path for path in words.paths if path.text != NAME), *places))
 
 
 def _names_are_texts(looks: Sequence[Look], given: Sequence[str]) -> bool:
@@ -313,4 +326,10 @@ _SPECIAL: Mapping[str, _Reader] = {
     "gawk": lambda words, patterns: awk_words(words, patterns=patterns),
     "mawk": lambda words, patterns: awk_words(words, patterns=patterns),
     "jq": lambda words, patterns: jq_words(words, patterns=patterns),
+}
+_OPENING: Mapping[str, Callable[[SimpleCommand], tuple[Look, ...] | None]] = {
+    **dict.fromkeys((*_WRAPPERS, "env"), _wrapped),
+    **dict.fromkeys(("bash", "sh"), _shell),
+    "find": _found,
+    "git": _git,
 }

@@ -61,6 +61,7 @@ PROGRAMS: Mapping[str, str] = {
     "nl": "-p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w:",
     "od": "-abcdfilosxv -A: -t: -N: -j: -w? --address-radix= --format= --read-bytes= --skip-bytes= --width?",
     "hexdump": "-bcCdovx -n: -s: -e:",
+    "strings": "-a -n: -t: -e: --all --bytes= --radix= --encoding= : path files",
     "realpath": (
         "-emsqzLP --canonicalize-existing --canonicalize-missing --no-symlinks --strip --relative-to@ "
         "--relative-base@ --quiet --zero"
@@ -105,7 +106,7 @@ PROGRAMS: Mapping[str, str] = {
     "pwd": "-LP --logical --physical : none",
     "which": "-a --all : text",
     "type": "-aptPf : text",
-    "hostname": "-fsidIA --fqdn --short --ip-address --all-ip-addresses --domain : none",
+    "hostname": "-s --short : none",
     "file": (
         "-bihkLNnr0 -F: --brief --mime --mime-type --mime-encoding --dereference --keep-going --no-pad --separator="
     ),
@@ -131,7 +132,7 @@ PROGRAMS: Mapping[str, str] = {
         "-uqwbBiyctadEZps -U: -C: -W: --unified? --context? --brief --color? --side-by-side --ignore-all-space "
         "--ignore-space-change --ignore-blank-lines --ignore-case --ignore-trailing-space --report-identical-files "
         "--suppress-common-lines --text --width= --label= --minimal --strip-trailing-cr --show-c-function --normal "
-        "-L: : path files"
+        "-L: -r! -N --recursive! --new-file : path files"
     ),
     "column": "-tnxJe -s: -o: -c: -N: --table --separator= --output-separator= --json --table-columns=",
     "free": "-bkmghtwl --human --mega --giga --total --wide --bytes --kibi --mebi --gibi : none",

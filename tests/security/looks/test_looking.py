@@ -100,9 +100,10 @@ def test_names_are_handed_to_programs_only_where_none_of_them_can_be_something_e
     lines = ["find . -name '*.py' | xargs cat", "find src -exec cat {} +"]
     more = ["find . -print0 | xargs -0 grep -l x", "rg -l x src | sort -u | head -5 | xargs wc -l"]
     assert {decide(line, root) for line in lines + more} == {"allow"}
-    (root / "src" / "link").symlink_to("/etc/hostname")
+    (root / "src" / "link.py").symlink_to("/etc/hostname")
     assert [decide(line, root) for line in lines] == ["ask", "ask"]
-    (root / "src" / "link").unlink()
+    assert decide("find src -type f -exec cat {} +", root) == "allow"
+    (root / "src" / "link.py").unlink()
     (root / "src" / "two words").mkdir()
     assert decide(lines[0], root) == "ask"
 

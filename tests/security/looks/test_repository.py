@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.security.looks.environment import look_environment
-from claw_acp.security.looks.repository import repository_doubt, tracked_names
+from claw_acp.security.looks.repository import repository_doubt, tracked_files
 
 ENVIRONMENT = {
     **os.environ,
@@ -115,7 +115,7 @@ def test_an_ordinary_configuration_is_none(project: Path) -> None:
     }.items():
         configured(name, value)(project)
     assert repository_doubt(project) is None
-    assert tracked_names(project) == ("a.txt",)
+    assert tracked_files(project) == (project / "a.txt",)
 
 
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "core.hooksPath"])
