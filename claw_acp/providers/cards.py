@@ -16,7 +16,7 @@ from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.families import KnownService, Role
 from claw_acp.providers.kinds import is_known, nearest
 from claw_acp.providers.known import KEY_KINDS, OFFLINE, SERVICES, service_called
-from claw_acp.providers.lineage import newest
+from claw_acp.providers.lineage import lineage, newest
 from claw_acp.providers.program_file import missing_program
 
 OFFERED = 40
@@ -109,6 +109,15 @@ class Card(Value):
             if model:
                 filled.setdefault(model, role)
         return filled
+
+    def named(self, model: str) -> str:
+        """The model that a name means: the newest of a family, where it is that of a role (`claude-haiku`)."""
+        roles = self.service.roles if self.service else ()
+        role = next((role for role in roles if model in role.families), None)
+        known = self.listed or self._published
+        if role is None or any(info.id == model for info in known):
+            return model
+        return newest(known, [lineage(model).family]) or role.last_resort
 
     @property
     def _published(self) -> Sequence[ModelInfo]:

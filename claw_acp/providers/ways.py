@@ -38,7 +38,7 @@ def named_model(wanted: str, *, cards: Mapping[str, Card]) -> tuple[Card, str]:
         if not card.models:
             raise ConfigError(f'"{wanted}" names no model; write {provider_name}/NAME, or list models in config.toml')
         model_name = card.models[0]
-    return card, model_name
+    return card, card.named(model_name)
 
 
 def ways_of(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Way]:

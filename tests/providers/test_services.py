@@ -13,6 +13,7 @@ from claw_acp.contracts.provider_setup import NO_QUIRKS
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.cards import OFFERED, provider_cards
+from claw_acp.providers.families import ANTHROPIC
 from claw_acp.providers.known import SERVICES, quirks_at, service_called, stranger_at, vendor_of_key
 from claw_acp.providers.overview import provider_states
 from claw_acp.providers.resolve import resolve
@@ -213,3 +214,20 @@ def test_models_that_the_user_lists_are_all_there_are(tmp_path: Path) -> None:
     place = ("openai", "https://api.openai.com/v1")
     listed = replace(settings, finds=replace(settings.finds, lists={place: (ModelInfo(id="theirs"),)}))
     assert provider_cards(listed)["openai"].models == ("mine",)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "listed", "meant"),
+    [
+        ("claude-haiku", "claude-haiku-7 claude-haiku-7-1 claude-opus-9", "claude-haiku-7-1"),
+        ("claude-haiku", "", ANTHROPIC.roles[2].last_resort),
+        ("claude-haiku-4-5", "claude-haiku-7", "claude-haiku-4-5"),
+        ("claude-haiku", "claude-haiku claude-haiku-7", "claude-haiku"),
+        ("claude-other", "claude-other-2", "claude-other"),
+    ],
+)
+def test_the_name_of_a_family_means_its_newest_model(wanted: str, listed: str, meant: str, tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, ANTHROPIC_API_KEY="sk-ant-1")
+    lists = {("anthropic", "https://api.anthropic.com"): tuple(ModelInfo(id=name) for name in listed.split())}
+    known = replace(settings, finds=replace(settings.finds, lists=lists))
+    assert resolve(known, model=f"anthropic/{wanted}").name == f"anthropic/{meant}"
