@@ -246,6 +246,12 @@ class ToolsUnsupported(RequestRejected):
     code = -31113
 
 
+class ToolUseRefused(ToolsUnsupported):
+    """This once the service could not do with the tools: it cannot read its model's call, or takes no such choice."""
+
+    code = -31117
+
+
 class ServiceMisconfigured(RequestRejected):
     """No request of ours can reach the service as it is configured: a wrong address, proxy or certificate file."""
 

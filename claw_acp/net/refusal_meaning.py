@@ -19,6 +19,7 @@ from claw_acp.core.errors import (
     RequestRejected,
     ServiceMisconfigured,
     ToolsUnsupported,
+    ToolUseRefused,
 )
 
 
@@ -77,6 +78,11 @@ _NO_TOOLS = Meaning(
     "cannot give this model tools",
     "Choose another model, or set quirks.tools = false for this provider so that they are explained in words.",
 )
+_NO_USE = Meaning(
+    ToolUseRefused,
+    "could not do with the tools in this request",
+    "Send the prompt again, or set quirks.tools = false for this provider so that they are explained in words.",
+)
 _BAD_CALL = Meaning(
     ProviderUnavailable,
     "could not use the tool call that its model wrote",
@@ -110,7 +116,12 @@ _TOOLS = _words(
     r"requires (?:--enable-auto-tool-choice|--tool-call-parser)",  # vLLM
     r"tools param requires --jinja",  # llama.cpp
 )
-_CALL = _words(r"tool.?call validation failed", r"tool_use_failed", r"failed to call a function")
+_USE = _words(
+    r"\btool[_ ]?choice\b",  # many: a model that takes no choice is told in words which tool to use
+    r"tool.?call validation failed",  # Groq, for calls that its own reader cannot match
+    r"was not in request",
+)
+_CALL = _words(r"tool_use_failed", r"failed to call a function")
 _CONTEXT = _words(
     r"context.?length",
     r"context.?window",
@@ -173,6 +184,7 @@ _FILTER = _words(r"\bcontent_filter\b", r"ResponsibleAIPolicyViolation")
 _BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
     (frozenset({400, 404}), _RESPONSES, _OTHER_API),
     (frozenset({400, 404, 422, 500, 501}), _TOOLS, _NO_TOOLS),  # llama.cpp says 500
+    (frozenset({400, 404, 422}), _USE, _NO_USE),
     (frozenset({400, 422}), _CALL, _BAD_CALL),
     (frozenset({400}), _FILTER, _FILTERED),
     (frozenset({400}), _KEY, _AUTH),

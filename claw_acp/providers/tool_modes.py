@@ -28,7 +28,7 @@ from claw_acp.contracts.provider import (
     TextChunk,
 )
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.core.errors import ToolsUnsupported
+from claw_acp.core.errors import ToolsUnsupported, ToolUseRefused
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import replace
@@ -102,7 +102,7 @@ class ToolGuide(Provider):
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece. A refusal of tools is answered by the same request in words, and said once."""
-        refused = ""
+        refused, lasting = "", True
         if not needs_words(request) or await self._takes_tools(request.model):
             try:
                 async with closing(self._inner.stream(request)) as events:
@@ -111,16 +111,15 @@ class ToolGuide(Provider):
             except ToolsUnsupported as error:
                 if not needs_words(request):
                     raise
-                refused = error.message
+                refused, lasting = error.message, not isinstance(error, ToolUseRefused)
             else:
                 return
         if refused:
-            log.info(
-                "tools in words from now on", extra={"provider": self.name, "model": request.model, "reason": refused}
-            )
-            await self._memory.remember(self.name, request.model)
-            words = f"{self.name} refuses to give {request.model} tools; they are explained to it in words from now on."
-            yield Retrying(reason=words, delay=0.0)
+            log.info("tools in words", extra={"provider": self.name, "model": request.model, "reason": refused})
+            if lasting:
+                await self._memory.remember(self.name, request.model)
+            words = f"{self.name} refuses to give {request.model} tools; they are explained to it in words"
+            yield Retrying(reason=f"{words} from now on." if lasting else f"{words} this time.", delay=0.0)
         told = self._in_words(request) if request.tools else self._inner.stream(in_words(request))
         async with closing(told) as events:
             async for event in events:

@@ -17,6 +17,7 @@ from claw_acp.core.errors import (
     RequestRejected,
     ServiceMisconfigured,
     ToolsUnsupported,
+    ToolUseRefused,
 )
 from tests.support.model_replies import Json
 
@@ -95,7 +96,7 @@ _NO_MODEL = (
     Seen(400, openai("Model does not exist, please check the model code", code="1211"), ModelNotFound),
     Seen(404, openai("No endpoints found for nousresearch/hermes-3:free."), ModelNotFound),
     Seen(404, openai("The API deployment for this resource does not exist.", code="DeploymentNotFound"), ModelNotFound),
-    Seen(404, openai("No endpoints found that support the provided 'tool_choice' value."), RequestRejected),
+    Seen(404, openai("No endpoints found that support the provided 'tool_choice' value."), ToolUseRefused),
     Seen(400, openai("Unsupported parameter: 'temperature' is not supported with this model."), RequestRejected),
     Seen(400, openai("This model does not support image input"), RequestRejected),
 )  # fmt: skip
@@ -164,18 +165,20 @@ _NO_TOOLS = (
     Seen(400, openai("Unknown parameter: 'tools[0].function.strict'."), RequestRejected),
     Seen(400, openai("Invalid schema for function 'read_file': [] is not of type 'object'"), RequestRejected),
     Seen(400, openai("Parallel tool calls are not supported"), RequestRejected),
-    Seen(400, openai("The model does not support tool choice 'required'"), RequestRejected),
+    Seen(400, openai("The model does not support tool choice 'required'"), ToolUseRefused),
+    Seen(400, openai("Unsupported parameter: 'tool_choice'"), ToolUseRefused),
+    Seen(422, openai("tool_choice is only allowed when tools are specified"), ToolUseRefused),
     Seen(500, openai("The tools of our data centre failed"), ProviderUnavailable),
     # https://github.com/HunorLaczko/ha-groq-cloud-api/issues/20, https://github.com/mastra-ai/mastra/issues/9688
     Seen(
         400,
         openai("tool call validation failed: parameters for tool f did not match schema", code="tool_use_failed"),
-        ProviderUnavailable,
+        ToolUseRefused,
     ),
     Seen(
         400,
         openai("Tool call validation failed: attempted to call tool 'f' which was not in request.tools"),
-        ProviderUnavailable,
+        ToolUseRefused,
     ),
     Seen(400, openai("Failed to call a function. Please adjust your prompt."), ProviderUnavailable),
 )  # fmt: skip

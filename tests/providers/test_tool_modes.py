@@ -21,11 +21,12 @@ from claw_acp.contracts.provider import (
     ThoughtChunk,
     ToolSpec,
 )
-from claw_acp.core.errors import EmptyAnswer, StreamInterrupted, ToolsUnsupported
+from claw_acp.core.errors import EmptyAnswer, StreamInterrupted, ToolsUnsupported, ToolUseRefused
 from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall, Usage
 from claw_acp.core.value import replace
 from claw_acp.providers.guided_request import in_words
 from claw_acp.providers.tool_modes import MOST_REMEMBERED, VALIDITY, ToolGuide, ToolModes
+from tests.providers.attempts import Attempts
 from tests.providers.conversation import BROKEN, FIRST, IMAGE, MESSAGES, READ, asking
 from tests.support.fixed_clock import FixedClock
 
@@ -280,3 +281,14 @@ async def test_the_oldest_are_forgotten_when_there_are_too_many() -> None:
         clock.seconds += 1
         await memory.remember("acme", str(number))
     assert [await memory.in_words("acme", name) for name in ("0", "1", str(MOST_REMEMBERED))] == [False, True, True]
+
+
+async def test_a_call_that_the_service_cannot_read_is_asked_for_in_words_this_once() -> None:
+    said = [TextChunk(text="fine"), Finished(response=ChatResponse(text="fine"))]
+    model = Attempts([ToolUseRefused("which was not in request.tools")], said, said)
+    guide = ToolGuide(model, memory=ToolModes(clock=FixedClock()))
+    first, _, *_ = await heard(guide, asking(tools=True))
+    assert isinstance(first, Retrying)
+    assert "this time" in first.reason
+    await heard(guide, asking(tools=True))
+    assert [bool(request.tools) for request in model.requests] == [True, False, True]
