@@ -14,6 +14,7 @@ from claw_acp.security.looks.plain_line import PlainLine, read_line
 from claw_acp.security.path_policy import judge_path
 from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
+from claw_acp.security.shell_grammar import traps
 from claw_acp.security.shell_syntax import opened, parse
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule
 
@@ -56,6 +57,7 @@ class _Judge:
         self._command_rules = CommandRules(
             access, line=line, plain=plain is not None, tool=tool, rules=rules, context=context
         )
+        self._access = access
         self._parsed = line
         self._rules = rules
         self._tool = tool
@@ -67,7 +69,7 @@ class _Judge:
         for command in self._parsed.commands:
             yield from self._command(command, assess(command, places=places), places=places)
             places = places.after(command)
-        yield from self._doubts(self._parsed)
+        yield from self._doubts((*self._parsed.doubts, *traps(self._access.line)))
 
     def plain_line(self, line: PlainLine, places: Places) -> Iterator[Finding]:
         """The findings about a plain line, each command judged where it runs."""
@@ -81,16 +83,16 @@ class _Judge:
             else:
                 for inner in started.commands:
                     yield from self._command(inner, assess(inner, places=places), places=places)
-                yield from self._doubts(started)
+                yield from self._doubts(started.doubts)
             certain = plain.joint in {"", ";"} or (certain and plain.joint == "&&")
             target = _certain_target(line, index, places=places) if certain else None
             places = places.after(command) if target is None else places.moved(target)
             certain = target is not None
 
-    def _doubts(self, parsed: ParsedLine) -> Iterator[Finding]:
+    def _doubts(self, reasons: Sequence[str]) -> Iterator[Finding]:
         plans = self._mode == "plan"
         lead = PLAN_ONLY_READS if plans else "it is not certain what this line runs"
-        for doubt in parsed.doubts:
+        for doubt in reasons:
             yield Finding(verdict="deny" if plans else "ask", reason=f"{lead}: {doubt}")
 
     def _command(

@@ -6,6 +6,17 @@ from claw_acp.security.shell_command import names
 
 CONTROL = re.compile(r"[^\S \t\n]|[\x00-\x08\x0b-\x1f\x7f]")
 JOINED_LINES = re.compile(r"[^ \t\n]\\\n")
+_TRAPS = (
+    (re.compile(r"(?:\A|\n)[ \t]*\\\n"), "a backslash stands alone in a line"),
+    (re.compile(r"`"), "an old-style substitution may hide a command"),
+    (re.compile(r"\$\{[^}\n]{0,200}[{'\"$@(]"), "an expansion inside another, or of a kind that evaluates text"),
+    (re.compile(r"\$\{!|\(\("), "arithmetic and indirect names evaluate text"),
+    (re.compile(r"\b(?:for|select)\s+[A-Z_]*[A-Z]"), "a loop changes a variable that programs may read"),
+    (re.compile(r"[\w-]\s*\(\s*\)"), "a function may take the name of a program"),
+    (re.compile(r"\b(?:printf\s+-v|mapfile|readarray|getopts)\b"), "a builtin sets variables"),
+)
+"""Where parsers have disagreed with bash, or bash evaluates a text that was put together at run time."""
+
 SAFE_GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
 DELIMITER = re.compile(r"\w+|'\w+'|\"\w+\"")
 RUNS_LATER = re.compile(r"\$\(|`|<\(")
@@ -38,6 +49,11 @@ COMPOUND = names(
 
 _BRACES = re.compile(r"\{.*(,|\.\.).*\}", re.DOTALL)
 _PAIR = re.compile(r"\\(.)", re.DOTALL)
+
+
+def traps(line: str) -> tuple[str, ...]:
+    """Why a line that is not plain may run more than a syntax tree of it shows."""
+    return tuple(reason for trap, reason in _TRAPS if trap.search(line))
 
 
 def is_pattern(word: str) -> bool:

@@ -143,7 +143,9 @@ class _Reading:
             self.doubt("a quoted text in a test may be evaluated")
         opening = node.children[0].type if node.children else ""
         # A plain sh has neither: it takes `((a))` for two subshells, and splits `[[ a && b ]]` into two commands.
-        if opening == "((" or (opening == "[[" and any(leaf.type in grammar.SPLITTING for leaf in _leaves(node))):
+        if opening == "((" or (
+            opening in {"[[", "["} and any(leaf.type in grammar.SPLITTING for leaf in _leaves(node))
+        ):
             self.doubt("shells disagree about what it means")
         if node.type in {"string", "heredoc_body"} and self._hides_substitution(node):
             self.doubt("a substitution inside a text was not understood")
