@@ -12,11 +12,12 @@ from pydantic import Field
 from claw_acp.contracts.tool import CallDraft, CallView, FetchesUrl, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.messages import TextPart
+from claw_acp.core.printable import printable
 from claw_acp.core.untrusted import untrusted
 from claw_acp.net.address_guard import AddressGuard
 from claw_acp.net.page import GetPage, Page
 from claw_acp.registry.reference import Ref
-from claw_acp.tools.display import fenced, printable
+from claw_acp.tools.display import fenced
 from claw_acp.tools.fetch_html import html_to_text
 from claw_acp.tools.parameters import Parameters, TypedTool
 

@@ -95,7 +95,7 @@ async def test_the_request_names_the_host_and_no_secrets(site: Site, bench: Benc
 
 def test_a_call_says_what_it_will_fetch(bench: Bench) -> None:
     call = bench.prepare(Fetch(), url="https://example.org/\x1bx")
-    assert (call.view.title, call.view.kind) == ("Fetch https://example.org/\ufffdx", "fetch")
+    assert (call.view.title, call.view.kind) == ("Fetch https://example.org/\\x1bx", "fetch")
     assert call.accesses == (FetchesUrl(url="https://example.org/\x1bx"),)
     with pytest.raises(InvalidArguments):
         bench.prepare(Fetch(), url="https://example.org", max_chars=0)
