@@ -83,8 +83,6 @@ class _Reading:
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode(errors="replace")
 
-    # -------------------------------------------------------------- trust in the tree
-
     def too_deep(self, root: Node) -> bool:
         level = [root]
         for _ in range(DEEPEST_TREE):

@@ -46,7 +46,7 @@ COMMANDS: dict[str, str] = {
     "sort -o README.md README.md": "x??a",
     "sort --outp=README.md README.md": "x??a",
     "git diff --output=x": "x??a",
-    "git diff --ext-d": "x??a",
+    "git diff --ext-d": "x???",
     "git branch new": "x??a",
     "git branch --sort=x new": "x??a",
     "rg --pre ./evil x": "x??a",
