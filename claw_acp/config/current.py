@@ -70,6 +70,10 @@ class CurrentSettings:
         """What is known of a model now, except by its name."""
         return self.finds.about(provider, base_url, model)
 
+    def refused_picture(self, provider: str, base_url: str, model: str) -> None:
+        """Remember that a model takes no pictures, until the process ends."""
+        self.learn(replace(self.finds, blind=self.finds.blind | {(provider, base_url, model)}))
+
     def forget(self) -> None:
         """Undo every `override`, and have keys that took time to get, got anew."""
         self.overrides = NOTHING_SET

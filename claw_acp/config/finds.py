@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from claw_acp.contracts.provider import ModelInfo, ModelReference
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 
 
 class FoundServer(Value):
@@ -29,11 +29,13 @@ class Finds(Value):
         servers: The servers that were there when they were last looked for, by provider.
         lists: The models that services list, best first, by provider and base URL.
         reference: What is published of models by others; None: nothing is kept here.
+        blind: Models that refused a picture, by provider, base URL and name.
     """
 
     servers: Mapping[str, FoundServer] = {}
     lists: Mapping[tuple[str, str], tuple[ModelInfo, ...]] = {}
     reference: ModelReference | None = None
+    blind: frozenset[tuple[str, str, str]] = frozenset()
 
     def listed(self, provider: str, base_url: str) -> tuple[ModelInfo, ...]:
         """The models that a provider itself lists."""
@@ -46,7 +48,10 @@ class Finds(Value):
         """What is known of a model: by the provider's own list, else by others; None: nothing."""
         own = next((info for info in self.listed(provider, base_url) if info.id == model), None)
         known = None if self.reference is None else self.reference.about(base_url, model)
-        return known if own is None else own.over(known)
+        info = known if own is None else own.over(known)
+        if (provider, base_url, model) in self.blind:
+            return replace(info or ModelInfo(id=model), images=False)
+        return info
 
 
 NOTHING_FOUND = Finds()

@@ -252,6 +252,12 @@ class ToolUseRefused(ToolsUnsupported):
     code = -31117
 
 
+class ImagesUnsupported(RequestRejected):
+    """The model takes no pictures; the conversation can go on without them."""
+
+    code = -31118
+
+
 class ServiceMisconfigured(RequestRejected):
     """No request of ours can reach the service as it is configured: a wrong address, proxy or certificate file."""
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from claw_acp.core.errors import (
     ContextTooLong,
+    ImagesUnsupported,
     ModelNotAllowed,
     ModelNotFound,
     ProviderAuthFailed,
@@ -83,6 +84,11 @@ _NO_USE = Meaning(
     "could not do with the tools in this request",
     "Send the prompt again, or set quirks.tools = false for this provider so that they are explained in words.",
 )
+_NO_IMAGES = Meaning(
+    ImagesUnsupported,
+    "takes no pictures for this model",
+    "Leave the picture out, choose another model, or name one for pictures: vision_model in config.toml.",
+)
 _BAD_CALL = Meaning(
     ProviderUnavailable,
     "could not use the tool call that its model wrote",
@@ -122,6 +128,17 @@ _USE = _words(
     r"was not in request",
 )
 _CALL = _words(r"tool_use_failed", r"failed to call a function")
+_IMAGES = _words(
+    r"images? (?:input|url)s? (?:is|are) not (?:supported|enabled|available)",  # llama.cpp, xAI, Mistral
+    r"images? (?:is|are) not supported",
+    r"(?:does(?: not|n't)|do not|cannot) support (?:image|vision|multimodal|multi-modal)",
+    r"(?:no endpoints found that|not a model that) support image",  # OpenRouter
+    r"is not a (?:multimodal|vision) model",  # vLLM
+    r"unknown variant `image_url`",  # DeepSeek
+    r"image_url\b.{0,40}(?:only supported|not supported|unsupported|not allowed)",  # OpenAI, Cerebras
+    r"content[`'\"]? must be a string",  # Groq
+    r"image input(?:s)? (?:is|are)? ?(?:un|not )supported",
+)
 _CONTEXT = _words(
     r"context.?length",
     r"context.?window",
@@ -182,6 +199,7 @@ _RESPONSES = _words(
 _FILTER = _words(r"\bcontent_filter\b", r"ResponsibleAIPolicyViolation")
 
 _BY_WORDS: Final[tuple[tuple[frozenset[int], str, Meaning], ...]] = (
+    (frozenset({400, 404, 415, 422, 500, 501}), _IMAGES, _NO_IMAGES),
     (frozenset({400, 404}), _RESPONSES, _OTHER_API),
     (frozenset({400, 404, 422, 500, 501}), _TOOLS, _NO_TOOLS),  # llama.cpp says 500
     (frozenset({400, 404, 422}), _USE, _NO_USE),

@@ -16,8 +16,9 @@ from claw_acp.contracts.provider import (
     StreamEvent,
     Switched,
 )
+from claw_acp.contracts.readable import is_picture
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
-from claw_acp.core.errors import ModelNotAllowed, ModelNotFound, ProviderError
+from claw_acp.core.errors import ImagesUnsupported, ModelNotAllowed, ModelNotFound, ProviderError
 from claw_acp.core.money import shown
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
@@ -51,12 +52,21 @@ class Successions:
     Args:
         about: What is known of a model, by provider, address and name.
         told: Hears of lists that were fetched on the way.
+        blind: Hears of a model that refused a picture, by the same.
         clock: The time, for prices.
     """
 
-    def __init__(self, *, about: About | None = None, told: Told | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self,
+        *,
+        about: About | None = None,
+        told: Told | None = None,
+        blind: Callable[[str, str, str], None] | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self.about: About = about or (lambda _provider, _address, _model: None)
         self.told = told
+        self._blind = blind
         self._clock = clock
         self._successors: dict[tuple[str, str, str], str] = {}
 
@@ -66,6 +76,11 @@ class Successions:
         if successor is None:
             return choice  # it may be a successor itself
         return replace(choice, model=successor, replaced=self.reason(choice, successor))
+
+    def refused_picture(self, choice: ModelChoice, model: str) -> None:
+        """Note that a model took no picture, so that the conversation can go on without."""
+        if self._blind is not None:
+            self._blind(choice.setup.name, choice.setup.base_url, model)
 
     def remember(self, choice: ModelChoice, successor: str) -> None:
         """Have `applied` know from now on."""
@@ -132,6 +147,10 @@ class Succeeding(Provider):
             async with closing(self._inner.stream(request)) as events:
                 async for event in events:
                     yield self._signed(event, asked)
+        except ImagesUnsupported:
+            if any(is_picture(part) for message in request.messages for part in message.parts):
+                self._memory.refused_picture(self._choice, request.model)
+            raise
         except ModelNotFound as error:
             if isinstance(error, ModelNotAllowed) or request.model != self._choice.model:
                 raise

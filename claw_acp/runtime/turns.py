@@ -21,6 +21,7 @@ from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
 from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.own_keys import own_keys
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.succession import Successions
 from claw_acp.providers.tool_modes import ToolModes
@@ -48,7 +49,10 @@ class Turns:
         self._toolbox = make_toolbox()
         tool_modes = ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock)
         make = partial(plain, tool_modes=tool_modes, clock=engine.clock, about=engine.configuration.about)
-        successions = Successions(about=engine.configuration.about, told=engine.discovery.listed, clock=engine.clock)
+        known = engine.configuration
+        successions = Successions(
+            about=known.about, told=engine.discovery.listed, blind=known.refused_picture, clock=engine.clock
+        )
         self._providers = ProviderPool(clock=engine.clock, make=make, successions=successions)
         self._told: set[tuple[str, str]] = set()  # sessions, and why another model answers in them
         self._till = Till(engine)
@@ -162,7 +166,7 @@ class Turns:
         session, clock = opened.session, self._engine.clock
         toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
         toolbox = toolbox.without(partial(hidden_tools, opened, forms=desk.forms))
-        redactor = Redactor(choice.secrets)
+        redactor = Redactor({*choice.secrets, *own_keys(opened.settings)})
         runner = ToolRunner(
             session, toolbox=toolbox, gate=self._gate(opened, desk), desk=desk, clock=clock, redactor=redactor
         )
@@ -177,6 +181,7 @@ class Turns:
             drafts=drafts,
             capabilities=partial(capabilities_of, provider, choice),
             notice=self._notice(session, choice),
+            redactor=redactor,
             clock=clock,
         )
         return Turn(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.exchange import Json, Outcome
 from tests.support.loopback import serving
-from tests.support.model_replies import Say, Tokens, failure
+from tests.support.model_replies import Raw, ReceivedRequest, Say, Tokens, failure
 from tests.support.model_server import ModelServer
 from tests.support.ollama_server import OllamaServer, shown
 from tests.support.script_files import Script
@@ -105,3 +105,35 @@ async def test_tokens_are_shown_also_where_nobody_knows_the_window_and_it_is_sai
             told = meter(await editor.prompt("hello"))
         assert (told["used"], told["size"], told["_meta"]) == (820, 128_000, {"claw-acp/windowAssumed": True})
         assert told["cost"] == {"amount": 0.001, "currency": "USD"}
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal"),
+    [
+        (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
+        (400, "acme/unheard-of-7b is not a multimodal model"),
+        (404, "No endpoints found that support image input"),
+        (422, "messages[1]: unknown variant `image_url`, expected `text`"),
+        (400, "Image inputs are not supported by this model."),
+        (400, "Invalid content type. image_url is only supported by certain models."),
+    ],
+)
+async def test_a_model_that_turns_out_to_be_blind_is_shown_no_picture_again_and_the_session_goes_on(
+    status: int, refusal: str, project: Path, home: Path
+) -> None:
+    def reply(request: ReceivedRequest) -> Raw:
+        seen = b"image_url" in request.body
+        return failure(status, {"error": {"message": refusal}}) if seen else Say(text=("fine",)).render("openai")
+
+    async with ModelServer() as server:
+        server.always(reply)
+        work = f'[providers.work]\nkind = "openai"\nbase_url = "{server.openai_url}"\nretries = 0\n'
+        env = {"CLAW_ACP_MODEL": "work/unheard-of"}
+        async with SharedHouse.opened(project=project, home=home, script=Script(), config=work, env=env) as house:
+            editor = await house.visit()
+            await editor.new_session()
+            refused = await (await editor.start_prompt(PICTURE)).failure()
+            assert "takes no pictures" in refused.message
+            assert (await editor.prompt("and now?")).text == "fine"
+            again = await (await editor.start_prompt(PICTURE)).failure()
+            assert "does not read images" in again.message

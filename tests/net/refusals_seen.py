@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from claw_acp.core.errors import (
     ContextTooLong,
+    ImagesUnsupported,
     ModelNotAllowed,
     ModelNotFound,
     ProviderAuthFailed,
@@ -98,7 +99,7 @@ _NO_MODEL = (
     Seen(404, openai("The API deployment for this resource does not exist.", code="DeploymentNotFound"), ModelNotFound),
     Seen(404, openai("No endpoints found that support the provided 'tool_choice' value."), ToolUseRefused),
     Seen(400, openai("Unsupported parameter: 'temperature' is not supported with this model."), RequestRejected),
-    Seen(400, openai("This model does not support image input"), RequestRejected),
+    Seen(400, openai("This model does not support image input"), ImagesUnsupported),
 )  # fmt: skip
 
 _TOO_LONG = (
