@@ -16,7 +16,7 @@ from claw_acp.security.looks.looking import Look
 from claw_acp.security.looks.repository import repository_doubt, tracked_files
 from claw_acp.security.shell_command import SimpleCommand
 
-MOST_NAMES: Final = 20_000
+MOST_NAMES: Final = 10_000
 """Files and directories that are looked at before names are handed to a program."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*")
