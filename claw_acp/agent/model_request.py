@@ -7,6 +7,7 @@ from typing import assert_never
 
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.call_drafts import CallDrafts
+from claw_acp.agent.streamed_answer import StreamedAnswer
 from claw_acp.contracts.provider import (
     BEGUN,
     TOOL_CHOICE,
@@ -29,9 +30,10 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.readable import readable
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ProviderError, StreamInterrupted
-from claw_acp.core.events import MessageStarted, Notice, TextDelta, ThoughtDelta
+from claw_acp.core.events import MessageStarted, Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall, Usage
+from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import is_cancellation
 from claw_acp.session.session import Session
@@ -49,6 +51,7 @@ class ModelRequester:
         drafts: Shows calls that are still being written.
         capabilities: What the model can do now; None: what the provider says.
         notice: What a person should know about who answers; told with the first request.
+        redactor: Takes the keys that it knows out of what the model says.
         clock: Time for ids.
     """
 
@@ -64,6 +67,7 @@ class ModelRequester:
         clock: Clock,
         capabilities: Callable[[], Capabilities] | None = None,
         notice: str | None = None,
+        redactor: Redactor | None = None,
     ) -> None:
         self._session = session
         self._provider = provider
@@ -74,6 +78,7 @@ class ModelRequester:
         self._clock = clock
         self._capabilities = capabilities or partial(provider.capabilities, model)
         self._notice = notice
+        self._redactor = redactor or Redactor()
         self._told: set[tuple[str, str]] = set()
         self._begun = False  # whether an attempt began to answer that is not billed yet
         self._asking = ""  # who is asked now, if that is another than the model: `provider/model`
@@ -118,29 +123,27 @@ class ModelRequester:
         )
 
     async def _stream(self, message_id: str, request: ChatRequest) -> ChatResponse:
-        publish = self._session.publish
+        answer = StreamedAnswer(self._session, message=message_id, redactor=self._redactor)
         async with aclosing(self._provider.stream(request)) as events:
             async for event in events:
                 match event:
                     case TextChunk(text=text):
                         self._begun = True
-                        await publish(TextDelta(item=message_id, text=text))
-                    case ThoughtChunk(text=text, signature=signature, redacted=redacted, origin=origin):
+                        await answer.say(text)
+                    case ThoughtChunk():
                         self._begun = True
-                        await publish(
-                            ThoughtDelta(
-                                item=message_id, text=text, signature=signature, redacted=redacted, origin=origin
-                            )
-                        )
+                        await answer.think(event)
                     case CallChunk():
                         self._begun = True
                         await self._drafts.grow(event, message=message_id)
                     case Retrying(reason=reason, delay=delay):
                         self._settle()
+                        await answer.end()
                         await self._drafts.cut_off("failed")
                         await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
                     case Switched(reason=reason, to=to):
                         self._settle()
+                        await answer.end()
                         await self._drafts.cut_off("failed")
                         self._asking = to
                         await self._warn_once(f"{to} answers instead", reason)
@@ -151,6 +154,7 @@ class ModelRequester:
                         self._begun = False
                         self._billing.charge(usage, model=model)
                     case Finished(response=response):
+                        await answer.end()
                         return response
                     case _:
                         assert_never(event)

@@ -16,7 +16,7 @@ from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.agent.desk import Desk
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.question import question_about
-from claw_acp.agent.redacted import redacted_content, redacted_json, redacted_parts
+from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.results import bounded_content, bounded_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.waiting import Waiting
@@ -110,13 +110,14 @@ class ToolRunner:
         """Show the call, bound to its tool; one that cannot be bound ends here."""
         call = entry.call
         announcement = ToolCallChanged(
-            item=call.id, message=message_id, name=call.name, arguments=call.arguments, title=call.name, kind="other",
-            status="pending", extra=call.extra,
+            item=call.id, message=message_id, name=call.name, title=call.name, kind="other", status="pending",
+            arguments=self._redactor.without_known(call.arguments), extra=call.extra,
         )  # fmt: skip
         problem = None
         try:
             arguments = parse_arguments(call)
-            announcement = replace(announcement, raw_input=redacted_json(arguments, redactor=self._redactor))
+            raw_input = await cleaned(redacted_json, arguments, redactor=self._redactor)
+            announcement = replace(announcement, raw_input=raw_input)
             entry.invocation = self._bind(entry, arguments)
             view = entry.invocation.view
             title = self._redactor(view.title)
@@ -129,7 +130,7 @@ class ToolRunner:
         self._session.work.call_begins(call.id, entry.scope)
         await self._session.publish(announcement)
         if problem is not None:
-            await self._finish(entry, self._presentable(entry, _failure(problem)))
+            await self._finish(entry, await self._presentable(entry, _failure(problem)))
 
     def _bind(self, entry: _Entry, arguments: JsonObject) -> Invocation:
         if entry.tool is None:
@@ -142,7 +143,7 @@ class ToolRunner:
 
         async def progress(news: Progress) -> None:
             shown = None if news.content is None else bounded_content(news.content)
-            content = None if shown is None else redacted_content(shown, redactor=self._redactor)
+            content = None if shown is None else await cleaned(redacted_content, shown, redactor=self._redactor)
             lasting = news.locations is not None or news.title is not None  # a picture of its output is not
             tell = self._session.publish if lasting else self._session.show
             title = None if news.title is None else self._redactor(news.title)
@@ -197,23 +198,25 @@ class ToolRunner:
         try:
             obstacle = await self._obstacle(entry, invocation)
             if obstacle is not None:
-                return self._presentable(entry, _failure(obstacle))
+                return await self._presentable(entry, _failure(obstacle))
             await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
             entry.limit.deadline = anyio.current_time() + LONGEST_CALL
             with entry.limit:
-                return self._presentable(entry, await invocation.run())
+                return await self._presentable(entry, await invocation.run())
             return _failure(f"{entry.call.name} was stopped: it ran for more than {LONGEST_CALL / 60:g} minutes.")
         except BaseException as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
-            return self._presentable(entry, _failure(self._told(entry, error)))
+            return await self._presentable(entry, _failure(self._told(entry, error)))
 
-    def _presentable(self, entry: _Entry, result: ToolResult) -> ToolResult:
+    async def _presentable(self, entry: _Entry, result: ToolResult) -> ToolResult:
         """A result as the model, the client and the journal see it."""
         known = bounded_result(sound_result(result) if entry.package else result)
-        content = None if known.content is None else redacted_content(known.content, redactor=self._redactor)
+        content = (
+            None if known.content is None else await cleaned(redacted_content, known.content, redactor=self._redactor)
+        )
         return ToolResult(
-            parts=redacted_parts(known.parts, redactor=self._redactor),
+            parts=await cleaned(redacted_parts, known.parts, redactor=self._redactor),
             content=content,
-            raw=redacted_json(known.raw, redactor=self._redactor),
+            raw=await cleaned(redacted_json, known.raw, redactor=self._redactor),
             failed=known.failed,
         )
 
@@ -224,7 +227,7 @@ class ToolRunner:
         if decision.verdict == "ask":
             preview = await invocation.preview()
             if preview:
-                content = redacted_content(preview, redactor=self._redactor)
+                content = await cleaned(redacted_content, preview, redactor=self._redactor)
                 await self._session.publish(ToolCallChanged(item=entry.call.id, content=content))
             question = question_about(invocation, decision, preview=preview, arguments=parse_arguments(entry.call))
             async with self._waiting.for_person():
@@ -267,7 +270,7 @@ class ToolRunner:
     async def _so_far(self, entry: _Entry) -> ToolResult | None:
         try:
             known = None if entry.invocation is None else await entry.invocation.so_far()
-            return None if known is None else self._presentable(entry, known)
+            return None if known is None else await self._presentable(entry, known)
         except BaseException as error:  # noqa: BLE001 - the tool wall: it is logged, and the call ends without
             self._told(entry, error)
             return None

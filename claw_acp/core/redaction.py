@@ -57,6 +57,8 @@ class StreamedRedaction:
         self._beginnings = tuple(dict.fromkeys(form[:_KEPT] for form in known.forms))
         self._before = ""  # what was passed on last, shorter than a beginning
         self._held = ""
+        self.changed = False
+        """Whether anything was taken out."""
 
     def feed(self, piece: str) -> str:
         """What can be passed on now."""
@@ -68,6 +70,7 @@ class StreamedRedaction:
             return piece
         out = len(self._before)
         clean = _without(text, [(start, end, _KEPT) for start, end in self._known.spans(text)])
+        self.changed = self.changed or clean is not text
         held = 0 if clean is not text and clean.endswith(REDACTED) else self._unfinished(clean)
         held = min(held, len(clean) - out)  # the rest of it is out already
         passed = clean[: len(clean) - held]

@@ -1,0 +1,44 @@
+"""The keys that are the agent's own, wherever they were found."""
+
+from collections.abc import Iterator
+
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider_setup import TELLING
+from claw_acp.core.child_environment import is_key
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.value_shapes import is_wordy
+
+_LEAST_LENGTH = 12  # characters; what stands in a variable for no key (`lm-studio`) is shorter
+
+
+def own_keys(settings: Settings) -> frozenset[str]:
+    """All keys that can be had at once: of the configuration, of logins, of variables, of the keyring and commands.
+
+    Not only those of the model that answers: a command may print any of them. One that takes time to get and was not
+    needed yet is not known, nor can it be in anything that we print.
+    """
+    found = {key for reference in _references(settings) if (key := _read(reference, settings=settings))}
+    said = {value.strip() for name, value in settings.environ.items() if is_key(name)}
+    return frozenset(found | {key for key in said if len(key) >= _LEAST_LENGTH and not is_wordy(key)})
+
+
+def _references(settings: Settings) -> Iterator[KeyReference]:
+    for section in settings.providers.values():
+        if section.api_key is not None:
+            yield section.api_key
+        yield from section.api_keys
+        for name, text in (*section.headers.items(), *section.env.items()):
+            if text.is_kept or any(word in name.lower() for word in TELLING):
+                yield text.reference
+    for login in settings.logins.values():
+        if login.reference is not None:
+            yield login.reference
+
+
+def _read(reference: KeyReference, *, settings: Settings) -> str:
+    try:
+        key = settings.keys.known(reference) if reference.slow else reference.resolve(settings.environ)
+    except ConfigError:
+        return ""  # whoever needs it is told so
+    return "" if key is None else key.reveal()

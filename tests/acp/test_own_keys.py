@@ -1,0 +1,54 @@
+"""The agent's own keys: neither its programs have them, nor does anybody see one that comes up."""
+
+import json
+from base64 import b64encode
+from pathlib import Path
+
+from tests.support.editor_fixtures import Spawn
+from tests.support.script_files import Script, call, say, turn
+
+WORK, OTHER = "work-Zq81-secret-Xy72", "sk" + "-other-Mn34Op56Qr78St90"
+CONFIG = f"""
+mode = "auto"
+[providers.work]
+kind = "openai"
+base_url = "http://127.0.0.1:9/v1"
+api_key = "env:WORK_SECRET"
+[providers.other]
+kind = "openai"
+base_url = "http://127.0.0.1:9/v1"
+api_key = "{OTHER}"
+"""
+SCRIPT = Script(
+    turn(
+        say("it is work-Zq", "81-secret-X", "y72 or ", OTHER[:9], OTHER[9:], ", is it?"),
+        call("shell", command=f"env; echo {b64encode(OTHER.encode()).decode()} # {WORK}"),
+    ),
+    turn(say("done")),
+)
+
+
+async def test_commands_do_not_have_them_and_text_arguments_frames_journal_and_trace_do_not_show_them(
+    spawn: Spawn, home: Path, tmp_path: Path
+) -> None:
+    token = "bedrock-7Gh2-token-9Kl4"
+    trace = tmp_path / "trace"
+    env = {"WORK_SECRET": WORK, "AWS_BEARER_TOKEN_BEDROCK": token, "CLAW_ACP_TRACE": str(trace)}
+    async with spawn(script=SCRIPT, config=CONFIG, env=env) as editor:
+        await editor.initialize()
+        await editor.new_session()
+        editor.will_answer("allow_once")
+        outcome = await editor.prompt("show them")
+        shown = json.dumps(outcome.updates)
+    kept = _kept(home, trace)
+    assert "it is work[redacted] or sk-o[redacted], is it?" in kept
+    assert "HOME=" in shown
+    assert "WORK_SECRET" not in shown
+    for secret in (WORK[5:], OTHER[5:], b64encode(OTHER.encode()).decode()[6:-6], token[:12]):
+        assert secret not in shown
+        assert secret not in kept
+
+
+def _kept(home: Path, trace: Path) -> str:
+    """The journal and the trace."""
+    return b"".join(file.read_bytes() for file in (*home.rglob("*.db*"), trace)).decode("utf-8", "replace")
