@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+from base64 import urlsafe_b64encode
 from contextlib import closing
+from hashlib import sha512
 from pathlib import Path
 
 from tests.support.editor_fixtures import Spawn
@@ -10,7 +12,7 @@ from tests.support.exchange import shown_text
 from tests.support.script_files import Script, call, say, turn
 
 TOUCH = turn(call("shell", command="touch made"))
-KEY = "sk-ant-api03-" + "a1B2" * 22 + "AA"
+KEY = "sk-ant-api03-" + urlsafe_b64encode(sha512(b"nobody's").digest()).decode()[:80].replace("-", "x") + "AA"
 
 
 async def test_an_answer_that_cannot_be_remembered_counts_once_and_the_person_is_told(
