@@ -38,6 +38,12 @@ def test_an_answer_is_there_for_this_project_in_the_next_process(store: Permissi
     assert texts(store, Path("/elsewhere")) == []
 
 
+def test_every_form_of_a_rule_is_written_and_read_back(store: PermissionStore) -> None:
+    forms = ["shell(cd 'a b' && make -s)", "shell(docker ps *)", "shell(X=1 './run it')", "fetch(private wiki.lan)"]
+    store.remember(PROJECT, forms, answer="allow")
+    assert texts(PermissionStore(store.path)) == [("allow", form) for form in forms]
+
+
 def test_only_its_owner_can_read_the_file(store: PermissionStore) -> None:
     store.remember(PROJECT, ["shell(ls)"], answer="allow")
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
