@@ -1,7 +1,8 @@
 """The contract of a model provider. One method must be written: `chat`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
@@ -28,6 +29,16 @@ ToolChoice: TypeAlias = Literal["auto", "none", "required"] | OneTool
 
 TOOL_CHOICE: Final[ContextVar[ToolChoice | None]] = ContextVar("TOOL_CHOICE", default=None)
 """The tool choice for every model request of the current task that may call tools at all; None: the request's own."""
+
+
+@contextmanager
+def tool_choice(choice: ToolChoice) -> Generator[None]:
+    """Make every model request of this task, and of tasks it starts, follow `choice` for as long as the block runs."""
+    token = TOOL_CHOICE.set(choice)
+    try:
+        yield
+    finally:
+        TOOL_CHOICE.reset(token)
 
 
 def _nobody_counts() -> None:
@@ -229,14 +240,18 @@ class Provider(ABC):
         """Release connections and processes."""
         return
 
-    async def simple_chat(self, model: str, text: str) -> str:
+    async def simple_chat(self, model: str, text: str, *, temperature: float | None = None) -> str:
         """Ask one thing, get text."""
-        return await self.chat_with_history(model, [Message.user(text)])
+        return await self.chat_with_history(model, [Message.user(text)], temperature=temperature)
 
-    async def chat_with_system(self, model: str, system: str, text: str) -> str:
+    async def chat_with_system(self, model: str, system: str, text: str, *, temperature: float | None = None) -> str:
         """Ask one thing under instructions, get text."""
-        return await self.chat_with_history(model, [Message.system(system), Message.user(text)])
+        messages = [Message.system(system), Message.user(text)]
+        return await self.chat_with_history(model, messages, temperature=temperature)
 
-    async def chat_with_history(self, model: str, messages: Sequence[Message]) -> str:
+    async def chat_with_history(
+        self, model: str, messages: Sequence[Message], *, temperature: float | None = None
+    ) -> str:
         """Continue a conversation, get text."""
-        return (await self.chat(ChatRequest(model=model, messages=messages))).text
+        options = ChatOptions(temperature=temperature)
+        return (await self.chat(ChatRequest(model=model, messages=messages, options=options))).text

@@ -1,15 +1,16 @@
 """Finding the key of a provider: the configuration, the vendor's variable, a login, then the generic variables."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
+from claw_acp.core.printable import full_sentence
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card
-from claw_acp.providers.known import GENERIC_KEY_VARIABLES, stranger_at
+from claw_acp.providers.known import GENERIC_KEY_VARIABLES, SERVICES, services_with_key, stranger_at, vendor_of_key
 
 log = logging.getLogger(__name__)
 
@@ -49,12 +50,16 @@ def find_key(card: Card, *, settings: Settings, named: bool) -> FoundKey | None:
     return found
 
 
-def require_key(card: Card, *, settings: Settings) -> FoundKey | None:
-    """The key of a provider the user named; None only where requests may go without one.
+def require_key(card: Card, *, settings: Settings, given: str | None = None) -> FoundKey | None:
+    """The key of a provider the user named, `given` before all others; None only where requests may go without one.
 
     Raises:
         AuthRequired: There is none, or none that can be used; the text says which variable to set.
     """
+    if given:
+        found = FoundKey(secret=Secret(given.strip()), source="the key that was given", brief="given")
+        _check_vendor(found, card=card)
+        return found
     found = find_key(card, settings=settings, named=True)
     if found is None and card.needs_key:
         variable = card.service.key_variable if card.service else ""
@@ -130,10 +135,34 @@ def _generic_variables(card: Card) -> tuple[str, ...]:
     return () if card.kind in {"offline", "scripted", "bedrock"} else GENERIC_KEY_VARIABLES
 
 
+def misplaced_keys(cards: Mapping[str, Card], *, settings: Settings) -> Iterator[str]:
+    """Keys in the environment that no provider uses by itself, since they stand in the wrong variable; a sentence each.
+
+    That is another vendor's key, or the key of a known vendor in a variable of nobody in particular.
+    """
+    for name in services_with_key(settings.environ):
+        try:
+            find_key(cards[name], settings=settings, named=False)
+        except AuthRequired as error:
+            yield full_sentence(error.message[:1].upper() + error.message[1:])
+    for variable in GENERIC_KEY_VARIABLES:
+        vendor = vendor_of_key(settings.environ.get(variable, "").strip())
+        home = None if vendor is None else _home_of(vendor)
+        if home is not None:
+            yield f"The key in {variable} looks like one of {vendor}: set {home} to it."
+
+
+def _home_of(vendor: str) -> str | None:
+    """The variable where the keys of a vendor belong."""
+    return next((each.key_variable for each in SERVICES.values() if each.vendor == vendor and each.key_variable), None)
+
+
 def _check_vendor(found: FoundKey, *, card: Card) -> None:
     vendor = None if found.secret is None else foreign_vendor(card, found.secret)
     if vendor is not None and card.service is not None:
+        home = _home_of(vendor)
+        belongs = f", or {home} to this one" if home else ""
         raise AuthRequired(
             f'the key for "{card.name}" ({found.source}) looks like a key of {vendor}; '
-            f"set {card.service.key_variable} to a key of {card.service.vendor}"
+            f"set {card.service.key_variable} to a key of {card.service.vendor}{belongs}"
         )

@@ -12,7 +12,7 @@ from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.cards import Card, provider_cards
 from claw_acp.providers.choice import ModelChoice
-from claw_acp.providers.keys import FoundKey, find_key, require_key
+from claw_acp.providers.keys import FoundKey, find_key, misplaced_keys, require_key
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.offers import usable
 from claw_acp.providers.route_rules import AUTO, DEFAULT, HINT, no_such_route, rules_of
@@ -27,7 +27,12 @@ OFFLINE_NOTICE = (
 log = logging.getLogger(__name__)
 
 
-def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
+def no_model_notice(settings: Settings) -> str:
+    """Why the offline assistant answers: a key stands in the wrong place, or there is none."""
+    return " ".join([*misplaced_keys(provider_cards(settings), settings=settings), OFFLINE_NOTICE])
+
+
+def resolve(settings: Settings, *, model: str | None, key: str | None = None) -> ModelChoice:
     """The choice for `model` (None: the configured one, else the first provider that can be used, else offline).
 
     Nothing is waited for: what is kept in a keyring, or comes from a command, may be `unread`.
@@ -43,7 +48,7 @@ def resolve(settings: Settings, *, model: str | None) -> ModelChoice:
         return _by_rules(settings)
     if wanted.startswith(HINT):
         return _route(wanted.removeprefix(HINT), settings=settings)
-    return _named(wanted, settings=settings)
+    return _named(wanted, settings=settings, key=key)
 
 
 async def resolve_ready(settings: Settings, *, model: str | None) -> ModelChoice:
@@ -99,10 +104,11 @@ def _ready(choice: ModelChoice, failures: Mapping[KeyReference, ConfigError]) ->
     return replace(choice, others=tuple(way for way in choice.others if not way.unread), routes=routes)
 
 
-def _named(wanted: str, *, settings: Settings) -> ModelChoice:
+def _named(wanted: str, *, settings: Settings, key: str | None = None) -> ModelChoice:
     cards = provider_cards(settings)
     card, model = named_model(wanted, cards=cards)
-    choice = _choice(card, model=model, key=require_key(card, settings=settings), settings=settings)
+    found = require_key(card, settings=settings, given=key)
+    choice = _choice(card, model=model, key=found, settings=settings)
     configured = wanted == settings.model and "/" in wanted
     return replace(choice, configured=settings.origin("model").text() if configured else "")
 
@@ -152,7 +158,9 @@ def _first_usable(settings: Settings) -> ModelChoice:
             choice = _choice(card, model=card.models[0], key=key, settings=settings)
             return replace(choice, notice=_local_notice(choice.name, card.base_url)) if card.found else choice
     offline = provider_cards(settings)[OFFLINE.name]
-    return replace(_choice(offline, model=offline.models[0], key=None, settings=settings), notice=OFFLINE_NOTICE)
+    return replace(
+        _choice(offline, model=offline.models[0], key=None, settings=settings), notice=no_model_notice(settings)
+    )
 
 
 def _local_notice(model: str, address: str) -> str:

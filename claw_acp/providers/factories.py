@@ -1,0 +1,95 @@
+"""Providers in one line, for programs that use this package as a library.
+
+    provider = create_provider("groq", key)
+    provider = create_resilient_provider("groq/llama-4", key, fallback=("anthropic",))
+    provider = create_routed_provider({"fast": "groq", "reasoning": "anthropic"})
+
+They are made from the same configuration as those of the server: `config.toml`, then the vendors' variables. A key
+given here comes before all others. One that is kept in a keyring, or comes from a command, is read at once, which may
+take a moment. Close a provider with `aclose`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from claw_acp.config.load import load_settings
+from claw_acp.config.locations import find_locations
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import Provider
+from claw_acp.core.value import replace
+from claw_acp.providers.assembly import plain, resilient
+from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.resolve import resolve, unread_of
+from claw_acp.providers.router import Lane, Router
+
+
+def create_provider(name: str, key: str | None = None, *, settings: Settings | None = None) -> Provider:
+    """The provider of a known or configured service, asked once for each request.
+
+    Args:
+        name: As `claw-acp providers list` shows it; a model may follow: `groq/llama-4`.
+        key: Its key; None: the one that is configured, or in the environment.
+        settings: The configuration; None: what applies to this user.
+
+    Raises:
+        AuthRequired: There is no key, or it is another vendor's.
+        ConfigError: There is no such service, or it is not configured completely.
+    """
+    return plain(_chosen(name, key, settings=settings or user_settings()).setup)
+
+
+def create_resilient_provider(
+    model: str, key: str | None = None, *, fallback: Sequence[str] = (), settings: Settings | None = None
+) -> Provider:
+    """A provider that tries again, with other keys and models, until one answers.
+
+    Args:
+        model: `provider/model`, or a provider alone for its best model; requests name it, or nothing.
+        key: The first key to use; None: as for `create_provider`.
+        fallback: Who answers when that cannot, after those that are configured: `provider/model` each.
+        settings: As for `create_provider`.
+
+    Raises:
+        AuthRequired, ConfigError: As for `create_provider`, of any that is named.
+    """
+    known = settings or user_settings()
+    choice = _chosen(model, key, settings=known)
+    further = [_chosen(each, None, settings=known) for each in fallback]
+    others = (*choice.others, *(way for each in further for way in (each, *each.others)))
+    return resilient(replace(choice, others=others))
+
+
+def create_routed_provider(
+    routes: Mapping[str, str], *, usual: str | None = None, settings: Settings | None = None
+) -> Provider:
+    """A provider that goes where a request's model `hint:NAME` leads.
+
+    Args:
+        routes: `provider/model` by name.
+        usual: The model for requests without a hint; None: the first of the routes.
+        settings: As for `create_provider`.
+
+    Raises:
+        AuthRequired, ConfigError: As for `create_provider`, of any that is named.
+    """
+    known = settings or user_settings()
+    lanes = {name: _lane(model, settings=known) for name, model in routes.items()}
+    return Router(_lane(usual, settings=known) if usual else next(iter(lanes.values())), routes=lanes)
+
+
+def user_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """What applies to this user outside of any project."""
+    return load_settings(locations=find_locations(environ), environ=environ, cwd=None)
+
+
+def _lane(model: str, *, settings: Settings) -> Lane:
+    choice = _chosen(model, None, settings=settings)
+    return Lane(provider=resilient(choice), model=choice.model, options=choice.options)
+
+
+def _chosen(model: str, key: str | None, *, settings: Settings) -> ModelChoice:
+    choice = resolve(settings, model=model, key=key)
+    for reference in unread_of(choice):
+        settings.keys.fetch(reference, settings.environ)
+        choice = resolve(settings, model=model, key=key)
+    return choice
