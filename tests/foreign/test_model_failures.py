@@ -83,6 +83,7 @@ CASES = (
 async def test_a_failed_request_is_explained_and_forgotten(desk: Desk, server: ModelServer, case: Case) -> None:
     left = {family: deque([*case.replies, Say(text=("Back again.",))]) for family in FAMILIES}
     server.always(lambda request: left[request.family].popleft())
+    server.always_lists(failure(200, {"object": "list", "data": []}))  # nobody could take the place of a model
     if case.config:
         config = "".join(FAST.format(family) for family in FAMILIES)
         (desk.claw / "config.toml").write_text(config, encoding="utf-8")
