@@ -77,5 +77,7 @@ def test_the_workflow_runs_the_ci_entry_on_every_version_we_claim() -> None:
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     claimed = re.findall(r"Python :: (3\.\d+)", " ".join(pyproject()["project"]["classifiers"]))
     assert re.findall(r'"(3\.\d+)"', workflow) == claimed
-    assert "- run: .ci/run\n" in workflow
-    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+    assert "- run: .ci/run python\n" in workflow
+    entry = ROOT / ".ci" / "run"
+    assert f"newest={claimed[-1]}\n" in entry.read_text(encoding="utf-8")
+    assert all(script.stat().st_mode & 0o111 for script in (entry, entry.with_name("newest-python")))
