@@ -25,16 +25,15 @@ def question_about(
     view = invocation.view
     choices = tuple(replace(choice, label=printable(choice.label)) for choice in choices_for(decision))
     title = printable(view.title)
-    reason = printable(decision.reason)
-    rules = rules_told(choices)
     command = next((access for access in invocation.accesses if isinstance(access, RunsCommand)), None)
     return PermissionQuestion(
         session="",
         call_id="",
         title=title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…",
-        reason=f"{reason}\n\n{rules}" if rules else reason,
+        reason=printable(decision.reason),
         content=tuple(shown for item in preview for shown in _plain(item)),
         choices=choices,
+        stored=rules_told(choices),
         kind=view.kind,
         locations=view.locations,
         raw_input=plain_json(arguments),

@@ -14,6 +14,7 @@ from claw_acp.cli.live_view import LiveView
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.permission import PermissionOption, PermissionOptionKind, RequestPermissionRequest
 from claw_acp.schema.tool_call import Content
+from claw_acp.security.choices import STORED
 
 _PREFERRED: Mapping[PermissionOptionKind, str] = {
     "allow_once": "y",
@@ -73,7 +74,8 @@ class PermissionDesk:
         self._view.patch(request.tool_call)
         reasons = _reasons(request)
         for reason in reasons:
-            self._view.line(f"? {reason}", colour="yellow", indent=4)
+            for number, line in enumerate(_lines(reason, all_of_it=self._by == "key")):
+                self._view.line(f"  {line}" if number else f"? {line}", colour="yellow", indent=4)
         self._view.said(request.tool_call.tool_call_id, reasons)
         if self._by == "key":
             chosen = await self._ask(request.options)
@@ -103,6 +105,15 @@ def _reasons(request: RequestPermissionRequest) -> list[str]:
     texts = [item.content for item in content if isinstance(item, Content)]
     reasons = [text.text for text in texts if isinstance(text, TextContent)]
     return reasons or [request.tool_call.title or "May this run?"]
+
+
+def _lines(text: str, *, all_of_it: bool) -> list[str]:
+    """The lines of a reason; what lasting answers store is for those who can give one."""
+    if text.startswith(STORED) and not all_of_it:
+        return []
+    lines = text.split("\n")
+    block = len(lines) > 1 and lines[0].startswith("```")
+    return [line for line in (lines[1:-1] if block else lines) if line.strip()]
 
 
 @contextmanager

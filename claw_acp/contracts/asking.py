@@ -30,8 +30,8 @@ class PermissionQuestion(Value):
     """May the announced tool call `call_id` run?
 
     Nothing in it is masked or cut, and every character of it can be seen: nobody may agree to what they were not shown.
-    `content` (the diff, say) is what the call would do; `reason` is why it is asked, and what each lasting answer would
-    be remembered as; `command` is there when the call would run one.
+    `content` (the diff, say) is what the call would do; `reason` is why it is asked; `stored` is what the lasting
+    answers would be remembered as (Markdown; empty: nothing); `command` is there when the call would run one.
     """
 
     session: str
@@ -40,6 +40,7 @@ class PermissionQuestion(Value):
     reason: str
     content: tuple[ToolContent, ...]
     choices: tuple[Choice, ...]
+    stored: str = ""
     kind: ToolKind = "other"
     locations: tuple[Location, ...] = ()
     raw_input: JsonValue = None

@@ -7,6 +7,7 @@ from claw_acp.core.markdown import code_span
 from claw_acp.core.printable import printable
 from claw_acp.security.verdicts import Decision
 
+STORED = "An “always” answer stores, for this project:"
 _LONGEST_LABEL = 60  # characters of what is remembered; editors show labels on buttons
 
 
@@ -33,7 +34,7 @@ def rules_told(choices: Sequence[Choice]) -> str:
     """All rules that the lasting answers would store, in full; empty when there are none."""
     lists = dict.fromkeys(choice.stores for choice in choices if choice.stores)
     text = "\n\nor, for any arguments:\n\n".join("\n".join(f"- {code_span(rule)}" for rule in rules) for rules in lists)
-    return f"An “always” answer stores, for this project:\n\n{text}" if text else ""
+    return f"{STORED}\n\n{text}" if text else ""
 
 
 def _called(rules: Sequence[str]) -> str:

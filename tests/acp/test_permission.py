@@ -109,6 +109,6 @@ async def test_a_change_with_characters_that_cannot_be_seen_says_where_they_are(
         editor.will_answer("reject_once")
         await editor.prompt("go")
         [question] = editor.received("session/request_permission")
-    diff, note, _ = question["params"]["toolCall"]["content"]
+    diff, note, *_ = question["params"]["toolCall"]["content"]
     assert diff["newText"] == text
     assert "- line 2: ` if admin: \\u2066# check\\u2069`" in note["content"]["text"].replace("`  ", "` ")

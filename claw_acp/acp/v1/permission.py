@@ -4,7 +4,9 @@ from claw_acp.acp.permission import METHOD, ClientAsker
 from claw_acp.acp.updates import location
 from claw_acp.acp.v1.updates import tool_content
 from claw_acp.contracts.asking import PermissionQuestion
+from claw_acp.core.events import PartContent
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import TextPart
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.permission import RequestPermissionResponse, SelectedPermissionOutcome
 
@@ -14,13 +16,13 @@ class EditorAsker(ClientAsker):
 
     def request(self, question: PermissionQuestion) -> JsonObject:
         """See `ClientAsker`."""
-        reason: JsonObject = {"type": "content", "content": {"type": "text", "text": question.reason}}
+        texts = [PartContent(part=TextPart(text=text)) for text in (question.reason, question.stored) if text]
         call: JsonObject = {
             "toolCallId": question.call_id,
             "title": question.title,
             "kind": question.kind,
             "status": "pending",
-            "content": [*(tool_content(item) for item in question.content), reason],
+            "content": [tool_content(item) for item in (*question.content, *texts)],
             "locations": [location(place) for place in question.locations],
             "rawInput": question.raw_input,
         }

@@ -15,6 +15,7 @@ class AskerV2(ClientAsker):
     def request(self, question: PermissionQuestion) -> JsonObject:
         """See `ClientAsker`."""
         command = question.command
+        why = "\n\n".join(text for text in (question.reason, question.stored) if text)
         if command is None:
             call: JsonObject = {
                 "toolCallId": question.call_id,
@@ -26,9 +27,9 @@ class AskerV2(ClientAsker):
                 "rawInput": question.raw_input,
             }
             subject: JsonObject = {"type": "tool_call", "toolCall": call}
-            return {"title": question.title, "description": question.reason, "subject": subject}
+            return {"title": question.title, "description": why, "subject": subject}
         subject = {"type": "command", "command": command.line, "cwd": command.cwd, "toolCallId": question.call_id}
-        return {"title": f"Run: {question.title}", "description": question.reason, "subject": subject}
+        return {"title": f"Run: {question.title}", "description": why, "subject": subject}
 
     def chosen(self, answer: JsonValue) -> str | None:
         """See `ClientAsker`."""
