@@ -20,7 +20,6 @@ _UNFINISHED = frozenset(
     }
 )
 _SIZE = r"(?:a?\d+(?:\.\d+)?|\d+x\d+)[bkmt]|(?:fp|int|bf|nf|q)\d+"
-_DATE = r"20\d{6}|\d{4}|\d{3}"
 _NAMED_NUMBER = r"([a-z]+?)(\d+(?:\.\d+)*)([a-z]*)"
 _NUMBER = r"(\d{1,2}(?:\.\d+)*)([a-z]*)"
 _REVISION = r"-v\d+:\d+$|(?<=\d)-v\d+$"  # Bedrock: `anthropic.claude-opus-4-6-v1`, `...-20250929-v1:0`
@@ -46,16 +45,19 @@ class Lineage(NamedTuple):
 def lineage(model: str) -> Lineage:
     """The family and generation of a model."""
     maker, slash, name = model.lower().rpartition("/")
-    name, colon, tag = re.sub(_REVISION, "", name).replace("@", "-").partition(":")
+    if "-v" in name:
+        name = re.sub(_REVISION, "", name)
+    name, colon, tag = name.partition(":")
     family = [maker + slash] if slash else []
     version: list[int] = []
     date, finished = 0, True
-    words = re.split(r"[-_ ]+", _joined_dates(name))
-    for word in words:
+    for word in _words(name):
         if word in _UNFINISHED:
             finished = False
-        elif re.fullmatch(_DATE, word):
+        elif _is_date(word):
             date = int(word)
+        elif word.isalpha() and word != "latest":  # most are: a session waits, and a pattern takes time to compile
+            family.append(word)
         elif word != "latest":
             family += _read(word, version)
     if colon:
@@ -90,16 +92,28 @@ def _might_be(model: str, families: Sequence[Family]) -> bool:
     return any(all(word in name for word in family) for family in families)
 
 
-def _joined_dates(name: str) -> str:
-    """Dates as one word: `2025-08-07`, `08-2024`."""
-    name = re.sub(r"(?<!\d)(20\d\d)-([01]\d)-([0-3]\d)(?!\d)", r"\1\2\3", name)
-    return re.sub(r"(?<!\d)([01]\d)-(20\d\d)(?!\d)", r"\g<2>\g<1>00", name)
+def _words(name: str) -> Sequence[str]:
+    """The words of a name; a date is one of them, also where it is written `2025-08-07` or `08-2024`."""
+    for other in "_ @":
+        name = name.replace(other, "-")
+    if "20" in name:
+        name = re.sub(r"(?<!\d)(20\d\d)-([01]\d)-([0-3]\d)(?!\d)", r"\1\2\3", name)
+        name = re.sub(r"(?<!\d)([01]\d)-(20\d\d)(?!\d)", r"\g<2>\g<1>00", name)
+    return [word for word in name.split("-") if word]
+
+
+def _is_date(word: str) -> bool:
+    """Whether a word is the date of a snapshot: `20250929`, `0709`, `2512`, `001`."""
+    return word.isdigit() and (len(word) in {3, 4} or (len(word) == 8 and word.startswith("20")))
 
 
 def _read(word: str, version: list[int]) -> Sequence[str]:
     """What a word adds to the family; its numbers are added to the version."""
-    if not word or re.fullmatch(_SIZE, word):
-        return (word,) if word else ()
+    if word.replace(".", "").isdigit() and len(word.partition(".")[0]) <= 2 and word[0] != ".":
+        _count(word, version)
+        return ()
+    if re.fullmatch(_SIZE, word):
+        return (word,)
     if found := re.fullmatch(_NUMBER, word):
         number, letters = found.groups()
         _count(number, version)
@@ -113,7 +127,7 @@ def _read(word: str, version: list[int]) -> Sequence[str]:
 
 def _count(number: str, version: list[int]) -> None:
     """Add a number. Behind a dot it is read as a decimal, for vendors write 4.20 for what came before 4.3."""
-    for place, digits in enumerate(number.split(".")):
+    for place, digits in enumerate(number.strip(".").split(".")):
         if place:
             version.append(int(f"{digits}00"[:2]))
         else:

@@ -5,6 +5,7 @@ A small file for each service, so that a session reads that of its own; `referen
 
 import json
 import logging
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,9 +42,9 @@ class KeptReference:
         self._known: dict[tuple[str, str], ModelInfo | None] = {}
 
     def models(self, base_url: str) -> Sequence[ModelInfo]:
-        """The models of a service, by the names that it itself uses."""
-        name = self._service(base_url)
-        return [_info(row, text_at(row, "id")) for row in self._rows_of(name)]
+        """The models of a service, by the names that it itself uses, and whether they will be retired; see `about`."""
+        rows = self._rows_of(self._service(base_url))
+        return [ModelInfo(id=text_at(row, "id"), deprecated=row.get("deprecated") is True or None) for row in rows]
 
     def about(self, base_url: str, model: str) -> ModelInfo | None:
         """A model of a service, also where another service sells it for that."""
@@ -108,7 +109,8 @@ def _info(row: JsonObject, model: str) -> ModelInfo:
 def _read(path: Path) -> JsonObject:
     try:
         with path.open("rb") as file:
-            value: JsonValue = json.loads(file.read(SIZE_LIMIT))
+            size = min(os.fstat(file.fileno()).st_size, SIZE_LIMIT)  # a larger buffer takes a millisecond to get
+            value: JsonValue = json.loads(file.read(size))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
