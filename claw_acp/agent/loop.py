@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import anyio
 
+from claw_acp.agent.facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
@@ -73,6 +74,7 @@ class Turn:
                 role="user",
                 parts=tuple(prompt),
                 told=None if told is None else tuple(told),
+                facts=facts_now(self._session, clock=self._clock),
             )
             await insert(self._session, message, inserted=inserted)
             stop = await self._iterate()

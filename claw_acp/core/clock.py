@@ -56,6 +56,13 @@ def iso_time(seconds: float) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def spoken_time(seconds: float, *, zone: tzinfo | None = None) -> str:
+    """A moment for a reader, as in `Sunday 2026-11-22 18:45 (CET, UTC+01:00)`; without a zone, in the machine's."""
+    moment = datetime.fromtimestamp(seconds, tz=UTC).astimezone(zone)
+    name, offset = moment.tzname(), f"UTC{moment.isoformat()[-6:]}"
+    return f"{moment:%A %Y-%m-%d %H:%M} ({offset if not name or name.startswith('UTC') else f'{name}, {offset}'})"
+
+
 def local_day(seconds: float, *, zone: tzinfo | None = None) -> str:
     """The date at a moment, as in `2026-11-22`, in a time zone; without one, in that of the machine."""
     return datetime.fromtimestamp(seconds, tz=UTC).astimezone(zone).date().isoformat()

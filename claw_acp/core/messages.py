@@ -16,6 +16,10 @@ class TextPart(Value):
     text: str
 
 
+class FactsPart(TextPart):
+    """What the program tells a model of the moment at which a person spoke; no part of what that person said."""
+
+
 class ImagePart(Value):
     """An image as base64, with the media type of the bytes."""
 
@@ -116,8 +120,10 @@ class Message(Value):
 
     @property
     def text(self) -> str:
-        """All plain text of the message, joined."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+        """All plain text of the message, joined; without what the program added."""
+        return "".join(
+            part.text for part in self.parts if isinstance(part, TextPart) and not isinstance(part, FactsPart)
+        )
 
     @classmethod
     def system(cls, text: str) -> "Message":

@@ -189,7 +189,12 @@ _USAGE: Final = _Shape(
 
 _EVENTS: Final[Mapping[str, _Shape]] = {
     "message": _Shape(
-        MessageStarted, role=_choice(Literal["user", "assistant"]), parts=_many(_PART), told=_many(_PART), aside=_FLAG
+        MessageStarted,
+        role=_choice(Literal["user", "assistant"]),
+        parts=_many(_PART),
+        told=_many(_PART),
+        facts=_TEXT,
+        aside=_FLAG,
     ),
     "text": _Shape(TextDelta, text=_TEXT),
     "thought": _Shape(ThoughtDelta, text=_TEXT, signature=_TEXT, redacted=_TEXT, origin=_TEXT),

@@ -23,7 +23,7 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import ContentPart, Message, Reasoning, TextPart, ToolCall
+from claw_acp.core.messages import ContentPart, FactsPart, Message, Reasoning, TextPart, ToolCall
 
 INTERRUPTED: Final = "The call was interrupted before it finished; it may have had effects."
 NO_OUTPUT: Final = "The call finished without output."
@@ -64,10 +64,13 @@ class _Call:
 @dataclass(slots=True, kw_only=True)
 class _User:
     parts: tuple[ContentPart, ...]
+    facts: str
     aside: bool  # not for models
 
     def messages(self) -> tuple[Message, ...]:
         parts = () if self.aside else _said(self.parts)
+        if parts and self.facts:
+            parts = (FactsPart(text=f"{self.facts}\n\n"), *parts)
         return (Message(role="user", parts=parts),) if parts else ()
 
 
@@ -175,9 +178,9 @@ class History:
     def _start_user(self, event: MessageStarted) -> None:
         order = self._orders.get(event.item)
         if order is None:
-            self._add(event.item, _User(parts=_told(event), aside=event.aside))
+            self._add(event.item, _User(parts=_told(event), facts=event.facts, aside=event.aside))
         elif isinstance(entry := self._entries[order], _User):
-            entry.parts, entry.aside = _told(event), event.aside
+            entry.parts, entry.facts, entry.aside = _told(event), event.facts, event.aside
             self._stale(order)
 
     def _assistant(self, item: str) -> _Assistant | None:

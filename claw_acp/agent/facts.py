@@ -1,0 +1,27 @@
+"""What a model is told with each message of a person and cannot know: the time, and the mode of the session.
+
+It stands on that message for good, and not in the instructions: those are the beginning of every request, and
+whatever changed there would cost the vendor's prompt cache of the whole conversation. For the same reason the tools
+on offer are those of all modes. A model in plan mode is told here, before it plans, that calls which change something
+are refused; taking the tools away instead would make the cache anew at each change of the mode, and leave calls in
+the conversation of tools that do not exist.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from claw_acp.config.model import Mode
+from claw_acp.core.clock import Clock, spoken_time
+from claw_acp.session.session import Session
+
+_MODES: Final[Mapping[Mode, str]] = {
+    "plan": "plan: look and plan; every call that would change something is refused",
+    "ask": "ask: the user is asked before files are changed or commands run",
+    "edit": "edit: files in the project may be changed; the user is asked before commands run",
+    "auto": "auto: work by yourself; the user is asked only before something dangerous",
+}
+
+
+def facts_now(session: Session, *, clock: Clock) -> str:
+    """What holds at this moment, as a line for the model."""
+    return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.</facts>"
