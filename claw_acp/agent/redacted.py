@@ -69,8 +69,9 @@ def _redacted(item: ToolContent, *, redactor: Clean) -> ToolContent:
 
 
 def redacted_command(picture: CommandContent, *, redactor: Clean) -> CommandContent:
-    """A picture of a program, cleaned."""
-    return replace(picture, line=redactor(picture.line), text=redactor(picture.text))
+    """A picture of a program, cleaned; while it runs, its last word may be the beginning of a secret."""
+    clean = redactor.unfinished if picture.running and isinstance(redactor, Redactor) else redactor
+    return replace(picture, line=redactor(picture.line), text=clean(picture.text))
 
 
 def redacted_json(value: JsonValue, *, redactor: Clean) -> JsonValue:

@@ -210,11 +210,16 @@ def _has_random_run(text: str, start: int, end: int) -> bool:
 
 
 def _is_random(run: str) -> bool:
-    kinds = any(letter.isdigit() for letter in run) + (run.upper() != run) + (run.lower() != run)
-    return kinds == 3 and entropy(run) >= _LEAST_ENTROPY
+    return _is_mixed(run) and entropy(run) >= _LEAST_ENTROPY
+
+
+def _is_mixed(run: str) -> bool:
+    return any(letter.isdigit() for letter in run) and run.upper() != run and run.lower() != run
 
 
 def _is_tail(run: str) -> bool:
+    if len(run) >= 2 * _LEAST_RUN and _is_mixed(run):
+        return True  # one that goes on
     return len(run) % 4 == 0 and (len(run) >= 8 or not run.isalpha()) and not run.islower()
 
 

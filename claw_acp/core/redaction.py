@@ -14,6 +14,15 @@ from claw_acp.core.private_keys import private_key_spans
 REDACTED = "[redacted]"
 
 _KEPT = 4
+_LOOKED_BACK = 600  # characters at the end of a text that may go on
+_RANDOM = "q7Zt0YvX3mKp5RwLd7NcHb2JgFsEaU8iO6oPlM4kQj1WnB9tVyCxRzDf8GhSeTuI"
+_CONTINUATIONS = (
+    *(_RANDOM + end for end in ("", '"', "'", "`", "</")),
+    "0f1e2d3c4b5a69788796a5b4c3d2e1f0" * 2,
+    "7QK2ZP0XW9MT4RB6",
+    "7QK2ZP0XW9MT4RB6" * 4,
+)
+"""What might follow: letters at random, and what closes a value."""
 _SHOWN_PART = 4  # of a value shorter than 16 characters, at most a quarter stays
 
 
@@ -39,6 +48,16 @@ class Redactor:
     def without_known(self, text: str) -> str:
         """`text` without known secrets alone."""
         return _without(text, [(start, end, _KEPT) for start, end in self._known.spans(text)])
+
+    def unfinished(self, text: str) -> str:
+        """The same for a text that may go on: what would be a secret if it did is taken out at its end as well."""
+        end = text[-_LOOKED_BACK:]
+        spans = ((start, stop) for more in _CONTINUATIONS for start, stop, _ in _shaped(end + more))
+        open_at = min((start for start, stop in spans if start < len(end) < stop), default=None)
+        if open_at is None:
+            return self(text)
+        start = len(text) - len(end) + open_at
+        return self(text[:start]) + text[start : start + _kept(len(text) - start)] + REDACTED
 
     def streamed(self) -> "StreamedRedaction":
         """A redaction of known secrets for a text that comes in pieces."""

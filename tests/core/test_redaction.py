@@ -18,7 +18,7 @@ from tests.core.redaction.harmless import harmless
 from tests.core.redaction.hostile import HOSTILE
 from tests.core.redaction.made_up import made_up
 from tests.core.redaction.measure import false_alarms, misses, per_class, sizes, survives
-from tests.core.redaction.secrets import all_named_secrets, vendor_secrets
+from tests.core.redaction.secrets import all_named_secrets, named_secret, vendor_secrets
 
 _parser: Any = import_module("re._parser")  # where the standard library says how it reads a pattern
 OWN = "sk" + "-own/" + made_up(30, seed="own") + '+"\\é='
@@ -168,6 +168,21 @@ def test_a_known_secret_goes_however_the_text_that_holds_it_is_cut(data: st.Data
     told += stream.close()
     assert secret not in told
     assert told.replace("sk-k" + REDACTED, secret) == text
+
+
+@pytest.mark.parametrize("kind", ["env file", "password yaml", "client secret", "bearer", "password xml"])
+def test_what_may_become_a_secret_is_not_shown_at_the_end_of_output_that_goes_on(kind: str) -> None:
+    text, secret = named_secret(kind, "cut")
+    begins = text.index(secret)
+    for cut in range(begins + 1, begins + len(secret)):
+        assert secret[: max(5, cut - begins)] not in Redactor().unfinished(text[:cut])
+
+
+@pytest.mark.parametrize(
+    "text", ["listening on http://localhost:8080", "42 % done", "Continue? [y/N]", "key: ", "v1.2.3"]
+)
+def test_the_end_of_ordinary_output_is_shown_while_it_goes_on(text: str) -> None:
+    assert Redactor().unfinished(text) == text
 
 
 def test_a_piece_that_begins_no_secret_is_passed_on_at_once() -> None:

@@ -32,7 +32,7 @@ def key_lines(*, width: int, count: int, seed: str, tail: int = 44) -> list[str]
     return [*lines, made_up(tail, alphabet=BASE64, seed=seed + "/tail")[:-2] + "=="]
 
 
-def named_secrets(kind: str, seed: str) -> tuple[str, str]:
+def named_secret(kind: str, seed: str) -> tuple[str, str]:
     """The text and the secret in it."""
     around, pattern = NAMED[kind]
     secret = fill(pattern.removeprefix("b64:"), seed=seed + kind)
@@ -53,4 +53,4 @@ def all_named_secrets() -> Iterator[tuple[str, str, str]]:
     """Class, text, secret."""
     for kind in NAMED:
         for seed in SEEDS:
-            yield (kind, *named_secrets(kind, seed))
+            yield (kind, *named_secret(kind, seed))
