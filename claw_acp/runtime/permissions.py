@@ -8,6 +8,7 @@ from pathlib import Path
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.markdown import code_span
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
@@ -46,4 +47,4 @@ def current_policy(configured: Sequence[Rule], store: PermissionStore, project: 
 def describe_rules(configured: Sequence[Rule], store: PermissionStore, project: Path) -> list[str]:
     """Every rule in force with its source, for people; then what is wrong with the file of answers."""
     rules = (*configured, *store.rules(project))
-    return [f"{rule.verdict} `{rule.text}` ({rule.source})" for rule in rules] + list(store.findings())
+    return [f"{rule.verdict} {code_span(rule.text)} ({rule.source})" for rule in rules] + list(store.findings())

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from claw_acp.contracts.tool import FetchesUrl, ReadsPath, RunsCommand, WritesPath
+from claw_acp.core.markdown import code_span
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_risk import Assessment
 from claw_acp.security.path_policy import matching_rules
@@ -135,7 +136,7 @@ def shown_command(command: SimpleCommand) -> str:
     assignments = (part.replace("\0", "…") if part else "…" for part in command.env_prefix)
     text = " ".join((*assignments, *("…" if word is None else quoted(word) for word in command.argv)))
     text = re.sub(r"\s+", " ", text) or "a redirection"
-    return f"`{text}`" if len(text) <= _LONGEST_SHOWN else f"`{text[:_LONGEST_SHOWN]}…`"
+    return code_span(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 
 def _directory(access: RunsCommand, line: ParsedLine) -> Path | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.markdown import code_span
 from claw_acp.core.value import Value
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
 
@@ -43,9 +44,9 @@ def by_rule(rule: Rule, what: str, *, verdict: Verdict | None = None) -> Finding
     """The finding that follows from a rule; a given `verdict` replaces the rule's own, where it matches only maybe."""
     source = f" of {rule.source}" if rule.source else ""
     if verdict is not None and verdict != rule.verdict:
-        reason = f"{what} may be what the rule `{rule.text}`{source} {_WORDS[rule.verdict]}"
+        reason = f"{what} may be what the rule {code_span(rule.text)}{source} {_WORDS[rule.verdict]}"
     else:
-        reason = f"the rule `{rule.text}`{source} {_WORDS[rule.verdict]} {what}"
+        reason = f"the rule {code_span(rule.text)}{source} {_WORDS[rule.verdict]} {what}"
     return Finding(verdict=verdict or rule.verdict, reason=reason, rule=rule.text)
 
 

@@ -24,8 +24,7 @@ class EditorAsker(ClientAsker):
             "status": "pending",
             "content": [tool_content(item) for item in (*question.content, *texts)],
             "locations": [location(place) for place in question.locations],
-            "rawInput": question.raw_input,
-        }
+        } | ({} if question.raw_input is None else {"rawInput": question.raw_input})
         return {"toolCall": call}
 
     def chosen(self, answer: JsonValue) -> str | None:

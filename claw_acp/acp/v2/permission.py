@@ -24,8 +24,7 @@ class AskerV2(ClientAsker):
                 "status": "pending",
                 "content": [tool_content(item) for item in question.content],
                 "locations": [location(place) for place in question.locations],
-                "rawInput": question.raw_input,
-            }
+            } | ({} if question.raw_input is None else {"rawInput": question.raw_input})
             subject: JsonObject = {"type": "tool_call", "toolCall": call}
             return {"title": question.title, "description": why, "subject": subject}
         subject = {"type": "command", "command": command.line, "cwd": command.cwd, "toolCallId": question.call_id}
