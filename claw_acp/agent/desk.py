@@ -9,11 +9,9 @@ from claw_acp.session.insertion import Inserted, nobody
 class Desk(Value):
     """The ports of one front end for one session.
 
-    `forms`: whether its asker can have forms filled in. `inserted` is called once for a prompt that becomes part of the
-    conversation, at that moment.
+    `inserted` is called once for a prompt that becomes part of the conversation, at that moment.
     """
 
     workspace: Workspace
     asker: Asker
-    forms: bool = False
     inserted: Inserted = nobody

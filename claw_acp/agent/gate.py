@@ -23,10 +23,11 @@ STORING = 5.0  # seconds for the file of answers; another process may be writing
 
 
 class Admission(Value):
-    """The outcome; `reason` is for the model when `allowed` is false."""
+    """The outcome. When `allowed` is false, `reason` is for the model and `shown` for the person."""
 
     allowed: bool
     reason: str
+    shown: str = ""
 
 
 class Gate:
@@ -73,14 +74,13 @@ class Gate:
         question = replace(question, session=self._session.id, call_id=call_id)
         choice = await self._asker.permission(question)
         if choice is None:
-            return Admission(
-                allowed=False, reason="Nobody allowed this call, so it was not run. Do not repeat it as it is."
-            )
+            reason = "Nobody allowed this call, so it was not run. Do not repeat it as it is."
+            return Admission(allowed=False, reason=reason, shown="Not run: nobody allowed it.")
         allowed = choice.kind in {"allow_once", "allow_always"}
         if choice.kind in {"allow_always", "reject_always"}:
             await self._keep(choice.stores, "allow" if allowed else "deny")
         reason = "" if allowed else "The user rejected this call, so it was not run. Ask what to do instead."
-        return Admission(allowed=allowed, reason=reason)
+        return Admission(allowed=allowed, reason=reason, shown="" if allowed else "Rejected; it was not run.")
 
     async def _keep(self, rules: Sequence[str], answer: Answer) -> None:
         """Remember an answer; when that fails the answer still counts this once, and the person is told."""

@@ -26,14 +26,22 @@ from claw_acp.contracts.bounded import bounded_parts
 from claw_acp.contracts.tool import Invocation, Progress, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
-from claw_acp.core.events import PartContent, PlanChanged, PlanEntry, ToolCallChanged, ToolStatus
+from claw_acp.core.events import (
+    MessageStarted,
+    PartContent,
+    PlanChanged,
+    PlanEntry,
+    TextDelta,
+    ToolCallChanged,
+    ToolStatus,
+)
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import is_cancellation, package_of
-from claw_acp.session.history import INTERRUPTED
+from claw_acp.session.history import INTERRUPTED, NEVER_RAN
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -42,6 +50,7 @@ PARALLEL = 8  # read-only calls at once
 LONGEST_CALL = 1800.0  # seconds a call may run, waiting for a person aside; tools of ours have limits of their own
 
 CANCELLED: Final = "The user cancelled this call."
+CANCELLED_BEFORE: Final = "The user cancelled this call before it began, so nothing was done."
 
 
 @dataclass(slots=True)
@@ -50,6 +59,8 @@ class _Entry:
     tool: Tool | None
     invocation: Invocation | None = None
     announced: bool = False
+    begun: bool = False
+    asks: str = ""
     done: bool = False
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # of this call alone
     limit: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # its time
@@ -74,10 +85,13 @@ class ToolRunner:
         self._redactor = redactor
         self._waiting = Waiting(session)
 
-    async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> None:
+    async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
         """Run the calls of one answer, in order; neighbours that only read run together.
 
         Every call ends with a result in the session, also when this is cancelled.
+
+        Returns:
+            Whether the person was asked something in text, so that the turn is over.
         """
         entries = [_Entry(call, self._toolbox.get_tool(call.name)) for call in calls]
         try:
@@ -94,6 +108,12 @@ class ToolRunner:
         finally:
             for entry in entries:
                 self._session.work.call_ends(entry.call.id)
+        question = "\n\n".join(entry.asks for entry in entries if entry.asks)
+        if question:  # the model knows it from its own call
+            said = new_id("msg", clock=self._clock)
+            await self._session.publish(MessageStarted(item=said, role="assistant", aside=True))
+            await self._session.publish(TextDelta(item=said, text=question))
+        return bool(question)
 
     async def _run_group(self, group: Sequence[_Entry]) -> None:
         with self._waiting.among(len(group)):
@@ -189,7 +209,8 @@ class ToolRunner:
                 result = await self._result(entry, invocation)
         if result is None:
             self._session.go_on()
-            result = _broken_off(CANCELLED, await self._so_far(entry))
+            reason = CANCELLED if entry.begun else CANCELLED_BEFORE
+            result = _broken_off(reason, await self._so_far(entry))
             await self._end(entry, result, status="cancelled")
         else:
             await self._finish(entry, result)
@@ -198,7 +219,8 @@ class ToolRunner:
         try:
             obstacle = await self._obstacle(entry, invocation)
             if obstacle is not None:
-                return await self._presentable(entry, _failure(obstacle))
+                return await self._presentable(entry, obstacle)
+            entry.begun = True
             await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
             entry.limit.deadline = anyio.current_time() + LONGEST_CALL
             with entry.limit:
@@ -218,10 +240,11 @@ class ToolRunner:
             content=content,
             raw=await cleaned(redacted_json, known.raw, redactor=self._redactor),
             failed=known.failed,
+            asks=self._redactor(known.asks),
         )
 
-    async def _obstacle(self, entry: _Entry, invocation: Invocation) -> str | None:
-        """Why the call may not run; None when it may."""
+    async def _obstacle(self, entry: _Entry, invocation: Invocation) -> ToolResult | None:
+        """What becomes of a call that may not run; None when it may."""
         name = entry.call.name
         decision = self._gate.decide(name, invocation)
         if decision.verdict == "ask":
@@ -233,9 +256,9 @@ class ToolRunner:
             async with self._waiting.for_person():
                 admission = await self._gate.ask(question, call_id=entry.call.id)
             if not admission.allowed:
-                return admission.reason
+                return _failure(admission.reason, shown=admission.shown)
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
-        return f"Not allowed: {decision.reason}" if decision.verdict == "deny" else None
+        return _failure(f"Not allowed: {decision.reason}") if decision.verdict == "deny" else None
 
     def _told(self, entry: _Entry, error: BaseException) -> str:
         """What the model is told of an error that left a tool.
@@ -265,7 +288,8 @@ class ToolRunner:
         with self._session.last_words():
             known = await self._so_far(entry)
         with self._session.last_words():
-            await self._end(entry, _broken_off(INTERRUPTED, known), status=status, committed=False)
+            reason = INTERRUPTED if entry.begun else NEVER_RAN
+            await self._end(entry, _broken_off(reason, known), status=status, committed=False)
 
     async def _so_far(self, entry: _Entry) -> ToolResult | None:
         try:
@@ -279,7 +303,7 @@ class ToolRunner:
         shown = result.content
         if shown is None:
             shown = tuple(PartContent(part=part) for part in result.parts)
-        entry.done = True
+        entry.done, entry.asks = True, result.asks
         self._session.work.call_ends(entry.call.id)
         await self._session.publish(
             ToolCallChanged(
@@ -293,8 +317,10 @@ class ToolRunner:
         )
 
 
-def _failure(reason: str) -> ToolResult:
-    return ToolResult(parts=bounded_parts((TextPart(text=reason),)), failed=True)
+def _failure(reason: str, *, shown: str = "") -> ToolResult:
+    """A failed result for the model; people are shown the same where there are no words for them."""
+    content = (PartContent(part=TextPart(text=shown)),) if shown else None
+    return ToolResult(parts=bounded_parts((TextPart(text=reason),)), content=content, failed=True)
 
 
 def _broken_off(reason: str, known: ToolResult | None) -> ToolResult:

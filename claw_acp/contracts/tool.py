@@ -90,12 +90,15 @@ class ToolResult(Value):
     """What came of a call.
 
     `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs.
+    `asks` is put to the person as text once all calls of the answer are over: the turn ends with it, and the next
+    prompt answers it.
     """
 
     parts: tuple[ContentPart, ...]
     content: tuple[ToolContent, ...] | None = None
     raw: JsonValue = None
     failed: bool = False
+    asks: str = ""
 
 
 class Progress(Value):

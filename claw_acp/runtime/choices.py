@@ -36,7 +36,6 @@ NAMED: Final = 20  # values that an error names
 THOUGHT_LEVEL: Final = "thought_level"
 WEB: Final = "web"
 _WEB_TOOLS: Final = frozenset({"fetch"})
-_FORM_TOOLS: Final = frozenset({"ask_user"})
 _EFFORTS: Mapping[str, Effort] = {"off": "off", "low": "low", "medium": "medium", "high": "high"}
 
 
@@ -161,10 +160,9 @@ def web_access(opened: OpenSession) -> bool:
     return opened.session.record.options.get(WEB, True) is not False
 
 
-def hidden_tools(opened: OpenSession, *, forms: bool) -> frozenset[str]:
-    """The tools that the model is not to have now. Without `forms` it is to ask in its answers, not by a tool."""
-    hidden = frozenset[str]() if forms else _FORM_TOOLS
-    return hidden if web_access(opened) else hidden | _WEB_TOOLS
+def hidden_tools(opened: OpenSession) -> frozenset[str]:
+    """The tools that the model is not to have now."""
+    return frozenset() if web_access(opened) else _WEB_TOOLS
 
 
 def _thought_level(opened: OpenSession) -> str:

@@ -165,7 +165,7 @@ class Turns:
     def _turn(self, opened: OpenSession, *, choice: ModelChoice, provider: Provider, desk: Desk) -> Turn:
         session, clock = opened.session, self._engine.clock
         toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
-        toolbox = toolbox.without(partial(hidden_tools, opened, forms=desk.forms))
+        toolbox = toolbox.without(partial(hidden_tools, opened))
         redactor = Redactor({*choice.secrets, *own_keys(opened.settings)})
         runner = ToolRunner(
             session, toolbox=toolbox, gate=self._gate(opened, desk), desk=desk, clock=clock, redactor=redactor

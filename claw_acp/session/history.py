@@ -26,6 +26,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart, FactsPart, Message, Reasoning, TextPart, ToolCall
 
 INTERRUPTED: Final = "The call was interrupted before it finished; it may have had effects."
+NEVER_RAN: Final = "The call was interrupted before it began, so nothing was done."
 NO_OUTPUT: Final = "The call finished without output."
 
 
@@ -38,6 +39,7 @@ class _Call:
     name: str = ""
     arguments: str = "{}"
     extra: JsonObject | None = None
+    begun: bool = False
     final: bool = False
     failed: bool = False
     output: tuple[ContentPart, ...] = ()
@@ -46,6 +48,7 @@ class _Call:
         self.name = event.name or self.name
         self.arguments = self.arguments if event.arguments is None else event.arguments
         self.extra = self.extra if event.extra is None else event.extra
+        self.begun = self.begun or event.status == "in_progress"
         if event.status in FINAL:
             self.final = True
             self.failed = event.status != "completed"
@@ -56,7 +59,7 @@ class _Call:
 
     def result(self, call: ToolCall) -> Message:
         if not self.final:
-            return Message.tool(call, INTERRUPTED, failed=True)
+            return Message.tool(call, INTERRUPTED if self.begun else NEVER_RAN, failed=True)
         parts = _said(self.output) or (TextPart(text=NO_OUTPUT),)
         return Message.tool(call, *parts, failed=self.failed)
 

@@ -1,4 +1,4 @@
-"""Questions to the person, answered in a form while the turn waits."""
+"""Questions to the person: in a form while the turn waits, or in text, with which it ends, where no form is shown."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,7 @@ from claw_acp.contracts.asking import (
 )
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
+from claw_acp.core.events import PartContent
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.display import amount, shortened
@@ -26,10 +27,7 @@ from claw_acp.tools.parameters import Parameters, TypedTool
 Kind: TypeAlias = Literal["text", "choice", "choices", "yes_no"]
 
 REMARK: Final = "remark"  # the key of the field for what no choice says
-NO_FORM: Final = (
-    "The user cannot be shown a form here. Ask in plain text in your answer, with the choices as a list, "
-    "and end your turn: the user replies with the next message."
-)
+ASKED: Final = "The user was asked in text; the next message answers."
 DECLINED: Final = (
     "The user declined to answer. Do not ask this again; go on without it as carefully as possible, "
     "or end your turn and say what you need it for."
@@ -124,14 +122,15 @@ class _Asking(Invocation):
             raise ToolError(NO_SECRETS)
         answer = await self._context.ask(self._form())
         if answer is None:
-            return _told(NO_FORM, action=None)
+            asked = (PartContent(part=TextPart(text="Asked in text; the next prompt answers.")),)
+            return ToolResult(parts=(TextPart(text=ASKED),), content=asked, raw={"action": None}, asks=self._as_text())
         match answer.action:
             case "accept":
                 return self._answered(answer)
             case "decline":
-                return _told(DECLINED, action="decline")
+                return _told(DECLINED, action="decline", shown="Declined.")
             case "cancel":
-                return _told(DISMISSED, action="cancel")
+                return _told(DISMISSED, action="cancel", shown="Closed without an answer.")
             case _:
                 assert_never(answer.action)
 
@@ -140,6 +139,18 @@ class _Asking(Invocation):
         if any(question.options for question in self._questions):
             inputs.append(TextField(key=REMARK, title="Something else, or a remark", required=False))
         return Form(session=self._context.session, message=self._reason or self._heading(), inputs=tuple(inputs))
+
+    def _as_text(self) -> str:
+        """The questions for an editor that shows no forms, as Markdown."""
+        several = len(self._questions) > 1
+        lines = [f"{self._reason}\n"] if self._reason else []
+        for number, question in enumerate(self._questions, start=1):
+            lines.append(f"**{f'{number}. ' if several else ''}{question.question}**\n")
+            choices = [(option.label, option.description) for option in question.options]
+            lines += [f"- {label}: {about}" if about else f"- {label}" for label, about in choices]
+            lines += ["(more than one will do)"] if question.kind == "choices" else []
+            lines += [""] if choices else []
+        return "\n".join(lines).strip()
 
     def _answered(self, answer: FormAnswer) -> ToolResult:
         """The answers in words, each under its question."""
@@ -198,6 +209,7 @@ def _as_json(value: FieldValue) -> JsonValue:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _told(text: str, *, action: str | None) -> ToolResult:
+def _told(text: str, *, action: str | None, shown: str) -> ToolResult:
     raw: Mapping[str, JsonValue] = {"action": action}
-    return ToolResult(parts=(TextPart(text=text),), raw=raw)
+    content = (PartContent(part=TextPart(text=shown)),)  # the text itself is for the model
+    return ToolResult(parts=(TextPart(text=text),), content=content, raw=raw)

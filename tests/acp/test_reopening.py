@@ -156,12 +156,12 @@ async def test_a_load_says_anew_which_directories_belong_to_the_session(opened: 
 
 
 async def _reads_freely(editor: Editor, *, listed: list[str] | None) -> bool:
-    sessions = (await editor.request("session/list", {}))["sessions"]
-    [session] = [session for session in sessions if session["sessionId"] == editor.session]
-    assert session.get("additionalDirectories") == listed
     asked = len(editor.received("session/request_permission"))
     editor.will_answer("reject_once")
     status = (await editor.prompt("read")).calls[0]["status"]
+    sessions = (await editor.request("session/list", {}))["sessions"]
+    [session] = [session for session in sessions if session["sessionId"] == editor.session]
+    assert session.get("additionalDirectories") == listed
     free = len(editor.received("session/request_permission")) == asked
     assert status == ("completed" if free else "failed")
     return free

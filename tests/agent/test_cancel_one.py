@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from claw_acp.agent.tool_runner import CANCELLED
+from claw_acp.agent.tool_runner import CANCELLED, CANCELLED_BEFORE
 from claw_acp.core.events import FINAL, Event, TerminalChanged, ToolCallChanged
-from claw_acp.session.history import INTERRUPTED
+from claw_acp.session.history import INTERRUPTED, NEVER_RAN
 from claw_acp.session.journal import Journal
 from claw_acp.session.session import LAST_WORDS, Session
 from claw_acp.tools.shell import Shell
@@ -98,7 +98,7 @@ async def test_a_call_is_cancelled_while_its_permission_is_asked(tmp_path: Path)
         await bench.until(lambda: not bench.session.busy, "the end of the turn")
         assert bench.person.left_alone == ["call_1"]
         assert bench.statuses("call_1") == ["pending", "cancelled"]
-        assert bench.results() == [CANCELLED, "said"]
+        assert bench.results() == [CANCELLED_BEFORE, "said"]
     assert not (tmp_path / "made").exists()
 
 
@@ -110,7 +110,7 @@ async def test_a_call_that_waits_for_its_turn_is_cancelled_before_it_begins(tmp_
         assert bench.session.work.cancel_call("call_1")
         await bench.until(lambda: not bench.session.busy, "the end of the turn")
         assert bench.statuses("call_2") == ["pending", "cancelled"]
-        assert bench.results() == [CANCELLED, CANCELLED]
+        assert bench.results() == [CANCELLED, CANCELLED_BEFORE]
     assert not (tmp_path / "made").exists()
 
 
@@ -154,7 +154,7 @@ async def test_a_cancel_of_the_turn_wins(tmp_path: Path, first: str) -> None:
             ("call_1", "cancelled"),
             ("call_2", "cancelled"),
         ]
-        assert bench.results() == [f"{INTERRUPTED} Until then:\n\nbegun\n\n[killed by SIGTERM]", INTERRUPTED]
+        assert bench.results() == [f"{INTERRUPTED} Until then:\n\nbegun\n\n[killed by SIGTERM]", NEVER_RAN]
 
 
 async def test_a_terminal_is_ended_and_its_call_reports_it(tmp_path: Path) -> None:

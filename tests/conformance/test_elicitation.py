@@ -8,7 +8,7 @@ from tests.support.editor import FULL, Editor
 from tests.support.editor_desk import SILENCE
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, RpcFailure, shown_text
-from tests.support.script_files import Script, call, say, turn
+from tests.support.script_files import Script, call, expect, say, turn
 
 FORMS: Json = {"elicitation": {"form": {}}}
 COLOURS = {
@@ -86,21 +86,21 @@ async def test_a_form_filled_in_wrongly_twice_counts_as_cancelled(opened: Spawn)
         _will_say(editor, {"action": "accept"})
         outcome = await editor.prompt("go")
         assert len(_asked(editor)) == 2
-        assert "closed the questions without answering" in shown_text(outcome.calls[0])
+        assert "Closed without an answer" in shown_text(outcome.calls[0])
 
 
 @pytest.mark.rule("elicitation.unknown-action")
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({"action": "decline"}, "declined"),
-        ({"action": "cancel"}, "closed the questions"),
-        ({"action": "cancel", "content": ANSWERS}, "closed the questions"),
-        ({"action": "_maybe", "content": ANSWERS}, "closed the questions"),
-        ({"action": 7}, "plain text"),
-        ({}, "plain text"),
-        (None, "plain text"),
-        ([], "plain text"),
+        ({"action": "decline"}, "Declined"),
+        ({"action": "cancel"}, "Closed without an answer"),
+        ({"action": "cancel", "content": ANSWERS}, "Closed without an answer"),
+        ({"action": "_maybe", "content": ANSWERS}, "Closed without an answer"),
+        ({"action": 7}, "Asked in text"),
+        ({}, "Asked in text"),
+        (None, "Asked in text"),
+        ([], "Asked in text"),
     ],
 )
 async def test_only_accept_is_an_answer(opened: Spawn, answer: Any, told: str) -> None:
@@ -114,11 +114,11 @@ async def test_only_accept_is_an_answer(opened: Spawn, answer: Any, told: str) -
 
 @pytest.mark.case(36)
 async def test_a_client_that_fails_to_show_forms_is_asked_once_a_turn(opened: Spawn) -> None:
-    async with opened(script=Script(ASK, ASK, turn(say("ok")), loop=True), capabilities=FORMS) as editor:
+    async with opened(script=Script(ASK, ASK, turn(say("ok"))), capabilities=FORMS) as editor:
         _will_say(editor, RpcFailure(-32601, "Method not found"))
         outcome = await editor.prompt("go")
-        assert [("plain text" in shown_text(asking)) for asking in outcome.calls] == [True, True]
-        assert len(_asked(editor)) == 1
+        assert ["Asked in text" in shown_text(asking) for asking in outcome.calls] == [True]
+        assert (len(_asked(editor)), "Which colour?" in outcome.text) == (1, True)
         _will_say(editor, {"action": "accept", "content": ANSWERS})
         assert "Claw" in shown_text((await editor.prompt("go")).calls[0])
 
@@ -129,11 +129,16 @@ async def test_a_client_that_fails_to_show_forms_is_asked_once_a_turn(opened: Sp
     "capabilities",
     [FULL, {"elicitation": {}}, {"elicitation": {"form": None}}, {"elicitation": {"url": {}}}, {"elicitation": True}],
 )
-async def test_without_forms_nobody_is_asked_and_the_model_has_no_such_tool(opened: Spawn, capabilities: Json) -> None:
-    async with opened(script=Script(ASK, turn(say("In plain text then?"))), capabilities=capabilities) as editor:
+async def test_without_forms_the_question_is_text_that_the_next_prompt_answers(
+    opened: Spawn, capabilities: Json
+) -> None:
+    script = Script(ASK, turn(expect("Claw, please"), say("Good.")))
+    async with opened(script=script, capabilities=capabilities) as editor:
         outcome = await editor.prompt("go")
-        assert "There is no tool named ask_user" in shown_text(outcome.calls[0])
-        assert (outcome.stop_reason, outcome.text) == ("end_turn", "In plain text then?")
+        [asking] = outcome.calls
+        assert ("**1. What is it called?**" in outcome.text, asking["status"]) == (True, "completed")
+        assert outcome.stop_reason == "end_turn"
+        assert (await editor.prompt("Claw, please")).text == "Good."
 
 
 @pytest.mark.rule("elicitation.no-secrets")

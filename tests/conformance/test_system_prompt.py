@@ -142,4 +142,4 @@ async def test_instructions_that_cannot_be_followed_open_and_change_nothing(spaw
             failure = await editor.failing(f"session/{method}", {"sessionId": session, **asked})
             assert (failure.code, "systemPrompt" in failure.message) == (-32602, True)
         assert await editor.request("session/status", {"sessionId": session}) == {"status": "saved"}
-        assert len((await editor.request("session/list", {}))["sessions"]) == 1
+        assert (await editor.request("session/list", {}))["sessions"] == []

@@ -60,5 +60,6 @@ async def test_a_provider_without_http_has_nothing_to_record(spawn: Spawn, tmp_p
     line = f'[providers.play]\nkind = "scripted"\nscript = "x"\nrecord = "{tmp_path}/r"\n'
     async with spawn(config=f'model = "play/x"\n{line}') as editor:
         await editor.initialize()
+        await editor.new_session()
         with pytest.raises(RpcFailure, match="exchanges nothing over HTTP"):
-            await editor.new_session()
+            await editor.prompt("hi")

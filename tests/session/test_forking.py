@@ -16,7 +16,7 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.messages import TextPart
 from claw_acp.core.value import replace
-from claw_acp.session.history import INTERRUPTED, History
+from claw_acp.session.history import NEVER_RAN, History
 from claw_acp.session.journal import Journal
 from claw_acp.session.pages import Archived
 from claw_acp.session.record import SessionRecord
@@ -64,7 +64,7 @@ async def test_a_copy_of_a_running_turn_is_a_conversation_that_models_accept(tmp
         for event in await journal.read("copy"):
             history.apply(event)
     assert [message.role for message in history.messages()] == ["user", "assistant", "tool"]
-    assert history.messages()[-1].parts == (TextPart(text=INTERRUPTED),)
+    assert history.messages()[-1].parts == (TextPart(text=NEVER_RAN),)
 
 
 async def test_a_copy_and_its_source_go_their_own_ways(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.messages import ImagePart, Message, Reasoning, TextPart, ToolCall, Usage
-from claw_acp.session.history import INTERRUPTED, NO_OUTPUT, History
+from claw_acp.session.history import INTERRUPTED, NEVER_RAN, NO_OUTPUT, History
 
 READ = ToolCall(id="c1", name="read", arguments='{"path":"x"}')
 
@@ -91,7 +91,9 @@ def test_a_failed_call_is_marked() -> None:
 
 
 def test_a_call_that_never_finished_gets_a_result_that_says_so() -> None:
-    history = fold(user("go"), assistant(), call(), ToolCallChanged(item="c1", status="in_progress"))
+    history = fold(user("go"), assistant(), call())
+    assert history.messages()[2] == Message.tool(READ, NEVER_RAN, failed=True)
+    history.apply(ToolCallChanged(item="c1", status="in_progress"))
     assert history.messages()[2] == Message.tool(READ, INTERRUPTED, failed=True)
     assert history.unfinished_calls == ("c1",)
     history.apply(done("after all"))

@@ -4,6 +4,8 @@ A vendor refuses a request whose tool calls lack results or whose messages do no
 request of the session; so every request of a test is checked for that.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, cast
@@ -37,8 +39,9 @@ def address(server: ModelServer, family: Family) -> str:
 
 
 def conversation(request: ReceivedRequest) -> list[Message]:
-    """The messages of a request, without the system's."""
-    messages = cast("list[Message]", request.json["messages"])
+    """The messages of a request, without the system's, and without what the program tells of the moment."""
+    spoken = re.sub(r"<facts>.*?</facts>(?:\\n)*", "", json.dumps(request.json["messages"]))
+    messages = cast("list[Message]", json.loads(spoken))
     return [message for message in messages if message["role"] != "system"]
 
 

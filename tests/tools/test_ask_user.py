@@ -2,7 +2,7 @@ import pytest
 
 from claw_acp.contracts.asking import ChoiceField, FormAnswer, TextField, YesNoField
 from claw_acp.core.errors import InvalidArguments, ToolError
-from claw_acp.tools.ask_user import DECLINED, DISMISSED, NO_FORM, NO_SECRETS, AskUser
+from claw_acp.tools.ask_user import ASKED, DECLINED, DISMISSED, NO_SECRETS, AskUser
 from tests.support.tool_bench import Bench, said
 
 LICENCE = {"question": "Which licence?", "kind": "choice", "options": [{"label": "MIT"}, {"label": "Apache-2.0"}]}
@@ -61,7 +61,7 @@ async def test_questions_without_choices_need_no_room_for_something_else(bench: 
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (None, NO_FORM),
+        (None, ASKED),
         (FormAnswer(action="decline"), DECLINED),
         (FormAnswer(action="cancel"), DISMISSED),
     ],
@@ -117,3 +117,10 @@ async def test_secrets_are_never_asked_for(bench: Bench, question: str, *, refus
     else:
         await call.run()
     assert len(bench.forms) == (0 if refused else 1)
+
+
+async def test_without_forms_the_questions_are_text_with_which_the_turn_ends(bench: Bench) -> None:
+    bench.answer = None
+    result = await bench.call(AskUser(), questions=[LICENCE, {"question": "Name?"}], reason="It is needed.")
+    assert result.asks.startswith("It is needed.\n\n**1. Which licence?**\n\n- ")
+    assert result.asks.endswith("\n\n**2. Name?**")

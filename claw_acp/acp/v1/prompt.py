@@ -22,7 +22,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view = connection.view(request.session_id)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
-    desk = Desk(workspace=EditorWorkspace(view), asker=EditorAsker(view), forms=view.client.forms)
+    desk = Desk(workspace=EditorWorkspace(view), asker=EditorAsker(view))
     outcome = Outcome(stop="cancelled", usage=None)
     try:
         with log_context(session=request.session_id), anyio.CancelScope() as scope:

@@ -33,7 +33,6 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     desk = Desk(
         workspace=view.opened.workspace,
         asker=AskerV2(view),
-        forms=view.client.forms,
         inserted=_answered(call),
     )
     with log_context(session=request.session_id), anyio.CancelScope() as scope:
