@@ -90,7 +90,8 @@ class Turn:
             message_id, response = await self._ask()
             if not response.tool_calls:
                 return _stop_reason(response)
-            await self._runner.run_all(message_id, response.tool_calls)
+            if await self._runner.run_all(message_id, response.tool_calls):
+                return "end_turn"
         await self._ask(Message.user(CLOSING), tool_choice="none")
         return "max_turn_requests"
 
