@@ -8,6 +8,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import anyio
@@ -59,6 +60,7 @@ class _Entry:
     tool: Tool | None
     invocation: Invocation | None = None
     announced: bool = False
+    turn: bool = False  # whether it waits for no other call any more
     begun: bool = False
     asks: str = ""
     done: bool = False
@@ -147,7 +149,7 @@ class ToolRunner:
             entry.invocation = None
             problem = self._told(entry, error)
         entry.announced = True
-        self._session.work.call_begins(call.id, entry.scope)
+        self._session.work.call_begins(call.id, entry.scope, tell=partial(self._end_unbegun, entry))
         await self._session.publish(announcement)
         if problem is not None:
             await self._finish(entry, await self._presentable(entry, _failure(problem)))
@@ -197,7 +199,8 @@ class ToolRunner:
         )
 
     async def _run(self, entry: _Entry) -> None:
-        if entry.invocation is not None:
+        entry.turn = True
+        if entry.invocation is not None and not entry.done:
             await self._run_bound(entry, entry.invocation)
         await self._waiting.call_over()
 
@@ -290,6 +293,11 @@ class ToolRunner:
         with self._session.last_words():
             reason = INTERRUPTED if entry.begun else NEVER_RAN
             await self._end(entry, _broken_off(reason, known), status=status, committed=False)
+
+    async def _end_unbegun(self, entry: _Entry) -> None:
+        """End a call that was cancelled while it waits for those before it."""
+        if not (entry.turn or entry.done):
+            await self._end(entry, _failure(CANCELLED_BEFORE), status="cancelled")
 
     async def _so_far(self, entry: _Entry) -> ToolResult | None:
         try:

@@ -14,6 +14,7 @@ from claw_acp.core.events import CommandContent, Event, TerminalChanged
 log = logging.getLogger(__name__)
 
 Clean = Callable[[CommandContent], CommandContent]
+Tell = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,15 +39,15 @@ class Work:
     def __init__(self, show: Callable[[Event], Awaitable[None]], *, tasks: TaskGroup | None) -> None:
         self._show = show
         self._tasks = tasks
-        self._calls: dict[str, anyio.CancelScope] = {}
+        self._calls: dict[str, tuple[anyio.CancelScope, Tell]] = {}
         self._programs: dict[str, Program] = {}  # of running calls
         self._kept: dict[str, _Kept] = {}
 
     # ------------------------------------------------------------------ tool calls
 
-    def call_begins(self, call_id: str, scope: anyio.CancelScope) -> None:
-        """A call is about to be announced; cancelling `scope` ends it alone."""
-        self._calls[call_id] = scope
+    def call_begins(self, call_id: str, scope: anyio.CancelScope, *, tell: Tell) -> None:
+        """A call is about to be announced; cancelling `scope` ends it alone, and `tell` says so of one that waits."""
+        self._calls[call_id] = (scope, tell)
 
     def call_ends(self, call_id: str) -> None:
         """What comes of the call is certain now; cancelling it is too late."""
@@ -62,11 +63,17 @@ class Work:
         Returns:
             Whether it could be: False for a call that is final already, or that nobody knows.
         """
-        scope = self._calls.get(call_id)
-        if scope is None:
+        call = self._calls.get(call_id)
+        if call is None:
             return False
-        scope.cancel()
+        call[0].cancel()
         return True
+
+    async def tell_cancelled(self, call_id: str) -> None:
+        """Tell the end of a call that was cancelled before its turn came, as nothing else will before that turn."""
+        call = self._calls.get(call_id)
+        if call is not None:
+            await call[1]()
 
     # ------------------------------------------------------------------ programs
 

@@ -1,11 +1,14 @@
 """Ending one call or one program and leaving the rest alone; programs in the background."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.acp2.conftest import Spawn
 from tests.support.editor_v2 import EditorV2, printed
 from tests.support.exchange import Json
 from tests.support.script_files import Script, call, hold, say, turn
+from tests.support.shared_house import SharedHouse
 
 AUTO = 'mode = "auto"'
 WAITING = turn(call("shell", command="echo begun; sleep 60"))
@@ -26,6 +29,25 @@ async def test_one_call_is_cancelled_and_the_turn_goes_on(opened: Spawn) -> None
         assert (ended["status"], ended["capabilities"]) == ("cancelled", None)
         assert (done.text, done.stop_reason) == ("Then not.", "end_turn")
         assert editor.states == ["running", "idle"]
+
+
+@pytest.mark.rule("v2.tool-cancel")
+async def test_a_call_that_waits_for_another_is_cancelled_at_once(project: Path, home: Path) -> None:
+    script = Script(
+        turn(call("shell", command="sleep 60"), call("shell", command="touch made")), turn(say("Then not."))
+    )
+    async with SharedHouse.opened(project=project, home=home, script=script, config=AUTO) as house:
+        editor = await house.visit_2()
+        await editor.new_session()
+        await editor.insert("go")
+        running = await editor.wait_for_call("in_progress")
+        waiting = await editor.wait_for_call("pending")
+        await editor.request("tool_call/cancel", _call(editor, waiting["toolCallId"]))
+        assert (await editor.wait_for_call("cancelled"))["toolCallId"] == waiting["toolCallId"]
+        assert (await editor.wait_for_call("in_progress"))["toolCallId"] == running["toolCallId"]
+        await editor.request("tool_call/cancel", _call(editor, running["toolCallId"]))
+        await editor.wait_for_text("Then not.")
+    assert not (project / "made").exists()
 
 
 @pytest.mark.rule("v2.tool-cancel")

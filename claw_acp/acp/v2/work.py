@@ -19,6 +19,7 @@ async def cancel_tool_call(connection: Connection, call: IncomingCall, params: J
     session = session_view(connection, request.session_id).opened.session
     if not session.work.cancel_call(request.tool_call_id):
         raise InvalidRequest(f"{call.method}: the tool call {request.tool_call_id} has ended, or there is none")
+    await session.work.tell_cancelled(request.tool_call_id)
     return {}
 
 
