@@ -19,6 +19,11 @@ ASSUMED_WINDOW = 128_000
 META_ASSUMED = "claw-acp/windowAssumed"
 
 
+def thought_id(message: str) -> str:
+    """The id of the thinking before a message: a message of its own to clients, made anew in each replay."""
+    return f"tht_{message.removeprefix('msg_')}"
+
+
 def text_chunk(kind: str, message_id: str, text: str) -> JsonObject:
     """A message or a thought grows by a text."""
     return {"sessionUpdate": kind, "messageId": message_id, "content": {"type": "text", "text": text}}

@@ -1,7 +1,8 @@
 """The one loop: ask the model, run the tools it wants, until it is done, stopped, or at its limit."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import anyio
 
@@ -10,10 +11,10 @@ from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ClawError, StoreError
-from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason
+from claw_acp.core.errors import ClawError, EmptyAnswer, StoreError
+from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason, TextDelta
 from claw_acp.core.ids import new_id
-from claw_acp.core.messages import ContentPart, Message, Usage
+from claw_acp.core.messages import ContentPart, Message, ModelStop, Usage
 from claw_acp.core.value import Value, replace
 from claw_acp.session.insertion import Inserted, insert, nobody
 from claw_acp.session.session import Session
@@ -24,6 +25,15 @@ CLOSING = (
     "You have used all model requests of this turn. Do not call tools. Say in a few sentences what is done, "
     "what is left, and how to go on."
 )
+
+WORDLESS: Final[Mapping[ModelStop, str]] = {
+    "refusal": "The model declined to answer and gave no reason. Say it differently, or choose another model.",
+    "max_tokens": (
+        "The model used up the tokens of its answer before it wrote a word, perhaps by thinking. Raise max_tokens in "
+        "its options, or let it think less."
+    ),
+}
+"""What is said where a model stopped without a word."""
 
 
 class Outcome(Value):
@@ -89,11 +99,29 @@ class Turn:
         for _ in range(self._limit):
             message_id, response = await self._ask()
             if not response.tool_calls:
+                if not response.text.strip() and response.stop in WORDLESS:
+                    await self._remark(WORDLESS[response.stop])
                 return _stop_reason(response)
             if await self._runner.run_all(message_id, response.tool_calls):
                 return "end_turn"
-        await self._ask(Message.user(CLOSING), tool_choice="none")
+        await self._close()
         return "max_turn_requests"
+
+    async def _close(self) -> None:
+        """Have the model say how far it got; a model that goes on calling tools instead is spoken for."""
+        try:
+            _, response = await self._ask(Message.user(CLOSING), tool_choice="none")
+            said = response.text.strip()
+        except EmptyAnswer:
+            said = ""
+        if not said:
+            await self._remark(f"The turn ended at its limit of {self._limit} model requests. Say “go on” to continue.")
+
+    async def _remark(self, text: str) -> None:
+        """Say something in the model's place; people see it, models do not."""
+        message = MessageStarted(item=new_id("msg", clock=self._clock), role="assistant", aside=True)
+        await self._session.publish(message)
+        await self._session.publish(TextDelta(item=message.item, text=text))
 
     async def _ask(self, *extra: Message, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
         messages = [self._system, *self._session.history.messages(), *extra]

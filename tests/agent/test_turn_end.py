@@ -30,6 +30,7 @@ async def test_the_last_words_at_the_limit_are_asked_for_without_tools(opened: S
         async with opened(config=f'model = "openai/test-model"\n{LIMIT}', env=env) as editor:
             outcome = await editor.prompt("go")
             assert (outcome.stop_reason, len(outcome.calls)) == ("max_turn_requests", 2)
+            assert outcome.text.startswith("The turn ended at its limit of 2 model requests.")
         assert [request.json.get("tool_choice", "auto") for request in server.requests] == ["auto", "auto", "none"]
 
 
@@ -47,6 +48,14 @@ async def test_the_models_own_reason_to_stop_is_the_turns(opened: Spawn, reason:
         outcome = await editor.prompt("go")
         assert (outcome.stop_reason, outcome.text) == (reason, "as far as")
         assert (await editor.prompt("on")).stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize(("reason", "words"), [("refusal", "declined"), ("max_tokens", "Raise max_tokens")])
+async def test_a_model_that_stops_without_a_word_is_spoken_for(opened: Spawn, reason: str, words: str) -> None:
+    async with opened(script=Script(turn(stop(reason)))) as editor:
+        outcome = await editor.prompt("go")
+        assert outcome.stop_reason == reason
+        assert words in outcome.text
 
 
 @pytest.mark.parametrize("levels", [65, 900])

@@ -9,7 +9,7 @@ from typing import assert_never
 from claw_acp.acp import updates
 from claw_acp.acp.content import content_block
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.acp.updates import chunk, location, text_chunk, usage_update, without_terminals
+from claw_acp.acp.updates import chunk, location, text_chunk, thought_id, usage_update, without_terminals
 from claw_acp.contracts.command import Command
 from claw_acp.core.events import (
     CommandContent,
@@ -41,7 +41,7 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
         case TextDelta(item=item, text=text):
             return text_chunk("agent_message_chunk", item, text)
         case ThoughtDelta(item=item, text=text):
-            return text_chunk("agent_thought_chunk", item, text) if text else None
+            return text_chunk("agent_thought_chunk", thought_id(item), text) if text else None
         case ToolCallChanged():
             return _tool_call(event, replay=replay)
         case PlanChanged():

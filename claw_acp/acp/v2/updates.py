@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from claw_acp.acp import updates
 from claw_acp.acp.content import content_block
-from claw_acp.acp.updates import text_chunk, usage_update
+from claw_acp.acp.updates import text_chunk, thought_id, usage_update
 from claw_acp.contracts.command import Command
 from claw_acp.core.events import (
     CompactionChanged,
@@ -26,7 +26,7 @@ def render(event: Event) -> JsonObject | None:
         case TextDelta(item=item, text=text):
             return text_chunk("agent_message_chunk", item, text) if text else None
         case ThoughtDelta(item=item, text=text):
-            return text_chunk("agent_thought_chunk", item, text) if text else None
+            return text_chunk("agent_thought_chunk", thought_id(item), text) if text else None
         case MessageStarted():
             return _started(event)
         case PlanChanged():
@@ -47,7 +47,7 @@ def render_past(event: Event) -> JsonObject | None:
         case TextDelta(item=item, text=text):
             return _message("agent_message", item, (TextPart(text=text),)) if text else None
         case ThoughtDelta(item=item, text=text):
-            return _message("agent_thought", item, (TextPart(text=text),)) if text else None
+            return _message("agent_thought", thought_id(item), (TextPart(text=text),)) if text else None
         case Notice():
             return None
         case _:
