@@ -99,6 +99,11 @@ class _Assistant:
             )
             self.thought.clear()
 
+    def settle(self) -> None:
+        """Keep as one text what came in pieces: hundreds of small strings take ten times its room."""
+        self.text[:] = ["".join(self.text)]
+        self.thought[:] = ["".join(self.thought)] if self.thought else []
+
     def messages(self) -> tuple[Message, ...]:
         known = [call for call in self.calls.values() if call.name]
         calls = tuple(call.call() for call in known)
@@ -196,6 +201,8 @@ class History:
         return entry if isinstance(entry, _Assistant) else None
 
     def _add(self, item: str, entry: _Entry) -> int:
+        if self._entries and isinstance(last := self._entries[-1], _Assistant):
+            last.settle()
         order = self._orders[item] = len(self._entries)
         self._entries.append(entry)
         return order
@@ -203,6 +210,7 @@ class History:
     def _finish_last(self) -> None:
         if self._entries and isinstance(entry := self._entries[-1], _Assistant):
             entry.finished = True
+            entry.settle()
             self._stale(len(self._entries) - 1)
 
     def _stale(self, order: int) -> None:

@@ -1,5 +1,6 @@
 """Folding events into a conversation that every vendor accepts."""
 
+import tracemalloc
 from collections.abc import Sequence
 
 import pytest
@@ -253,3 +254,20 @@ def test_any_events_cut_anywhere_make_a_valid_history(steps: list[tuple[Event, b
             assert_valid(history.messages())
     assert_valid(history.messages())
     assert history.messages() == fold(*taken).messages()
+
+
+def test_what_came_in_pieces_takes_no_more_room_than_its_text() -> None:
+    turns, pieces = 50, ["some ", "text "] * 150
+    tracemalloc.start()
+    try:
+        history = History()
+        for number in range(turns):
+            history.apply(MessageStarted(item=f"u{number}", role="user", parts=(TextPart(text="go"),)))
+            for piece in pieces:
+                history.apply(TextDelta(item=f"a{number}", text="".join(piece)))
+            history.apply(StateChanged(item="t", state="idle", stop="cancelled"))
+        history.messages()
+        room = tracemalloc.get_traced_memory()[0] / turns
+    finally:
+        tracemalloc.stop()
+    assert room < len("".join(pieces)) + 4000
