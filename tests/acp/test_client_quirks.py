@@ -79,6 +79,7 @@ async def test_a_client_that_joins_arguments_runs_what_was_approved(
     async with visited(script, client=VSCODE, terminal=True) as guest:
         if joins:
             _joining(guest)
+        guest.will_answer("allow_once")
         outcome = await guest.prompt("go")
         assert len(guest.terminals.all) == 1
     assert outcome.text == "so it is"
