@@ -1,20 +1,15 @@
 """The long run of command lines: those that run unasked and do more than read are printed; the exit code is then 1."""
 
 import argparse
-import json
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
-from tests.fuzz.commands.arena import entered, missing
-from tests.fuzz.commands.grammar import unwritten, written
+from tests.fuzz.commands.arena import missing
+from tests.fuzz.commands.campaign import Report, reports, shown
+from tests.fuzz.commands.grammar import unwritten
 from tests.fuzz.commands.worker import LINES_A_ROUND
-
-ROOT = Path(__file__).parents[3]
 
 
 def main() -> int:
@@ -26,14 +21,22 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="at the same time (2)")
     parser.add_argument("--shell", default="/bin/bash", help="what runs the lines (/bin/bash)")
     parser.add_argument("--line", action="append", help="run this line, allowed or not; LF is written ␤")
+    parser.add_argument("--repositories", action="store_true", help="look into hostile repositories instead")
+    parser.add_argument("--quick", action="store_true", help="only with programs that the corpus names")
     options = parser.parse_args()
     reason = missing()
     if reason is not None:
         print(f"Cannot run lines here: {reason}.", file=sys.stderr)
         return 2
-    common = ["--seed", str(options.seed), "--shell", options.shell]
+    common = ["--seed", str(options.seed), "--shell", options.shell, *(["--quick"] if options.quick else [])]
     given = [unwritten(line) for line in options.line or ()]
-    return 1 if (_given(given, common) if given else _campaign(options, common)) else 0
+    if options.repositories:
+        found = sum(_told(report) for report in reports([*common, "--repositories"]))
+    elif given:
+        found = sum(_told(report) for report in reports([*common, "--given"], lines=given))
+    else:
+        found = _campaign(options, common)
+    return 1 if found else 0
 
 
 def _campaign(options: argparse.Namespace, common: Sequence[str]) -> int:
@@ -43,7 +46,9 @@ def _campaign(options: argparse.Namespace, common: Sequence[str]) -> int:
     progress = _Progress(rounds * LINES_A_ROUND)
     with ThreadPoolExecutor(workers) as pool:
         jobs = [
-            pool.submit(_work, progress, _part(index, rounds=rounds, workers=workers, begin=options.round or 0), common)
+            pool.submit(
+                _work, progress, [*common, *_part(index, rounds=rounds, workers=workers, begin=options.round or 0)]
+            )
             for index in range(workers)
         ]
     found = sum(job.result() for job in jobs)
@@ -67,45 +72,25 @@ class _Progress:
         self.lines = 0
         self.ran = 0
 
-    def heard(self, told: dict[str, Any]) -> None:
+    def heard(self, report: Report) -> None:
         """A round ended."""
-        self.lines += told["lines"]
-        self.ran += told["ran"]
+        self.lines += report["lines"]
+        self.ran += report["ran"]
         print(f"\r{self.lines}/{self._total} lines, {self.ran} run", end="", file=sys.stderr, flush=True)
 
 
-def _work(progress: _Progress, part: Sequence[str], common: Sequence[str]) -> int:
+def _work(progress: _Progress, arguments: Sequence[str]) -> int:
     found = 0
-    command = entered(["-m", "tests.fuzz.commands.worker", *common, *part])
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as worker:
-        assert worker.stdout
-        for row in worker.stdout:
-            told = json.loads(row)
-            progress.heard(told)
-            found += len(told["found"])
-            for finding in told["found"]:
-                print(_shown(finding), flush=True)
-    if worker.returncode:
-        raise SystemExit(f"a worker ended with {worker.returncode}")
+    for report in reports(arguments):
+        progress.heard(report)
+        found += _told(report)
     return found
 
 
-def _given(lines: Sequence[str], common: Sequence[str]) -> int:
-    command = entered(["-m", "tests.fuzz.commands.worker", *common, "--given"])
-    data = "\n".join(map(json.dumps, lines))
-    ran = subprocess.run(command, input=data, stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True)
-    found = [finding for row in ran.stdout.splitlines() for finding in json.loads(row)["found"]]
-    for finding in found:
-        print(_shown(finding))
-    return len(found)
-
-
-def _shown(finding: dict[str, Any]) -> str:
-    again = "" if finding["round"] < 0 else f"    round {finding['round']}: {written(finding['original'])}\n"
-    return (
-        f"\n{written(finding['line'])}\n    allowed in {', '.join(finding['modes']) or 'no mode'}; "
-        f"{'; '.join(finding['effects'])}\n{again}"
-    )
+def _told(report: Report) -> int:
+    for finding in report["found"]:
+        print(shown(finding), flush=True)
+    return len(report["found"])
 
 
 if __name__ == "__main__":

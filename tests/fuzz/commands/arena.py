@@ -74,10 +74,11 @@ class Arena:
         network = _network()
         effects += ["used the network"] if network != self._network else []
         self._network = network
-        effects += differences(self._before, snapshot())
+        after = snapshot()
+        effects += differences(self._before, after)
         self._watch.opened()  # that was the snapshot
         if effects:
-            self._restore()
+            self._restore(after)
         return Ran(tuple(dict.fromkeys(effects)), output)
 
     def _ask(self, request: dict[str, str]) -> dict[str, Any] | None:
@@ -120,15 +121,29 @@ class Arena:
         subprocess.run(["mount", "--bind", sys.base_prefix, str(_INTERPRETER)], check=True)
         tree.plant(user=self._user)
         _PRISTINE.mkdir(mode=0o700)
+        self._keep()
+
+    def settle(self) -> None:
+        """Take what is there now for what must stay."""
+        self._keep()
+        self._before = snapshot()
+        self._watch.opened()
+
+    def _keep(self) -> None:
+        kept = _PRISTINE / tree.ARENA.name
+        if kept.exists():
+            shutil.rmtree(kept)
         subprocess.run(["cp", "-a", str(tree.ARENA), str(_PRISTINE)], check=True)
 
-    def _restore(self) -> None:
-        for place in map(Path, PLACES):
-            for path in place.iterdir():
-                if str(path) not in _OURS:
-                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        subprocess.run(["cp", "-a", str(_PRISTINE / tree.ARENA.name), "/tmp"], check=True)
-        self._before = snapshot()
+    def _restore(self, after: Mapping[str, Entry]) -> None:
+        """Put back what differs, folders before what is in them."""
+        for path in sorted((path for path in after if path not in self._before), reverse=True):
+            found = Path(path)
+            found.rmdir() if found.is_dir() and not found.is_symlink() else found.unlink()
+        for path in sorted(path for path, entry in self._before.items() if after.get(path) != entry):
+            subprocess.run(["rm", "-rf", path], check=True)
+            kept = _PRISTINE / Path(path).relative_to("/tmp")
+            subprocess.run(["cp", "-a", "-T", str(kept), path], check=True)
         self._watch = _Watch(tree.watched())
 
 

@@ -23,7 +23,7 @@ _USERS_OWN = {
     "LANG": "C.UTF-8",
     "SHELL": "/bin/bash",
     "ANTHROPIC_API_KEY": tree.CANARY,
-    "GITHUB_TOKEN": tree.CANARY,
+    "FORGE_TOKEN": f"{tree.CANARY}-forge",
 }
 
 

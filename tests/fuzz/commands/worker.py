@@ -7,13 +7,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
 
 from claw_acp.security.policy import Mode
-from tests.fuzz.commands import judge, tree
+from tests.fuzz.commands import hostile_git, judge, tree
 from tests.fuzz.commands.arena import Arena
 from tests.fuzz.commands.generator import Generator
 from tests.fuzz.commands.options import programs
@@ -71,6 +71,19 @@ class Campaign:
                 waiting = []
         return [*found, *self.judged(waiting, cwd=cwd, number=number)], count
 
+    def repositories(self) -> tuple[list[Finding], int]:
+        """Findings in hostile repositories, and how many lines were run there."""
+        hostile_git.plant(tree.ARENA, user=self._user)
+        self._arena.settle()
+        found: list[Finding] = []
+        count = 0
+        for name in hostile_git.CONFIGS:
+            cwd = tree.ARENA / f"git-{name}"
+            lines = [line for line in hostile_git.LINES if judge.unasked(line, cwd=cwd)]
+            count += len(lines)
+            found += [replace(finding, original=str(cwd)) for finding in self.judged(lines, cwd=cwd)]
+        return found, count
+
     def judged(self, lines: Sequence[str], *, cwd: Path, number: int = -1) -> Iterator[Finding]:
         """Those of `lines` that did harm; all of them may run unasked."""
         ran = self._arena.run(lines, cwd=cwd)
@@ -81,15 +94,15 @@ class Campaign:
             yield from self.judged(lines[:half], cwd=cwd, number=number)
             yield from self.judged(lines[half:], cwd=cwd, number=number)
             return
-        line = self._shorter(lines[0], effects=ran.effects, cwd=cwd)
+        line = self._shorter(lines[0], effects=ran.effects, cwd=cwd, number=number)
         effects = self._arena.run([line], cwd=cwd).effects or ran.effects
         yield Finding(line, judge.unasked(line, cwd=cwd), effects, number, lines[0])
 
-    def _shorter(self, line: str, *, effects: Sequence[str], cwd: Path) -> str:
+    def _shorter(self, line: str, *, effects: Sequence[str], cwd: Path, number: int) -> str:
         """The line without what the harm does not need."""
         self._shortened += 1
         kinds = {effect.split()[0] for effect in effects}
-        if self._shortened > SHORTENED or kinds == {"left"}:  # every try would wait
+        if self._shortened > SHORTENED or kinds == {"left"} or number < 0:  # every try would wait
             return line
         tries, size = TRIES, max(1, len(line) // 2)
         while size and tries > 0:
@@ -123,10 +136,15 @@ def main() -> None:
     parser.add_argument("--shell", default="/bin/bash")
     parser.add_argument("--given", action="store_true", help="the lines are JSON strings on stdin; all of them run")
     parser.add_argument("--quick", action="store_true", help="only programs that the corpus names")
+    parser.add_argument("--repositories", action="store_true", help="look into hostile repositories instead")
     options = parser.parse_args()
     campaign = Campaign(
         seed=options.seed, user=FIRST_USER + options.first % 100, shell=options.shell, everything=not options.quick
     )
+    if options.repositories:
+        found, ran = campaign.repositories()
+        _tell(iter(found), lines=len(hostile_git.LINES) * len(hostile_git.CONFIGS), ran=ran)
+        return
     if options.given:
         for row in sys.stdin:
             _tell(campaign.judged([json.loads(row)], cwd=tree.PROJECT), lines=1, ran=1)

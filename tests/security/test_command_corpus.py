@@ -1,0 +1,38 @@
+"""The two corpora of command lines: nothing of one may run unasked, nothing of the other may ask."""
+
+from pathlib import Path
+
+import pytest
+
+from claw_acp.security.policy import Mode
+from tests.fuzz.commands import tree
+from tests.fuzz.commands.judge import MODES, WRITES, decide
+from tests.security.corpus import classes, everyday, must_not_run
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project that the lines are about; the policy looks at its files."""
+    base = tmp_path_factory.mktemp("corpus").resolve()
+    tree.plant(base)
+    return base / "project"
+
+
+def allowed(line: str, *, mode: Mode, project: Path) -> bool:
+    decision = decide(line, mode=mode, cwd=project)
+    return decision.verdict == "allow" and WRITES not in decision.reason
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_hostile_line_runs_without_a_question(mode: Mode, project: Path) -> None:
+    assert [line for line in must_not_run() if allowed(line, mode=mode, project=project)] == []
+
+
+@pytest.mark.parametrize("mode", ["ask", "plan"])
+def test_what_agents_look_at_all_day_needs_no_question(mode: Mode, project: Path) -> None:
+    assert [line for line in everyday() if not allowed(line, mode=mode, project=project)] == []
+
+
+def test_harmless_lines_that_are_listed_as_asked_about_still_are(project: Path) -> None:
+    listed = [line for lines in classes("asks_today").values() for line in lines]
+    assert [line for line in listed if decide(line, mode="ask", cwd=project).verdict != "ask"] == []
