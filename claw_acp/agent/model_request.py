@@ -134,8 +134,7 @@ class ModelRequester:
                         self._begun = True
                         await answer.think(event)
                     case CallChunk():
-                        self._begun = True
-                        await self._drafts.grow(event, message=message_id)
+                        await self._grow(event, message=message_id, choice=request.options.tool_choice)
                     case Retrying(reason=reason, delay=delay):
                         self._settle()
                         await answer.end()
@@ -162,6 +161,12 @@ class ModelRequester:
             f"{self._provider.name} ended its answer without saying that it was done; send the prompt again",
             provider=self._provider.name,
         )
+
+    async def _grow(self, piece: CallChunk, *, message: str, choice: ToolChoice) -> None:
+        """Show a call as it is written; not one that will not be run."""
+        self._begun = True
+        if choice != "none":
+            await self._drafts.grow(piece, message=message)
 
     def _begin(self) -> None:
         self._begun = True
