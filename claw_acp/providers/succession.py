@@ -125,11 +125,11 @@ class Successions:
 
 
 class Succeeding(Provider):
-    """The provider of a choice; when its model is gone, it finds the successor, says so and asks that."""
+    """The provider of a choice (`inner`); when its model is gone, it finds the successor, says so and asks that."""
 
     def __init__(self, inner: Provider, choice: ModelChoice, *, memory: Successions) -> None:
         self.name = inner.name
-        self._inner = inner
+        self.inner = inner
         self._choice = choice
         self._memory = memory
         self._model = choice.model  # who answers now
@@ -144,7 +144,7 @@ class Succeeding(Provider):
         if asked == self._choice.model != self._model:
             request = replace(request, model=self._model)
         try:
-            async with closing(self._inner.stream(request)) as events:
+            async with closing(self.inner.stream(request)) as events:
                 async for event in events:
                     yield self._signed(event, asked)
         except ImagesUnsupported:
@@ -162,7 +162,7 @@ class Succeeding(Provider):
         self._model = successor
         reason = self._memory.reason(self._choice, successor)
         yield Switched(reason=reason, to=f"{self._choice.provider_name}/{successor}")
-        async with closing(self._inner.stream(replace(request, model=successor))) as events:
+        async with closing(self.inner.stream(replace(request, model=successor))) as events:
             async for event in events:
                 yield self._signed(event, asked)
 
@@ -172,15 +172,15 @@ class Succeeding(Provider):
 
     def capabilities(self, model: str) -> Capabilities:
         """What the model can do that answers now."""
-        return self._inner.capabilities(self._model if model == self._choice.model else model)
+        return self.inner.capabilities(self._model if model == self._choice.model else model)
 
     async def models(self) -> Sequence[ModelInfo]:
         """The models on offer."""
-        return await self._inner.models()
+        return await self.inner.models()
 
     async def aclose(self) -> None:
         """Close the inner provider."""
-        await self._inner.aclose()
+        await self.inner.aclose()
 
     async def _found(self, gone: ModelNotFound) -> str:
         """The successor.
@@ -189,7 +189,7 @@ class Succeeding(Provider):
             ModelNotFound: There is none.
         """
         try:
-            listed = for_chat(await self._inner.models())
+            listed = for_chat(await self.inner.models())
         except ProviderError as error:
             log.info("no successor looked for", extra={"provider": self.name, "reason": error.message})
             raise gone from error

@@ -22,6 +22,7 @@ from claw_acp.providers.offers import available_models
 from claw_acp.providers.reliable import Reliable
 from claw_acp.providers.resolve import resolve, resolve_ready
 from claw_acp.providers.route_rules import model_behind
+from claw_acp.providers.succession import Succeeding
 from claw_acp.runtime import models as pool_of_models
 from claw_acp.runtime.models import ProviderPool
 from tests.support.fixed_clock import FixedClock
@@ -251,14 +252,19 @@ async def test_keys_are_read_in_another_thread(tmp_path: Path, monkeypatch: pyte
 # ------------------------------------------------------------------ the pool
 
 
+def reliable_in(provider: Provider) -> Reliable:
+    assert isinstance(provider, Succeeding)
+    assert isinstance(provider.inner, Reliable)
+    return provider.inner
+
+
 async def test_plain_providers_are_shared_between_choices_and_sessions(tmp_path: Path) -> None:
     settings = configured(tmp_path, service("a", 'fallback = ["b"]') + service("b"))
     pool = ProviderPool(clock=FixedClock())
     async with pool.lent(resolve(settings, model="a")) as both, pool.lent(resolve(settings, model="b")) as one:
-        assert isinstance(both, Reliable)
-        assert isinstance(one, Reliable)
-        assert both.targets[1].provider is one.targets[0].provider
-        assert both.health is one.health
+        first, second = reliable_in(both), reliable_in(one)
+        assert first.targets[1].provider is second.targets[0].provider
+        assert first.health is second.health
     await pool.aclose()
 
 

@@ -22,6 +22,7 @@ from claw_acp.providers.offers import available_models
 from claw_acp.providers.overview import provider_states
 from claw_acp.providers.reliable import Reliable
 from claw_acp.providers.resolve import resolve, resolve_ready
+from claw_acp.providers.succession import Succeeding
 from claw_acp.runtime.models import KEPT, ProviderPool
 from tests.support.file_keyring import FileKeyring
 from tests.support.fixed_clock import FixedClock
@@ -183,8 +184,9 @@ async def test_headers_are_sent_and_never_shown(family: str, tmp_path: Path) -> 
 
 
 def plain_in(provider: Provider) -> Provider:
-    assert isinstance(provider, Reliable)
-    return provider.targets[0].provider
+    assert isinstance(provider, Succeeding)
+    assert isinstance(provider.inner, Reliable)
+    return provider.inner.targets[0].provider
 
 
 async def test_of_many_set_ups_the_oldest_are_closed_but_none_in_use(tmp_path: Path) -> None:
