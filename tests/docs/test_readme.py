@@ -24,6 +24,7 @@ from claw_acp.config.model import (
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 from claw_acp.providers.known import SERVICES
 from claw_acp.security.rules import RuleVerdict, parse_rule
+from claw_acp.security.shell_pattern import ShellPattern
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of
 
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/claw-acp demo\n"
@@ -93,9 +94,13 @@ def test_the_rules_that_are_explained_parse_and_mean_what_is_said() -> None:
     modes, rules = cells[: len(MODES)], cells[len(MODES) :]
     assert tuple(modes) == MODES
     parsed = {text: parse_rule(text, verdict="allow") for text in rules}
-    assert parsed["shell(npm test)"].matches_words(["npm", "test", "--watch"]) == "yes"
-    assert parsed["shell(npm test)"].matches_words(["npm", "tests"]) == "no"
-    assert parsed["shell(git log*)"].matches_words(["git", "log", "-1"]) == "yes"
+    exact, open_ended = parsed["shell(npm test)"].pattern, parsed["shell(npm run *)"].pattern
+    assert isinstance(exact, ShellPattern)
+    assert isinstance(open_ended, ShellPattern)
+    assert exact.covers(["npm", "test"])
+    assert not exact.covers(["npm", "test", "--watch"])
+    assert open_ended.covers(["npm", "run", "lint", "--fix"])
+    assert parse_rule("shell(npm test)", verdict="deny").matches_words(["npm", "test", "--watch"]) == "yes"
     roots, home = [Path("/p")], Path("/home/you")
     assert parsed["write(src/**)"].matches_path(Path("/p/src/deep/a.py"), roots=roots, home=home)
     assert not parsed["write(src/**)"].matches_path(Path("/p/lib/src/a.py"), roots=roots, home=home)
@@ -106,7 +111,7 @@ def test_the_rules_that_are_explained_parse_and_mean_what_is_said() -> None:
 
 def test_variables_that_pages_name_are_read_by_the_program() -> None:
     ours = {environment.MODEL, environment.MODE, environment.LOG, environment.TRACE, locations.HOME_VARIABLE}
-    ours.add(environment.LOCAL_SERVERS)
+    ours |= {environment.LOCAL_SERVERS, environment.MODEL_REFERENCE}
     vendors = {name for service in SERVICES.values() for name in (*service.key_variables, service.url_variable)}
     text = "\n".join(text_of(page) for page in PAGES)
     assert set(re.findall(r"\bCLAW_ACP_[A-Z_]+\b", text)) == ours

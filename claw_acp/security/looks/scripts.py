@@ -147,7 +147,7 @@ _JQ_OPTIONS = option_table(
     "--monochrome-output --color-output --raw-input --tab --indent= --raw-output0 --stream --seq : text,path"
 )
 _JQ_DANGER = re.compile(
-    r"(?<![.\w])env\b|\.\.\s*env|\$\s*ENV|\$__|\b(?:import|include|input_filename|modulemeta|get_search_list)\b"
+    r"(?<![.\w])env\b|\.\.\s*env|\$(?!(?!ENV\b|__)[A-Za-z_])|\b(?:import|include|input_filename|modulemeta|get_search_list)\b"
 )
 
 
