@@ -13,7 +13,7 @@ from claw_acp.verify.rule import Failed
 
 SIZES = (70 * 1024, 1536 * 1024)  # bytes: beyond the usual limit of a line buffer, and a screenshot
 LATE = 1000  # requests whose answers fill the pipe before anybody reads them
-NESTING = 20_000  # arrays inside one another
+NESTING = 100_000  # arrays inside one another
 SEPARATORS = "\u2028 \u2029 \x85"  # what some libraries take for ends of lines, and JSON does not escape
 
 
