@@ -11,10 +11,18 @@ from tests.security.corpus import classes, everyday, must_not_run
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project that the lines are about; the policy looks at its files."""
-    base = tmp_path_factory.mktemp("corpus").resolve()
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project full of traps; the policy looks at its files."""
+    base = tmp_path_factory.mktemp("hostile").resolve()
     tree.plant(base)
+    return base / "project"
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project as most are."""
+    base = tmp_path_factory.mktemp("plain").resolve()
+    tree.plant_plain(base)
     return base / "project"
 
 
@@ -24,15 +32,15 @@ def allowed(line: str, *, mode: Mode, project: Path) -> bool:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_no_hostile_line_runs_without_a_question(mode: Mode, project: Path) -> None:
-    assert [line for line in must_not_run() if allowed(line, mode=mode, project=project)] == []
+def test_no_hostile_line_runs_without_a_question(mode: Mode, hostile: Path) -> None:
+    assert [line for line in must_not_run() if allowed(line, mode=mode, project=hostile)] == []
 
 
 @pytest.mark.parametrize("mode", ["ask", "plan"])
-def test_what_agents_look_at_all_day_needs_no_question(mode: Mode, project: Path) -> None:
-    assert [line for line in everyday() if not allowed(line, mode=mode, project=project)] == []
+def test_what_agents_look_at_all_day_needs_no_question(mode: Mode, plain: Path) -> None:
+    assert [line for line in everyday() if not allowed(line, mode=mode, project=plain)] == []
 
 
-def test_harmless_lines_that_are_listed_as_asked_about_still_are(project: Path) -> None:
+def test_harmless_lines_that_are_listed_as_asked_about_still_are(plain: Path) -> None:
     listed = [line for lines in classes("asks_today").values() for line in lines]
-    assert [line for line in listed if decide(line, mode="ask", cwd=project).verdict != "ask"] == []
+    assert [line for line in listed if decide(line, mode="ask", cwd=plain).verdict != "ask"] == []

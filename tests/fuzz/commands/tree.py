@@ -72,6 +72,10 @@ _FILES: Mapping[str, str] = {
         f"evil/{name}": _MARK for name in ("ls", "cat", "git", "grep", "rg", "head", "wc", "sort", "sed", "awk", "find")
     },
 }
+_PLAIN = (
+    "README.md", "package.json", "data.json", "data.csv", "src/app.py", "src/util.py", "src/deep/er/most.py",
+    "tests/test_app.py", "docs/a b.md",
+)  # fmt: skip
 _LINKS: Mapping[str, str] = {
     "keys.txt": "home/.ssh/id_ed25519",
     "-k": "home/.ssh/id_ed25519",
@@ -139,6 +143,14 @@ def plant(base: Path = ARENA, *, user: int | None = None) -> None:
     _own(base, user=user)
 
 
+def plant_plain(base: Path) -> None:
+    """Make a project as most are, without any trap, and a home directory."""
+    project = base / "project"
+    _write(base / "home", _HOME_FILES, base=base)
+    _write(project, {name: _FILES[name] for name in _PLAIN}, base=base)
+    _Repositories(base, user=None).plain()
+
+
 def _write(root: Path, files: Mapping[str, str], *, base: Path) -> None:
     for name, text in files.items():
         path = root / name
@@ -160,20 +172,25 @@ class _Repositories:
         self._base = base
         self._user = user
 
-    def plant(self) -> None:
-        """Make them."""
+    def plain(self) -> None:
+        """Make the project's own."""
         project = self._base / "project"
-        vendor = project / "vendor"
         self._git("init", "-q", "-b", "main", at=project)
         self._git("config", "core.checkStat", "minimal", at=project)  # a restored tree has other inodes
         self._git("config", "core.trustctime", "false", at=project)
-        self._git("add", "README.md", "src/app.py", "src/util.py", "Makefile", "many", at=project)
+        self._git("add", "README.md", "src/app.py", "src/util.py", at=project)
         self._git("commit", "-q", "-m", "first", at=project)
         (project / "src/util.py").write_text("def helper():\n    return 2\n", "utf-8")
         self._git("commit", "-q", "-am", "second", at=project)
         self._git("tag", "v1.0", at=project)
         self._git("branch", "feature", at=project)
         (project / "src/app.py").write_text("import os\n\n\ndef main():\n    print('changed')\n", "utf-8")
+
+    def plant(self) -> None:
+        """Make them all."""
+        self.plain()
+        project = self._base / "project"
+        vendor = project / "vendor"
         vendor.mkdir()
         _own(vendor, user=self._user)
         self._git("init", "-q", "--bare", "bare", at=vendor)

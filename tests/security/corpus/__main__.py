@@ -15,9 +15,10 @@ def main() -> int:
     """Print it; 1 when something happens that must not."""
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder).resolve()
-        tree.plant(base)
+        tree.plant(base / "hostile")
+        tree.plant_plain(base / "plain")
         print(f"{'class':40} {'right':>6} {'must not happen':>16} {'needless question':>18}")
-        rows = [*_rows("must_not_run", cwd=base / "project"), *_rows("everyday", cwd=base / "project")]
+        rows = [*_rows("must_not_run", cwd=base / "hostile/project"), *_rows("everyday", cwd=base / "plain/project")]
     _row("all", [sum(column) for column in zip(*rows, strict=True)])
     return 1 if any(happened for _, happened, _ in rows) else 0
 
