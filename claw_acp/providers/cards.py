@@ -16,7 +16,7 @@ from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.families import KnownService, Role
 from claw_acp.providers.kinds import is_known, nearest
 from claw_acp.providers.known import KEY_KINDS, OFFLINE, SERVICES, service_called
-from claw_acp.providers.lineage import lineage, newest
+from claw_acp.providers.lineage import lineage, newest, steady
 from claw_acp.providers.program_file import missing_program
 
 OFFERED = 40
@@ -94,6 +94,8 @@ class Card(Value):
         if self.section.models:
             return self.section.models
         known = tuple(self.roles)
+        if not known and self.listed and self.service and self.service.roles:
+            known = (steady(self.listed),)
         if not self.listed:
             return (PLUGIN_DEFAULT,) if self.kind == "binary" and not known else known
         return tuple(dict.fromkeys([*known, *(model.id for model in self.listed)]))[:OFFERED]

@@ -86,6 +86,12 @@ def newest(models: Sequence[ModelInfo], families: Sequence[Family]) -> str:
     return max(found, key=rank)[1].id if found else ""
 
 
+def steady(models: Sequence[ModelInfo]) -> str:
+    """The first model that is neither a preview nor a snapshot nor to be retired, else the first; empty without any."""
+    found = (info for info in models if not info.deprecated and lineage(info.id).finished and not lineage(info.id).date)
+    return next((info.id for info in found), models[0].id if models else "")
+
+
 def _might_be(model: str, families: Sequence[Family]) -> bool:
     """A quick look before the name is read: lists are long, and a session waits."""
     name = model.lower()

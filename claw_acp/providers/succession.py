@@ -25,7 +25,7 @@ from claw_acp.net.closing import closing
 from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.families import Role
 from claw_acp.providers.known import SERVICES, service_called
-from claw_acp.providers.lineage import lineage, newest
+from claw_acp.providers.lineage import lineage, newest, steady
 from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.streaming import collected
 
@@ -110,7 +110,7 @@ class Successions:
         if not (gone or known or any(family in role.of for role in roles)):
             return ""
         filled = (newest(others, role.of) for role in roles)
-        return next((model for model in filled if model), others[0].id if others else "")
+        return next((model for model in filled if model), steady(others))
 
     def _dearer(self, choice: ModelChoice, successor: str) -> str:
         old, new = (self._price(choice, model) for model in (choice.model, successor))

@@ -216,6 +216,13 @@ def test_models_that_the_user_lists_are_all_there_are(tmp_path: Path) -> None:
     assert provider_cards(listed)["openai"].models == ("mine",)
 
 
+def test_where_no_family_is_known_any_more_no_preview_becomes_the_default(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, OPENAI_API_KEY="sk-1")
+    listed = tuple(ModelInfo(id=name) for name in ("nova-9-preview", "nova-9-20990101", "nova-9", "nova-8"))
+    finds = replace(settings.finds, lists={("openai", "https://api.openai.com/v1"): listed})
+    assert provider_cards(replace(settings, finds=finds))["openai"].models[0] == "nova-9"
+
+
 @pytest.mark.parametrize(
     ("wanted", "listed", "meant"),
     [
