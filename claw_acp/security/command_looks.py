@@ -97,22 +97,21 @@ def _inside_project(program: str, *, places: Places) -> bool:
 
 def _known_names(fed: Fed, directories: Sequence[Path], *, places: Places) -> bool:
     """Whether all names that a program is handed are plain words, and lead to files of the project."""
-    context = places.context
     if fed.tracked:
-        files = [tracked_files(base) for base in places.bases]
-        folders = {path.parent for found in files for path in found or ()}
-        return all(context.inside(folder.resolve()) for folder in folders) and all(
-            found is not None and all(_plain_path(path, base) and _leads_inside(path, context) for path in found)
-            for found, base in zip(files, places.bases, strict=True)
-        )
-    return all(_known_below(directory, fed, context=context) for directory in directories)
+        return all(_known_tracked(base, context=places.context) for base in places.bases)
+    return all(_known_below(directory, fed, context=places.context) for directory in directories)
 
 
-def _plain_path(path: Path, base: Path) -> bool:
-    """Whether git prints a name that stays one word in its directory, or none at all because the file is elsewhere."""
-    name = str(path)
-    below = name.startswith(f"{base}/") and ".." not in path.parts
-    return _PLAIN_PATH.fullmatch(name, len(str(base))) is not None if below else ".." not in path.parts
+def _known_tracked(base: Path, *, context: PolicyContext) -> bool:
+    """The same for the names in git's index, from the work tree or from where the command runs."""
+    tracked = tracked_files(base)
+    if tracked is None or not all(_PLAIN_PATH.fullmatch(f"/{name}") and ".." not in name for name in tracked[1]):
+        return False
+    paths = {place / name for place in (tracked[0], base) for name in tracked[1]}
+    folders = {path.parent for path in paths}
+    return all(context.inside(folder.resolve()) for folder in folders) and all(
+        _leads_inside(path, context) for path in paths
+    )
 
 
 def _leads_inside(path: Path, context: PolicyContext) -> bool:

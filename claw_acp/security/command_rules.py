@@ -11,6 +11,7 @@ from pathlib import Path
 
 from claw_acp.contracts.tool import FetchesUrl, ReadsPath, RunsCommand, WritesPath
 from claw_acp.core.markdown import code_span
+from claw_acp.security.assignments import harmless_assignment
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_risk import Assessment
 from claw_acp.security.path_policy import matching_rules
@@ -27,11 +28,6 @@ _LONGEST_SHOWN = 80  # characters of a command in a reason
 _MOVES = names("cd pushd popd")
 # The only move whose effect is certain: it is the first thing the line does, and nothing is done where it fails.
 _MOVES_FIRST = re.compile(r"\s*cd\s+(?:'[^']*'|\"[^\"$`\\!]*\"|[\w@%+=:,./~-]+)\s*&&")
-# Assignments that change how programs print, not what they do. `$` would be expanded by make, `/` is a file.
-_HARMLESS = re.compile(
-    r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|TERM|COLUMNS|LINES|TZ|LANG|LANGUAGE|LC_[A-Z]+|RUST_BACKTRACE"
-    r"|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONUTF8)=[\w.,:+-]*|(?:GIT_|MAN)?PAGER=cat"
-)
 _COPIES_ITS_INPUT = names("tee sponge pv")  # what they are fed changes nothing that a rule is about
 # No option of these runs a program, writes a file, or shows a file or a secret. Test runners, compilers, linters and
 # package managers are not here: nearly all take the name of a program, of settings that are one, or of a file to write.
@@ -161,7 +157,7 @@ def _words(command: SimpleCommand, *, open_from: int | None) -> tuple[str | None
     prefix = tuple(
         None if assignment is None or "\0" in assignment else assignment
         for assignment in command.env_prefix
-        if assignment is None or not _HARMLESS.fullmatch(assignment)
+        if not harmless_assignment(assignment)
     )
     words = [*prefix, *command.argv]
     for index in command.patterns:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from claw_acp.core.value import Value, replace
+from claw_acp.security.assignments import harmless_assignment
 from claw_acp.security.looks.file_search import LINE_FILTERS, NAME, NAME_LISTERS, Fed, read_find, read_xargs
 from claw_acp.security.looks.git_words import read_git
 from claw_acp.security.looks.options import Operand, OptionTable, Words, option_table, read_words
@@ -15,12 +16,6 @@ from claw_acp.security.shell_syntax import parse
 
 _BUILTINS = names("cd echo true false : pwd type command printf test [ time")
 _SYSTEM_DIRECTORIES = names("/bin /usr/bin /usr/local/bin /opt/homebrew/bin")
-_ENVIRONMENT = re.compile(
-    r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|DEBUG|NODE_ENV|RAILS_ENV|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED"
-    r"|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONIOENCODING|PYTHONUTF8|TERM|LANG|LC_[A-Z]+)=[\w.@:,=+-]*"
-    r"|TZ=\w[\w/+-]*|(?:GIT_)?PAGER=cat",
-    re.ASCII,
-)
 _WRAPPERS: Mapping[str, tuple[OptionTable, int]] = {
     "timeout": (option_table("-v -k: -s: --verbose --kill-after= --signal= --preserve-status --foreground"), 1),
     "nice": (option_table("-n: digits --adjustment="), 0),
@@ -32,7 +27,10 @@ _DATE = option_table("-uR -I? -d: --utc --universal --date= --iso-8601? --rfc-33
 _PROCESSES = names("aux ax -e -f -ef -A -eo -o -p")
 _FILE_TESTS = names("-e -f -d -r -w -x -s -L -h -b -c -p -S")
 _TEXT_TESTS = names("-z -n")
-_LS_FILES = names("-c -d -m -o -z -x --cached --deleted --modified --others --exclude-standard --exclude")
+_LISTING: Mapping[str, frozenset[str]] = {
+    "ls-files": names("-c -d -m -o -z -x --cached --deleted --modified --others --exclude-standard --exclude"),
+    "diff": names("--name-only -z --diff-filter"),
+}
 _COMPARISONS = names("= == != -eq -ne -lt -le -gt -ge")
 
 
@@ -69,11 +67,6 @@ def looks_of(line: PlainLine, index: int) -> tuple[Look, ...] | None:
 def only_looks(line: PlainLine) -> bool:
     """Whether every command of a line is one that only reads, as far as its words tell."""
     return all(looks_of(line, index) is not None for index in range(len(line.commands)))
-
-
-def harmless_assignment(assignment: str | None) -> bool:
-    """Whether `NAME=value` before a command cannot change what it does: a known name with a plain value."""
-    return assignment is not None and _ENVIRONMENT.fullmatch(assignment) is not None
 
 
 def is_system_program(command: SimpleCommand) -> bool:
@@ -231,8 +224,9 @@ def _listed_names(command: SimpleCommand) -> Fed | None:
         return search.found if search is not None and search.prints_names else None
     if command.program == "git":
         look = read_git(words, patterns=patterns)
-        lists = look is not None and look.subcommand == "ls-files" and not look.directory
-        if look is None or not lists or not look.words.options <= _LS_FILES:
+        if look is None or look.directory or not look.words.options <= _LISTING.get(look.subcommand, frozenset()):
+            return None
+        if look.subcommand == "diff" and ("--name-only" not in look.words.options or look.words.paths):
             return None
         return Fed(tracked=not look.words.options & names("-o --others"))
     if command.program not in NAME_LISTERS:

@@ -50,14 +50,14 @@ def repository_doubt(directory: Path) -> str | None:
         return "the repository's files cannot be read"
 
 
-def tracked_files(directory: Path) -> tuple[Path, ...] | None:
-    """The files in the index of the repository around `directory`, links as they are; None when it cannot be read."""
+def tracked_files(directory: Path) -> tuple[Path, tuple[str, ...]] | None:
+    """The work tree around `directory` and the names in git's index of it; None when they cannot be read."""
     try:
         found = _git_directory(directory)
         if found is None or isinstance(found, str):
             return None
         index = found[0] / "index"
-        return tuple(found[1] / name for _, name in _entries(index)) if index.exists() else ()
+        return found[1], tuple(name for _, name in _entries(index)) if index.exists() else ()
     except (OSError, ValueError, struct.error):
         return None
 

@@ -115,7 +115,7 @@ def test_an_ordinary_configuration_is_none(project: Path) -> None:
     }.items():
         configured(name, value)(project)
     assert repository_doubt(project) is None
-    assert tracked_files(project) == (project / "a.txt",)
+    assert tracked_files(project) == (project, ("a.txt",))
 
 
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "core.hooksPath"])
