@@ -40,7 +40,7 @@ def address(server: ModelServer, family: Family) -> str:
 
 def conversation(request: ReceivedRequest) -> list[Message]:
     """The messages of a request, without the system's, and without what the program tells of the moment."""
-    spoken = re.sub(r"<facts>.*?</facts>(?:\\n)*", "", json.dumps(request.json["messages"]))
+    spoken = re.sub(r"<facts>It is .*?</facts>(?:\\n)*", "", json.dumps(request.json["messages"]))
     messages = cast("list[Message]", json.loads(spoken))
     return [message for message in messages if message["role"] != "system"]
 
