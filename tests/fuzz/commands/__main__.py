@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="at the same time (2)")
     parser.add_argument("--shell", default="/bin/bash", help="what runs the lines (/bin/bash)")
     parser.add_argument("--line", action="append", help="run this line, allowed or not; LF is written ␤")
-    parser.add_argument("--repositories", action="store_true", help="look into hostile repositories instead")
+    parser.add_argument("--repositories", action="store_true", help="only look into hostile repositories")
     parser.add_argument("--quick", action="store_true", help="only with programs that the corpus names")
     options = parser.parse_args()
     reason = missing()
@@ -29,13 +29,16 @@ def main() -> int:
         print(f"Cannot run lines here: {reason}.", file=sys.stderr)
         return 2
     common = ["--seed", str(options.seed), "--shell", options.shell, *(["--quick"] if options.quick else [])]
+    found = 0
     given = [unwritten(line) for line in options.line or ()]
     if options.repositories:
         found = sum(_told(report) for report in reports([*common, "--repositories"]))
     elif given:
         found = sum(_told(report) for report in reports([*common, "--given"], lines=given))
     else:
-        found = _campaign(options, common)
+        if options.round is None:  # a whole run looks into hostile repositories too
+            found = sum(_told(report) for report in reports([*common, "--repositories", "--quick"]))
+        found += _campaign(options, common)
     return 1 if found else 0
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.commands.tree import own
+
 RUN = "/tmp/arena/project/run"
 KEY = "/tmp/arena/home/.ssh/id_ed25519"
 
@@ -146,6 +148,7 @@ def plant(base: Path, *, user: int) -> None:
             file.write(config.replace("{HERE}", str(folder)))
         (folder / "evil.config").write_text(_EVIL, "utf-8")
         _special(folder, name)
+        own(folder, user=user)  # git refuses what belongs to somebody else
     shutil.rmtree(template)
 
 

@@ -138,9 +138,9 @@ def plant(base: Path = ARENA, *, user: int | None = None) -> None:
     for name, target in _LINKS.items():
         (project / name).parent.mkdir(exist_ok=True, parents=True)
         (project / name).symlink_to(base / target)
-    _own(base, user=user)
+    own(base, user=user)
     _Repositories(base, user=user).plant()
-    _own(base, user=user)
+    own(base, user=user)
 
 
 def plant_plain(base: Path) -> None:
@@ -159,7 +159,8 @@ def _write(root: Path, files: Mapping[str, str], *, base: Path) -> None:
         path.chmod(0o755 if text == _MARK else 0o644)
 
 
-def _own(root: Path, *, user: int | None) -> None:
+def own(root: Path, *, user: int | None) -> None:
+    """Give everything below `root` to `user`."""
     for folder, folders, files in os.walk(root) if user is not None else ():
         for name in (".", *folders, *files):
             os.chown(Path(folder, name), user or 0, user or 0, follow_symlinks=False)
@@ -192,7 +193,7 @@ class _Repositories:
         project = self._base / "project"
         vendor = project / "vendor"
         vendor.mkdir()
-        _own(vendor, user=self._user)
+        own(vendor, user=self._user)
         self._git("init", "-q", "--bare", "bare", at=vendor)
         self._git("clone", "-q", "--no-hardlinks", str(project), "module", at=vendor)
         for folder in (vendor / "bare", vendor / "module"):
