@@ -1,4 +1,4 @@
-"""A day's work up to a commit in `ask` mode: only what changes something is asked about, and an "always" is the last."""
+"""A day of work up to a commit in `ask` mode: only what changes something is asked about, once where that is enough."""
 
 import subprocess
 from pathlib import Path
@@ -22,8 +22,8 @@ TEST = "python3 -m unittest -q 2>&1 | tail -3"
 COMMIT = ["git add calc.py", "git commit -q -m 'add two numbers'"]
 
 
-def _git(project: Path, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=project, check=True, capture_output=True)
+def _git(project: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=project, check=True, capture_output=True, text=True).stdout
 
 
 def _project(project: Path) -> None:
@@ -60,5 +60,4 @@ async def test_a_commit_day_asks_for_the_edit_the_tests_and_the_commit(project: 
         outcome = await guest.prompt("mend calc.py and commit")
         assert outcome.text == "done"
         assert _asked(guest) == ["Edit calc.py", TEST, *COMMIT]
-    log = subprocess.run(["git", "log", "-1", "--format=%s"], cwd=project, capture_output=True, text=True, check=True)
-    assert log.stdout == "add two numbers\n"
+    assert _git(project, "log", "-1", "--format=%s") == "add two numbers\n"
