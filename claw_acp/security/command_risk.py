@@ -7,6 +7,7 @@ from claw_acp.core.value import Value
 from claw_acp.security.command_paths import Places, named_paths
 from claw_acp.security.forbidden import forbidden, forbidden_to_write, harmless_device
 from claw_acp.security.guarded import guarded
+from claw_acp.security.looks.looking import looks_by_itself
 from claw_acp.security.looks.programs import ANY_WORDS, PROGRAMS
 from claw_acp.security.program_risk import Level, Risk, program_risk
 from claw_acp.security.shell_command import SimpleCommand, names
@@ -140,6 +141,8 @@ def _level(command: SimpleCommand) -> Risk:
         return "medium", "sets variables that change what programs do" if command.env_prefix else "writes a file"
     if command.argv[0] is None:
         return "high", "runs a program whose name is known only when it runs"
+    if looks_by_itself(command):
+        return "medium", "only reads, but the line around it is not plain enough to be sure of what runs"
     if command.program in _USUALLY_LOOK:
         return "medium", "may do more than read the project: its words or the line around it are not plain"
     return program_risk(command.program, tuple("\0" if word is None else word for word in command.argv[1:]))

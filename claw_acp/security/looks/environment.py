@@ -11,6 +11,7 @@ _GIT_SETTINGS: Final = (
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
+    ("diff.autoRefreshIndex", "false"),
     ("status.submoduleSummary", "false"),
     ("log.showSignature", "false"),
 )

@@ -69,6 +69,11 @@ def only_looks(line: PlainLine) -> bool:
     return all(looks_of(line, index) is not None for index in range(len(line.commands)))
 
 
+def looks_by_itself(command: SimpleCommand) -> bool:
+    """Whether a command would only read if it stood alone."""
+    return bool(command.argv) and None not in command.argv and _looks(command) is not None
+
+
 def is_system_program(command: SimpleCommand) -> bool:
     """Whether a program is called by its bare name or from the system's own directories."""
     name = command.argv[0] if command.argv else None
