@@ -13,9 +13,9 @@ import anyio
 
 from claw_acp.contracts.command import Asks, Command, CommandContext, CommandResult, Said
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import Invocation, Tool, ToolContext
+from claw_acp.contracts.tool import Tool
 from claw_acp.core.errors import ClawError
-from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.json_value import JsonValue
 from claw_acp.core.printable import full_sentence
 from claw_acp.registry.foreign_code import described, is_cancellation, package_of
 
@@ -32,7 +32,7 @@ class AdmittedTool:
     """See `Tool`.
 
     Raises:
-        ValueError, TypeError: What the tool says of itself cannot be told to models.
+        ValueError, TypeError, AttributeError: What the tool says of itself cannot be told to models, or it is none.
     """
 
     def __init__(self, tool: Tool) -> None:
@@ -44,11 +44,7 @@ class AdmittedTool:
         if not isinstance(parameters, dict) or parameters.get("type") != "object":
             raise ValueError(f'the parameters of {spec.name} are no JSON Schema of "type": "object"')
         self.spec = ToolSpec(name=spec.name, description=spec.description[:LONGEST_DESCRIPTION], parameters=parameters)
-        self._tool = tool
-
-    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
-        """See `Tool`."""
-        return self._tool.prepare(arguments, context)
+        self.prepare = tool.prepare  # for the one pipeline to call
 
 
 class AdmittedCommand:

@@ -10,9 +10,9 @@ from claw_acp.core.version import VERSION
 from tests.support.exchange import Frame, Json
 
 WIDTH = 110
-ID = re.compile(r"\b(ses|msg|call|turn|term|task|ntc|plan|inc)_[0-9a-z]{26}\b")
+ID = re.compile(r"\b(ses|msg|tht|call|turn|term|task|ntc|plan|inc)_[0-9a-z]{26}\b")
 TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b")
-CALLED = {"ses": "session", "msg": "message", "term": "terminal", "ntc": "notice", "inc": "incident"}
+CALLED = {"ses": "session", "msg": "message", "tht": "thought", "term": "terminal", "ntc": "notice", "inc": "incident"}
 LEFT_OUT = {"configOptions": "the options", "availableCommands": "the commands"}
 """Lists that other tests look at, and that grow with the product."""
 
