@@ -31,9 +31,16 @@ TOOL_CHOICE: Final[ContextVar[ToolChoice | None]] = ContextVar("TOOL_CHOICE", de
 """The tool choice for every model request of the current task that may call tools at all; None: the request's own."""
 
 
+def _choice_of_task() -> ToolChoice:
+    return TOOL_CHOICE.get() or "auto"
+
+
 @contextmanager
 def tool_choice(choice: ToolChoice) -> Generator[None]:
-    """Make every model request of this task, and of tasks it starts, follow `choice` for as long as the block runs."""
+    """Make the model requests of this task, and of tasks it starts, follow `choice` for as long as the block runs.
+
+    Those of the agent all do, but for the ones that may call nothing; of others, those that choose nothing themselves.
+    """
     token = TOOL_CHOICE.set(choice)
     try:
         yield
@@ -66,7 +73,7 @@ class ChatOptions(Value):
     top_p: float | None = None
     stop: tuple[str, ...] = ()
     effort: Effort | None = None
-    tool_choice: ToolChoice = "auto"
+    tool_choice: ToolChoice = made_by(default_factory=_choice_of_task)
 
 
 class ChatRequest(Value):

@@ -7,7 +7,6 @@ import anyio
 import pytest
 
 from claw_acp.contracts.provider import (
-    TOOL_CHOICE,
     ChatRequest,
     ChatResponse,
     Finished,
@@ -15,6 +14,7 @@ from claw_acp.contracts.provider import (
     Provider,
     StreamEvent,
     ToolChoice,
+    tool_choice,
 )
 from claw_acp.core.messages import Message
 from tests.agent import test_billing
@@ -60,28 +60,25 @@ async def test_a_request_says_what_it_wants(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("override", ["required", OneTool(name="read_file"), "none"])
 async def test_a_task_may_want_something_else(tmp_path: Path, override: ToolChoice) -> None:
-    token = TOOL_CHOICE.set(override)
-    try:
+    with tool_choice(override):
         assert await choices_of(tmp_path, "auto", "required") == [override, override]
-    finally:
-        TOOL_CHOICE.reset(token)
 
 
 async def test_a_request_without_tools_stays_one(tmp_path: Path) -> None:
-    token = TOOL_CHOICE.set("required")
-    try:
+    with tool_choice("required"):
         assert await choices_of(tmp_path, "none") == ["none"]
-    finally:
-        TOOL_CHOICE.reset(token)
 
 
 async def test_other_tasks_do_not_notice(tmp_path: Path) -> None:
-    seen: list[ToolChoice] = []
+    chosen = anyio.Event()
 
     async def other() -> None:
-        TOOL_CHOICE.set("required")
+        with tool_choice("required"):
+            chosen.set()
+            await anyio.sleep_forever()
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(other)
-    seen += await choices_of(tmp_path, "auto")
-    assert seen == ["auto"]
+        await chosen.wait()
+        assert await choices_of(tmp_path, "auto") == ["auto"]
+        tasks.cancel_scope.cancel()

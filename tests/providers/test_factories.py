@@ -1,5 +1,6 @@
 """Providers in one line, and keys that stand in the wrong place."""
 
+import json
 from contextlib import aclosing
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.provider import ChatRequest
+from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolChoice, ToolSpec, tool_choice
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.messages import Message
 from claw_acp.providers.factories import create_provider, create_resilient_provider, create_routed_provider
@@ -42,6 +43,26 @@ async def test_a_key_that_is_given_comes_before_all_others(tmp_path: Path) -> No
             await provider.simple_chat("m", "hi", temperature=0.5)
     assert [asked.headers["authorization"] for asked in server.asked] == ["Bearer given", "Bearer configured"]
     assert b'"temperature":0.5' in server.asked[1].body
+
+
+TOOLS = (ToolSpec(name="look", description="Looks", parameters={"type": "object", "properties": {}}),)
+
+
+async def test_a_program_chooses_tools_for_all_requests_of_a_task(tmp_path: Path) -> None:
+    server = Loopback(lambda _: Answered((SAID,)))
+    text = f'[providers.work]\nkind = "openai"\nbase_url = "{server.url}"\napi_key = "k"\nmodels = ["m"]'
+    choices: tuple[ToolChoice, ...] = ("required", "none", OneTool(name="look"))
+    with serving(server):
+        async with aclosing(create_provider("work", settings=configured(tmp_path, text))) as provider:
+            for choice in choices:
+                with tool_choice(choice):
+                    await provider.chat(ChatRequest(model="m", messages=[Message.user("hi")], tools=TOOLS))
+            own = ChatOptions(tool_choice="none")
+            with tool_choice("required"):
+                await provider.chat(ChatRequest(model="m", messages=[Message.user("hi")], tools=TOOLS, options=own))
+            await provider.chat(ChatRequest(model="m", messages=[Message.user("hi")], tools=TOOLS))
+    told = [json.loads(asked.body).get("tool_choice", "auto") for asked in server.asked]
+    assert told == ["required", "none", {"type": "function", "function": {"name": "look"}}, "none", "auto"]
 
 
 def _by_path(asked: Asked) -> Answered:
