@@ -125,7 +125,8 @@ async def test_a_session_goes_on_once_its_budget_was_raised(opened: Spawn, home:
         config = home / "claw" / "config.toml"
         config.write_text(config.read_text().replace("0.012", "12.0"))
         assert (await editor.prompt("three")).text == "fine"
-        said = [message["content"] for message in json.loads(server.requests[-1].body)["messages"]]
+        messages = json.loads(server.requests[-1].body)["messages"]
+        said = [message["content"].rpartition("\n\n")[2] for message in messages]  # without the time and the mode
         assert said[1:] == ["one", "fine", "two", "three"]  # the question was never shown to the model
 
 
