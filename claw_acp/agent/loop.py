@@ -47,13 +47,13 @@ class Turn:
     """One prompt and all that follows from it."""
 
     def __init__(
-        self, session: Session, *, requester: ModelRequester, runner: ToolRunner, system: str, limit: int, clock: Clock,
-        tools: Callable[[], Sequence[ToolSpec]],
+        self, session: Session, *, requester: ModelRequester, runner: ToolRunner, system: Callable[[], str], limit: int,
+        clock: Clock, tools: Callable[[], Sequence[ToolSpec]],
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
         self._runner = runner
-        self._system = Message.system(system)
+        self._system = system
         self._tools = tools
         self._limit = limit
         self._clock = clock
@@ -124,7 +124,7 @@ class Turn:
         await self._session.publish(TextDelta(item=message.item, text=text))
 
     async def _ask(self, *extra: Message, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
-        messages = [self._system, *self._session.history.messages(), *extra]
+        messages = [Message.system(self._system()), *self._session.history.messages(), *extra]
         message_id, response = await self._requester.ask(messages, tools=self._tools(), tool_choice=tool_choice)
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage

@@ -14,6 +14,10 @@ class Attachment(Protocol):
         """The tools that can be called now. Cheap: asked before every model request."""
         ...
 
+    def instructions(self) -> str:
+        """A section for the instructions of models; empty: none. As cheap, and asked as often."""
+        ...
+
     def commands(self) -> Sequence[Command]:
         """The slash commands that can be typed now."""
         ...

@@ -16,6 +16,7 @@ from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandsChanged, Event, Notice
 from claw_acp.core.ids import new_id
+from claw_acp.mcp.instructions import told
 from claw_acp.mcp.lending import Lending
 from claw_acp.mcp.plan import plans, slugs
 from claw_acp.mcp.resources import ListResources, ReadResource
@@ -49,6 +50,7 @@ class ServerAttachment:
         self._reading: tuple[Tool, ...] = (ListResources(self._with_resources), ReadResource(self._with_resources))
         self._tools: tuple[Tool, ...] | None = None
         self._commands: tuple[Command, ...] | None = None
+        self._instructions: str | None = None
         self._shown: Sequence[tuple[str, str, str | None]] = ()
         self._left_out = 0
         self._told_too_many = False
@@ -142,6 +144,13 @@ class ServerAttachment:
             self._left_out = max(0, sum(len(lending.server.offer.tools) for lending in self._lendings) - MOST_TOOLS)
         return self._tools
 
+    def instructions(self) -> str:
+        """See `Attachment`."""
+        if self._instructions is None:
+            servers = [lending.server for lending in self._lendings]
+            self._instructions = told((server.name, server.offer.instructions) for server in servers)
+        return self._instructions
+
     def commands(self) -> Sequence[Command]:
         """See `Attachment`."""
         if self._commands is None:
@@ -155,7 +164,7 @@ class ServerAttachment:
         return [(command.name, command.description, command.hint) for command in self.commands()]
 
     def _forget(self) -> None:
-        self._tools = self._commands = None
+        self._tools = self._commands = self._instructions = None
 
     async def _changed(self) -> None:
         """A server offers something else: models are told at their next request, people now."""

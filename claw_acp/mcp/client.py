@@ -45,6 +45,7 @@ from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart
+from claw_acp.core.value import replace
 from claw_acp.core.version import VERSION
 from claw_acp.mcp.content import document_parts, prompt_parts, tool_result
 from claw_acp.mcp.evidence import Evidence
@@ -130,7 +131,8 @@ class Client:
         self.offer = await self._offered()
 
     async def _offered(self) -> Offer:
-        return await offered(self._session, server=self._spec.name, clean=self._evidence.clean)
+        offer = await offered(self._session, server=self._spec.name, clean=self._evidence.clean)
+        return replace(offer, instructions=self._evidence.redact(self._session.instructions or ""))
 
     async def _initialize(self) -> None:
         """The handshake that every server of today knows; who refuses it may be of the kind that has none."""

@@ -50,11 +50,12 @@ class OfferedResource(Value):
 
 
 class Offer(Value):
-    """All that a server offers at the moment."""
+    """All that a server offers at the moment. `instructions` is what it says to models of its use."""
 
     tools: tuple[OfferedTool, ...] = ()
     prompts: tuple[OfferedPrompt, ...] = ()
     resources: bool = False
+    instructions: str = ""
 
 
 NOTHING = Offer()

@@ -13,6 +13,7 @@ from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.contracts.attachment import Attachment
 from claw_acp.contracts.command import Asks
 from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.core.errors import ClawError
@@ -188,7 +189,7 @@ class Turns:
             session,
             requester=requester,
             runner=runner,
-            system=opened.system or "",
+            system=partial(_instructions, opened.system or "", opened.attachment),
             tools=toolbox.tool_specs,
             limit=opened.settings.limits.max_turn_requests,
             clock=clock,
@@ -214,6 +215,11 @@ class Turns:
             asker=desk.asker,
             context=places_of(session, self._engine.locations),
         )
+
+
+def _instructions(system: str, attachment: Attachment | None) -> str:
+    """Those of the session, then what is attached to it has to say: that changes together with the tools it lends."""
+    return system if attachment is None else system + attachment.instructions()
 
 
 def _options(opened: OpenSession, choice: ModelChoice) -> ChatOptions:

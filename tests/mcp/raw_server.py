@@ -37,6 +37,7 @@ HABITS: Json = {
     "changes_after": None,  # a method after which there is a tool and a prompt more
     "asks": None,  # a method of ours that it calls when a tool is called; the tool's result is our answer
     "version": None,  # of the protocol
+    "instructions": None,  # for the model
     "result": None,  # of every tool call
 }
 
@@ -150,7 +151,9 @@ class Server:
                 if self.habits["resources"] or self.habits["templates"]:
                     capabilities["resources"] = {}
                 info = {"name": "raw", "version": "1"}
-                return {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
+                hello: Json = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
+                told = self.habits["instructions"]
+                return hello if told is None else {**hello, "instructions": told}
             case "tools/list":
                 return {"tools": self.tools}
             case "prompts/list":
