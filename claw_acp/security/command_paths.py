@@ -2,15 +2,13 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from glob import iglob
-from itertools import islice
 from pathlib import Path
 
 from claw_acp.core.value import Value
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.shell_command import SimpleCommand
+from claw_acp.security.wildcards import wildcard_matches
 
-MOST_MATCHES = 2_000  # files of one wildcard that are looked at
 MOST_DIRECTORIES = 8  # directories a line may have changed into
 
 
@@ -62,16 +60,23 @@ class Places(Value):
         fixed = self.resolve(start or ("/" if pattern.startswith("/") else "."))
         if not fixed or not all(self.context.inside(place) for place in fixed):
             return fixed or None
-        # As a shell does it: `**` is `*`, and names that begin with a dot are hidden.
-        matches = ((base, match) for base in self.bases for match in iglob(pattern, root_dir=base))  # noqa: PTH207
-        found = list(islice(matches, MOST_MATCHES + 1))
-        if len(found) > MOST_MATCHES or any(match[:1] in {"-", "@", "+"} for _, match in found):
-            return None
-        return (*fixed, *(_real(base / match) for base, match in found))
+        found: list[Path] = []
+        for base in self.bases:
+            matches = wildcard_matches(pattern, base=base)
+            if matches is None or any(match[:1] in {"-", "@", "+"} for match in matches):
+                return None
+            found += [base / match for match in matches]
+        return (*fixed, *map(_real, found))
 
     def inside_of(self, directory: str) -> "Places":
         """The places from which paths start in a directory that is named from here."""
         return Places(bases=self.resolve(directory), context=self.context) if directory else self
+
+    def leads_straight(self, target: str) -> bool:
+        """Whether no link lies on the way: shells go back from a link with `..` another way than the disk does."""
+        start = str(self.context.home) + target[1:] if target == "~" or target.startswith("~/") else target
+        ways = [os.path.normpath(base / start) for base in self.bases]
+        return all(os.path.realpath(base / start) == way for base, way in zip(self.bases, ways, strict=True))
 
     def moved(self, target: str) -> "Places":
         """The places once `cd target` has certainly been done."""
@@ -84,6 +89,8 @@ class Places(Value):
         words = [word for word in command.argv[1:] if word not in {"--", "-P", "-L"}]
         target = words[0] if words else "~"
         if target is None or target.startswith("-") or command.program == "popd" or command.patterns:
+            return Places(bases=(), context=self.context)
+        if not self.leads_straight(target):
             return Places(bases=(), context=self.context)
         bases = tuple(dict.fromkeys((*self.bases, *self.resolve(target))))
         return Places(bases=bases if self.bases and len(bases) <= MOST_DIRECTORIES else (), context=self.context)

@@ -146,7 +146,7 @@ def _certain_target(line: PlainLine, index: int, *, places: Places) -> str | Non
     if not target or target.startswith("-") or plain.nested or in_pipe or plain.joint == "|" or plain.command.redirects:
         return None
     reached = all(place.is_dir() and os.access(place, os.X_OK) for place in places.resolve(target))
-    return target if places.bases and reached else None
+    return target if places.bases and reached and places.leads_straight(target) else None
 
 
 def _to_files(command: SimpleCommand) -> Iterator[Redirect]:

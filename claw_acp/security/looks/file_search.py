@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from claw_acp.core.value import Value
 from claw_acp.security.looks.options import Operand
@@ -17,13 +16,16 @@ _WITH_TEXT = names(
     -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -regextype -used"""
 )
 _WITH_PATH = names("-newer -anewer -cnewer -samefile")
-_ALTERNATIVES = names("-o -or ! -not ( ) ,")
+_ALTERNATIVES = names("-o -or ! -not ( ) ,")  # what stands in such an expression need not hold for all
+_ACTIONS = names("-print -print0 -ls -printf -quit -prune")
 _SIMPLE_GLOB = re.compile(r"[\w.*?-]+", re.ASCII)
 _XARGS_FLAGS = names("-0 -r -t -0r -r0 --null --no-run-if-empty --verbose")
-_XARGS_VALUED = names("-n -P -L -d --max-args --max-procs --max-lines --delimiter")
+_XARGS_VALUED = names("-n -P -L --max-args --max-procs --max-lines")
 
-NAME = "."
-"""Stands for the names that a program is fed: they all lie below the directory where the line runs."""
+NAME = "\0"
+"""Stands for a name that a program is handed. It can be no program, option, script or part of a word."""
+
+MOST_RUNS = 32  # commands that one `find` may name, for each of the places where it begins
 
 
 class Fed(Value):
@@ -50,7 +52,7 @@ class Search(Value):
     Attributes:
         starts: Where it begins.
         files: Other files it looks at.
-        commands: What it runs for what it finds, with the places it begins at in place of `{}`.
+        commands: What it runs for what it finds, with NAME in place of `{}`.
         prints_names: Whether its output is the names and nothing else.
         found: What is known about the names.
     """
@@ -80,48 +82,43 @@ def read_find(words: Sequence[str | None], *, patterns: frozenset[int]) -> Searc
 def _expression(words: Sequence[str], index: int, *, starts: tuple[Operand, ...]) -> Search | None:
     files: list[Operand] = []
     commands: list[tuple[str, ...]] = []
-    prints_names = True
+    prints_names, acted, sure, regular = True, False, True, False
+    globs: list[str] = []
     while index < len(words):
         word = words[index]
+        value = words[index + 1] if index + 1 < len(words) else ""
         index += 1
+        sure = sure and word not in _ALTERNATIVES
         if word in _ALONE:
             prints_names = prints_names and word != "-ls"
+            acted = acted or word in _ACTIONS
         elif word in _WITH_TEXT and index < len(words):
             prints_names = prints_names and word != "-printf"
+            if not acted:  # what stands behind an action does not limit it
+                regular = regular or (word, value) == ("-type", "f")
+                globs += [value] if word == "-name" and _SIMPLE_GLOB.fullmatch(value) else []
             index += 1
         elif word in _WITH_PATH and index < len(words):
-            files.append(Operand(text=words[index]))
+            files.append(Operand(text=value))
             index += 1
         elif word == "-exec":
             end = next((place for place in range(index, len(words)) if words[place] in {";", "+"}), None)
             if end is None or any("{}" in text and text != "{}" for text in words[index:end]):
                 return None
-            if any(start.pattern for start in starts):
-                return None
-            times = 2 if words[end] == "+" else 1  # `+` hands over many at once
-            commands += [_with_name(words[index:end], start.text, times=times) for start in starts]
-            index = end + 1
+            commands.append(_with_name(words[index:end], times=2 if words[end] == "+" else 1))
+            acted, index = True, end + 1
         else:
             return None
-    return Search(
-        starts=starts,
-        files=tuple(files),
-        commands=tuple(commands),
-        prints_names=prints_names and not commands,
-        found=_found(words),
-    )
+    if len(commands) * len(starts) > MOST_RUNS:
+        return None
+    found = Fed(regular=regular, globs=tuple(globs)) if sure else Fed()
+    lists = prints_names and not commands
+    return Search(starts=starts, files=tuple(files), commands=tuple(commands), prints_names=lists, found=found)
 
 
-def _found(words: Sequence[str]) -> Fed:
-    if set(words) & _ALTERNATIVES:
-        return Fed()  # what stands in such an expression need not hold for all
-    pairs = list(pairwise(words))
-    globs = tuple(text for option, text in pairs if option == "-name" and _SIMPLE_GLOB.fullmatch(text))
-    return Fed(regular=("-type", "f") in pairs, globs=globs)
-
-
-def _with_name(words: Sequence[str], name: str, *, times: int) -> tuple[str, ...]:
-    return tuple(text for word in words for text in ([name] * times if word == "{}" else [word]))
+def _with_name(words: Sequence[str], *, times: int) -> tuple[str, ...]:
+    """A command with NAME in place of `{}`, twice where it is handed many names at once."""
+    return tuple(text for word in words for text in ([NAME] * times if word == "{}" else [word]))
 
 
 def read_xargs(words: Sequence[str | None]) -> tuple[str, ...] | None:
@@ -132,15 +129,17 @@ def read_xargs(words: Sequence[str | None]) -> tuple[str, ...] | None:
     index, placeholder = 0, ""
     while index < len(known) and known[index].startswith("-"):
         word = known[index]
-        if word in _XARGS_FLAGS or word.startswith(("--max-args=", "--max-procs=", "--max-lines=", "--delimiter=")):
+        if word in _XARGS_FLAGS or word.startswith(("--max-args=", "--max-procs=", "--max-lines=")):
             index += 1
         elif word in _XARGS_VALUED or word == "-I":
             placeholder = known[index + 1] if word == "-I" and index + 1 < len(known) else placeholder
             index += 2
         elif word[:2] in {"-n", "-P", "-L"} and word[2:].isdecimal():
             index += 1
-        elif word[:2] in {"-I", "-d"}:
-            placeholder = word[2:] if word[:2] == "-I" else placeholder
+        elif word == "-d" and known[index + 1 : index + 2] == ["\\n"]:
+            index += 2
+        elif word[:2] == "-I":
+            placeholder = word[2:]
             index += 1
         else:
             return None

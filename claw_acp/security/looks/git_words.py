@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.security.looks.options import Words, option_table, read_words
 from claw_acp.security.shell_command import names
 
@@ -163,7 +163,7 @@ def _subcommand(subcommand: str, rest: Sequence[str | None], wild: frozenset[int
             return None  # `git remote -v update` fetches
         if first and first[0] != "-":
             rest, wild = rest[1:], frozenset(position - 1 for position in wild)
-    read = read_words(rest, patterns=wild, table=option_table(_COMMANDS[subcommand]))
+    read = read_words(rest, patterns=wild, table=replace(option_table(_COMMANDS[subcommand]), unsure=True))
     if read is None:
         return None
     if subcommand in {"branch", "tag"} and read.paths and not read.options & _ASKS:

@@ -14,6 +14,8 @@ from claw_acp.security.looks.scripts import awk_words, jq_words, sed_words
 from claw_acp.security.shell_command import SimpleCommand, names
 from claw_acp.security.shell_syntax import parse
 
+MOST_WRAPPERS = 4  # `timeout 5 nice env ...` in one command
+
 _BUILTINS = names("cd echo true false : pwd type command printf test [ time")
 _SYSTEM_DIRECTORIES = names("/bin /usr/bin /usr/local/bin /opt/homebrew/bin")
 _WRAPPERS: Mapping[str, tuple[OptionTable, int]] = {
@@ -22,7 +24,7 @@ _WRAPPERS: Mapping[str, tuple[OptionTable, int]] = {
     "stdbuf": (option_table("-i: -o: -e: --input= --output= --error="), 0),
     "time": (option_table("-p"), 0),
 }
-_PRINTF_FORMAT = re.compile(r"(?:[^%]|%%|%[-+ #0]*[\d.]*[bcdeEfgGiosuxXq])*", re.DOTALL)
+_PRINTF_FORMAT = re.compile(r"(?:[^%]|%%|%[-+ #]*+\d*+(?:\.\d*+)?+[bcdeEfgGiosuxXq])*+", re.DOTALL)
 _DATE = option_table("-uR -I? -d: --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email --debug : path most=1")
 _PROCESSES = names("aux ax -e -f -ef -A -eo -o -p")
 _FILE_TESTS = names("-e -f -d -r -w -x -s -L -h -b -c -p -S")
@@ -54,6 +56,11 @@ class Look(Value):
     repository: bool = False
     chosen_by: tuple[str, ...] = ()
     files: bool = False
+
+    @property
+    def names(self) -> int:
+        """How many of the names that it is handed it takes for files."""
+        return sum(operand.text == NAME for operand in self.words.paths)
 
 
 def looks_of(line: PlainLine, index: int) -> tuple[Look, ...] | None:
@@ -90,7 +97,7 @@ def _looks(command: SimpleCommand, *, splits: frozenset[int] = frozenset()) -> t
     if program in _OPENING:
         return _OPENING[program](command)
     if program in ANY_WORDS:
-        read = None if splits else Words(paths=tuple(Operand(text=words[i] or "", pattern=True) for i in patterns))
+        read = None if splits else _any_words(words, patterns)
     elif program in _SPECIAL:
         read = None if splits else _SPECIAL[program](words, patterns)
     elif program in PROGRAMS:
@@ -135,6 +142,8 @@ def _wrapped(command: SimpleCommand) -> tuple[Look, ...] | None:
         start = first + positional
     if start >= len(argv) or any(index <= start for index in command.patterns):
         return None
+    if sum(word in _WRAPPERS or word == "env" for word in argv) > MOST_WRAPPERS:
+        return None
     inner = replace(
         command, argv=argv[start:], patterns=frozenset(index - start for index in command.patterns), env_prefix=()
     )
@@ -148,7 +157,8 @@ def _wrapped(command: SimpleCommand) -> tuple[Look, ...] | None:
 def _shell(command: SimpleCommand) -> tuple[Look, ...] | None:
     """The looks of `bash -c LINE`, where that line is plain too and stays where it is."""
     code = command.argv[2] if len(command.argv) == 3 and command.argv[1] in {"-c", "-lc"} else None
-    line = None if code is None or command.patterns else read_line(code)
+    lists = command.program == "sh" and "{" in (code or "")  # some of these know no lists in braces
+    line = None if code is None or command.patterns or lists else read_line(code)
     if line is None or any(plain.command.program == "cd" for plain in line.commands):
         return None
     parsed = parse(code or "")
@@ -182,11 +192,11 @@ def _found(command: SimpleCommand) -> tuple[Look, ...] | None:
     if search is None:
         return None
     looks = [Look(words=Words(paths=(*search.starts, *search.files)), program=command.argv[0] or "")]
-    for words_of_one in search.commands:
-        inner = _looks(SimpleCommand(argv=words_of_one))
-        if inner is None or _names_are_texts(inner, [start.text for start in search.starts]):
+    for words in search.commands:
+        inner = _handed(words, fed=replace(search.found, split=False), starts=search.starts)
+        if inner is None:
             return None
-        looks += [replace(look, fed=replace(search.found, split=False)) for look in inner]
+        looks += inner
     return tuple(looks)
 
 
@@ -197,13 +207,16 @@ def _fed(line: PlainLine, index: int) -> tuple[Look, ...] | None:
     source = _source(line, index)
     if words is None or source is None or plain.command.patterns or plain.command.env_prefix:
         return None
-    inner = _looks(SimpleCommand(argv=words))
-    if inner is None or _names_are_texts(inner, [NAME]):
+    inner = _handed(words, fed=source[1], starts=_starts(source[0]))
+    return None if inner is None else (Look(words=Words(paths=()), program=plain.command.argv[0] or ""), *inner)
+
+
+def _handed(words: Sequence[str], *, fed: Fed, starts: tuple[Operand, ...]) -> list[Look] | None:
+    """The looks of a command that is handed names; None where a name could be anything but the name of a file."""
+    looks = _looks(SimpleCommand(argv=tuple(words)))
+    if looks is None or sum(look.names for look in looks) != words.count(NAME):
         return None
-    own = Look(words=Words(paths=()), program=plain.command.argv[0] or "")
-    command, fed = source
-    places = _starts(command)
-    return (own, *(replace(look, fed=fed, words=_with_places(look.words, places)) for look in inner))
+    return [replace(look, fed=fed, words=_with_places(look.words, starts)) for look in looks]
 
 
 def _source(line: PlainLine, index: int) -> tuple[SimpleCommand, Fed] | None:
@@ -254,17 +267,12 @@ def _filters(command: SimpleCommand) -> bool:
 def _starts(command: SimpleCommand) -> tuple[Operand, ...]:
     """Where the names that a command lists begin."""
     found = _looks(command) or ()
-    return tuple(path for look in found for path in look.words.paths) or (Operand(text=NAME),)
+    return tuple(path for look in found for path in look.words.paths) or (Operand(text="."),)
 
 
 def _with_places(words: Words, places: tuple[Operand, ...]) -> Words:
     """`words` with the places where the names begin instead of what stands for the names."""
     return replace(words, paths=(*(path for path in words.paths if path.text != NAME), *places))
-
-
-def _names_are_texts(looks: Sequence[Look], given: Sequence[str]) -> bool:
-    """Whether names of files would be taken for a script, a pattern or a format."""
-    return any(text in given for look in looks for text in look.words.texts)
 
 
 # -------------------------------------------------------------- programs with a language of their own
@@ -278,11 +286,22 @@ def _date(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None
     return None if sets_the_clock else Words(paths=())
 
 
+def _any_words(words: Sequence[str | None], patterns: frozenset[int]) -> Words:
+    """The files among words that mean nothing: what a wildcard matches, and names that are handed over."""
+    return Words(
+        paths=tuple(
+            Operand(text=word or "", pattern=index in patterns)
+            for index, word in enumerate(words)
+            if index in patterns or word == NAME
+        )
+    )
+
+
 def _printf(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:
     rest = words[1:] if words[:1] == ("--",) else words
     if not rest or rest[0] is None or rest[0].startswith("-") or patterns or not _PRINTF_FORMAT.fullmatch(rest[0]):
         return None
-    return Words(paths=(), texts=(rest[0],))
+    return Words(paths=_any_words(rest[1:], frozenset()).paths, texts=(rest[0],))
 
 
 def _test(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None:

@@ -9,7 +9,8 @@ A table is written in one line of words:
     digits      `-5` is an option too
     :           what follows is about operands: `path`, `text` (all of them), `text,path` (the first is a text),
                 `none`; `most=2`; `files` (none may be a directory); `whole` (it always reads whole directories);
-                `apart` (the value of a short option is another word, or a number)
+                `apart` (the value of a short option is another word, or a number); `unsure` (what stands behind an
+                option may be an operand instead of its value)
 
 An option that is not in its table may do anything.
 """
@@ -56,6 +57,7 @@ class OptionTable(Value):
         files: Whether no operand may be a directory.
         whole: Whether it always reads whole directories.
         apart: Whether a short option's value may be glued to it only when it is a number.
+        unsure: Whether the word behind an option may be an operand instead of its value.
     """
 
     options: Mapping[str, Option]
@@ -65,6 +67,7 @@ class OptionTable(Value):
     files: bool = False
     whole: bool = False
     apart: bool = False
+    unsure: bool = False
 
 
 class Words(Value):
@@ -108,6 +111,7 @@ def option_table(line: str) -> OptionTable:
         files="files" in settings,
         whole="whole" in settings,
         apart="apart" in settings,
+        unsure="unsure" in settings,
     )
 
 
@@ -154,6 +158,8 @@ class _WordsReader:
         return self._result()
 
     def _option(self, word: str) -> bool:
+        if self._operands and self._table.most >= 0:
+            return False  # some take it for one more operand, and write to that
         if self._operands:
             self._values.append(Operand(text=word))  # not all systems take it for an option there
         if self._table.digits and re.fullmatch(r"-\d+", word):
@@ -206,7 +212,11 @@ class _WordsReader:
             return False
         value, pattern = self._words[self._index], self._index in self._patterns
         self._index += 1
-        return value is not None and self._value(option, value, pattern=pattern)
+        if value is None or re.fullmatch(r"-(?!\d+\Z).*", value, re.DOTALL):
+            return False  # an option instead of a value, where the value may be left out
+        if self._table.unsure:
+            self._values.append(Operand(text=value))
+        return self._value(option, value, pattern=pattern)
 
     def _value(self, option: Option, value: str, *, pattern: bool) -> bool:
         if pattern:

@@ -22,6 +22,9 @@ from claw_acp.security.shell_command import Redirect, SimpleCommand, names
 Joint = Literal["", ";", "&&", "||", "|"]
 
 LONGEST_LINE = 16_384  # characters
+LONGEST_CODE = 4_096  # characters besides texts that are nothing but text
+MOST_PARTS = 256  # words, assignments and redirections
+MOST_PATTERNS = 24  # words with a wildcard
 MOST_COMMANDS = 64  # after loops and lists in braces are written out
 DEEPEST_NESTING = 3  # of loops and `$(...)`
 
@@ -84,6 +87,9 @@ def read_line(text: str) -> PlainLine | None:
         reader.read()
     except SyntaxError:
         return None
+    patterns = sum(len(plain.command.patterns) for plain in reader.commands)
+    if len(text) - reader.skipped > LONGEST_CODE or patterns > MOST_PATTERNS:
+        return None
     return PlainLine(commands=tuple(reader.commands), written=tuple(reader.written))
 
 
@@ -100,6 +106,8 @@ class _LineReader:
         self._here_documents: list[str] = []  # names that end the texts which begin at the next line
         self._as_written = True
         self._expanded = True
+        self._parts = 0
+        self.skipped = 0  # characters of texts that are nothing but text
         self.position = 0
         self.commands: list[PlainCommand] = []
         self.written: list[SimpleCommand] = []
@@ -181,7 +189,9 @@ class _LineReader:
 
         At the beginning of a line, and after a comment, parsers disagree about it.
         """
-        return re.search(r"[^\s\\;|&][ \t]+\Z", self._text[: self.position]) is not None
+        before = self._text[max(0, self.position - 100) : self.position].rstrip(" \t")
+        blank = self.position > 0 and self._text[self.position - 1] in " \t"
+        return blank and before != "" and before[-1] not in "\n\\;|&"
 
     # -------------------------------------------------------------- commands
 
@@ -190,7 +200,7 @@ class _LineReader:
             self._loop(joint)
             return
         draft = _Draft()
-        while not self._at_end_of_command():
+        while self._text[self.position : self.position + 1] not in {"", "\n", ";", "|", "&", ")"}:
             self._part(draft)
             self._blanks()
         if not draft.words:
@@ -202,11 +212,11 @@ class _LineReader:
             raise refuse("a word of the shell's own")
         self._add(draft, joint)
 
-    def _at_end_of_command(self) -> bool:
-        return self.position >= len(self._text) or self._text[self.position] in "\n;|&)"
-
     def _part(self, draft: "_Draft") -> None:
         """One word, assignment or redirection."""
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise refuse("too many words")
         if duplicate := _DUPLICATE.match(self._text, self.position):
             self.position = duplicate.end()
             return
@@ -237,7 +247,9 @@ class _LineReader:
             end = re.compile(rf"^{name}$", re.MULTILINE).search(self._text, self.position)
             if end is None:
                 raise refuse(f"{name} is missing")
-            self.position = min(end.end() + 1, len(self._text))
+            behind = min(end.end() + 1, len(self._text))
+            self.skipped += behind - self.position
+            self.position = behind
         self._here_documents = []
 
     def _redirect(self) -> Redirect:
@@ -264,6 +276,8 @@ class _LineReader:
         inner = _LineReader(self._text, variables=self._variables, depth=self._depth + 1)
         inner.read_nested(position)
         self._inside.append(inner)
+        if len(self._inside) > MOST_COMMANDS:
+            raise refuse("too many commands")
         return inner.position
 
     def _add(self, draft: "_Draft", joint: Joint) -> None:

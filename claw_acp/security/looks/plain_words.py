@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from itertools import product
+from math import prod
 
 from claw_acp.core.value import Value, replace
+from claw_acp.security.shell_command import names
 
 MOST_ALTERNATIVES = 32  # words that lists in braces may make of one
 
@@ -17,7 +19,13 @@ _NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})
 _NUMBERS = re.compile(r"\$\(\([0-9+*/%() -]*\)\)")
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:@%+=,-]+")  # a value that the shell neither splits nor expands again
 _HOME = re.compile(r"~[a-z0-9_-]*(?=[/ \t\n;|&)]|\Z)")
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|PWD.|CRED|AUTH|SESSION|COOKIE", re.IGNORECASE)
+_OPEN_NAMES = names(
+    """HOME PATH USER LOGNAME SHELL LANG PWD OLDPWD TERM HOSTNAME VIRTUAL_ENV CONDA_DEFAULT_ENV UID EUID PPID RANDOM
+    SECONDS LINENO BASH_VERSION EDITOR DISPLAY OSTYPE HOSTTYPE MACHTYPE TMPDIR GOPATH GOROOT JAVA_HOME PYTHONPATH"""
+)
+_OWN_NAME = re.compile(
+    r"(?!pass|key|tok|secr|auth|cred)[a-z]{1,8}\d?"
+)  # variables of programs are longer or in capitals
 _PARENT_PATTERN = re.compile(r"(?:\A|/)\.{1,2}[*?]")  # `.*` matches `..` in many shells
 
 
@@ -88,9 +96,9 @@ class WordReader:
             self._unquoted()
         if not self._known:
             return Word(text=None, varies=self._varies, splits=self._splits)
-        texts = tuple("".join(parts) for parts in product(*self._parts))
-        if len(texts) > MOST_ALTERNATIVES:
+        if prod(len(part) for part in self._parts) > MOST_ALTERNATIVES:
             raise refuse("a list in braces is too long")
+        texts = tuple("".join(parts) for parts in product(*self._parts))
         for text in texts:
             self._check(text, one=len(texts) == 1)
         several = texts if len(texts) > 1 else ()
@@ -231,7 +239,7 @@ class WordReader:
                 raise refuse("a directory's variable inside a word")
             self._literal("~" if name == "HOME" else ".")
             self._names_place = True
-        elif _SECRET_NAME.search(name):
+        elif name not in _OPEN_NAMES and not _OWN_NAME.fullmatch(name):
             raise refuse("a variable that may hold a secret")
         else:
             self._unknown(splits=not quoted)

@@ -1,5 +1,6 @@
 """What a repository's own files could make git run, read without running git."""
 
+import os
 import re
 import struct
 from collections.abc import Iterator
@@ -32,6 +33,10 @@ _LFS: Final = {
     "filter.lfs.process": "git-lfs filter-process",
     "filter.lfs.required": "true",
 }
+_PLAIN_HEAD = re.compile(r"(?:ref: refs/[^\s]+|[0-9a-f]{40}|[0-9a-f]{64})\n?")
+_PLAIN_NAME = re.compile(r"([\w./-]+)\n?", re.ASCII)
+_LINK = re.compile(r"gitdir: ([^\n]+)\n?")
+_WORKTREE = re.compile(r"^\s*worktree = ([^\n\"\\#;]+)$", re.MULTILINE)
 _GITLINK: Final = 0o160000
 
 
@@ -39,15 +44,16 @@ def repository_doubt(directory: Path) -> str | None:
     """Why git may run other programs when it looks at the repository around `directory`, or None.
 
     Its configuration may name programs (a file system monitor, converters for differences, filters, hooks), and so may
-    that of the repositories that lie in it as submodules.
+    that of the repositories that lie in it as submodules. A link to a repository elsewhere is a doubt too, unless that
+    one points back.
     """
     try:
         found = _git_directory(directory)
         if isinstance(found, str):
             return found
         return None if found is None else _doubt(found[0], work_tree=found[1], nested=False)
-    except (OSError, ValueError, struct.error):
-        return "the repository's files cannot be read"
+    except (OSError, ValueError, struct.error) as error:
+        return f"the repository's files cannot be read ({error})"
 
 
 def tracked_files(directory: Path) -> tuple[Path, tuple[str, ...]] | None:
@@ -66,8 +72,13 @@ def _git_directory(directory: Path) -> tuple[Path, Path] | str | None:
     """Git's directory and the work tree around `directory`; a text where git would take something unusual for one."""
     for place in (directory, *directory.parents):
         link = place / ".git"
-        if link.is_dir():
-            return link, place
+        if link.is_symlink():
+            return f"{link} is a link"
+        if link.is_dir() and os.path.lexists(link / "HEAD"):  # without one git looks further up
+            whole = _PLAIN_HEAD.fullmatch(_text(link / "HEAD")) and all(
+                (link / n).is_dir() for n in ("objects", "refs")
+            )
+            return (link, place) if whole else f"{link} is not a plain repository"
         if link.is_file():
             return _linked(link), place
         if (place / "HEAD").exists() and (place / "objects").exists() and (place / "refs").exists():
@@ -75,19 +86,42 @@ def _git_directory(directory: Path) -> tuple[Path, Path] | str | None:
     return None
 
 
+def _text(file: Path) -> str:
+    """A small file as git reads it: a carriage return counts only before a line feed.
+
+    Raises:
+        ValueError: It is too long, or has another carriage return.
+    """
+    if file.stat().st_size > LARGEST_CONFIG:
+        raise ValueError(f"{file} is too long")
+    text = file.read_bytes().decode().replace("\r\n", "\n")
+    if "\r" in text:
+        raise ValueError(f"{file} has a carriage return inside a line")
+    return text
+
+
 def _linked(link: Path) -> Path:
-    text = link.read_text(encoding="utf-8")
-    if not text.startswith("gitdir: "):
-        raise ValueError("not a link to a repository")
-    return link.parent / text.removeprefix("gitdir: ").rstrip("\n")
+    found = _LINK.fullmatch(_text(link))
+    if found is None:
+        raise ValueError(f"{link} is not a plain link to a repository")
+    git = link.parent / found[1]
+    back = git / "gitdir"
+    worktree = _WORKTREE.search(_text(git / "config")) if not back.is_file() else None
+    points = Path(_text(back).rstrip("\n")) if back.is_file() else worktree and git / worktree[1] / ".git"
+    if not points or points.resolve() != link.resolve():
+        raise ValueError(f"{link} leads to a repository that does not belong to it")
+    return git
 
 
 def _doubt(git: Path, *, work_tree: Path, nested: bool) -> str | None:
     shared = git
     if (git / "commondir").is_file():
-        shared = git / (git / "commondir").read_text(encoding="utf-8").strip()
+        found = _PLAIN_NAME.fullmatch(_text(git / "commondir"))
+        if found is None:
+            return f"{git / 'commondir'} is not plain"
+        shared = git / found[1]
     for file in (shared / "config", git / "config.worktree"):
-        if file.exists() and (doubt := _config_doubt(file, nested=nested)):
+        if file.exists() and (doubt := _config_doubt(file, linked=nested or work_tree / ".git" != git)):
             return doubt
     for name in _submodules(git):
         inner = _git_directory(work_tree / name) if (work_tree / name / ".git").exists() else None
@@ -98,11 +132,9 @@ def _doubt(git: Path, *, work_tree: Path, nested: bool) -> str | None:
     return None
 
 
-def _config_doubt(file: Path, *, nested: bool) -> str | None:
-    if file.stat().st_size > LARGEST_CONFIG:
-        return f"{file} is too long to be looked through"
+def _config_doubt(file: Path, *, linked: bool) -> str | None:
     section = ""
-    for line in file.read_text(encoding="utf-8").replace("\r\n", "\n").split("\n"):
+    for line in _text(file).split("\n"):
         if _IGNORED.fullmatch(line):
             continue
         if head := _SECTION.fullmatch(line):
@@ -112,7 +144,7 @@ def _config_doubt(file: Path, *, nested: bool) -> str | None:
         if setting is None or line.endswith("\\"):
             return f"{file} has a line that is not plain"
         name, value = f"{section}.{setting[1].casefold()}", (setting[2] or "").strip()
-        worktree = nested and name == "core.worktree"  # git writes it for every submodule
+        worktree = linked and name == "core.worktree"  # git writes it for every submodule
         if not (_HARMLESS.fullmatch(name) or _LFS.get(name) == value or worktree):
             return f"{file} sets {name}, which may make git run a program"
     return None
@@ -159,4 +191,4 @@ def _entries(index: Path) -> Iterator[tuple[int, str]]:
 
 def _uses_sha256(git: Path) -> bool:
     config = git / "config"
-    return config.exists() and "sha256" in config.read_text(encoding="utf-8").casefold()
+    return config.exists() and "sha256" in _text(config).casefold()

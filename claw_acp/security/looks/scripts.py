@@ -12,12 +12,14 @@ from claw_acp.security.shell_command import names
 _SED_OPTIONS = option_table(
     "-nErsuz -e:! --expression=! --quiet --silent --regexp-extended --separate --unbuffered : text,path"
 )
-_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:\\[^\n]|[^/\\\n])+/I?|\+\d+)"
-_SED_DELIMITED = r"(?:\\[^\n]|(?!(?P=mark))[^\\\n])*"
+_BRACKETS = r"\[\^?(?:\[:[a-z]+:\]|[A-Za-z0-9_ .*+-])+\]"  # others may hide a mark: inside, it is a letter
+_SED_ADDRESS = rf"(?:\d++(?:~\d++)?|\$|/(?:\\[^\n]|{_BRACKETS}|[^/\\\n\[])++/I?|\+\d++)"
+_SED_PATTERN = rf"(?:\\[^\n]|{_BRACKETS}|(?!(?P=mark))[^\\\n\[])*+"
+_SED_TEXT = r"(?:\\[^\n]|(?!(?P=mark))[^\\\n])*+"
 _SED_COMMAND = re.compile(
-    rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*{_SED_ADDRESS})?\s*!?\s*)?"
-    rf"(?:[pdqQ=lnNDPGHghx]|s(?P<mark>[/|#,:@!%_]){_SED_DELIMITED}(?P=mark){_SED_DELIMITED}(?P=mark)[gpiIM\d]*)?"
-    r"\s*(?:[;\n]|\Z)"
+    rf"[ \t]*+(?:{_SED_ADDRESS}(?:[ \t]*+,[ \t]*+{_SED_ADDRESS})?[ \t]*+!?[ \t]*+)?"
+    rf"(?:[pdqQ=lnNDPGHghx]|s(?P<mark>[/|#,@!%]){_SED_PATTERN}(?P=mark){_SED_TEXT}(?P=mark)[gpiIM\d]*+)?"
+    r"[ \t]*+(?:[;\n]|\Z)"
 )
 
 
@@ -64,8 +66,8 @@ _AWK_TOKEN = re.compile(
     |(?P<number>[0-9.]+)|(?P<end>[;{}\n])|(?P<slash>/)|(?P<operator>&&|\|\||\+\+|--|[-+*%^=!<>]=|[-+*%^=!<>~?:,$()\[\]])""",
     re.VERBOSE,
 )
-_AWK_CONTROL = re.compile(r"\b(?:if|while|for|do|else)\b")
-_AWK_REGEX = re.compile(r"/(?:\\[^\n]|[^/\\\n])*/")
+_AWK_REGEX = re.compile(rf"/(?:\\[^\n]|{_BRACKETS}|[^/\\\n\[])*+/")
+_AWK_BEFORE_PATTERN: Final = frozenset({"", "{", "}", "(", ",", "~", "!", "&&", "||", ";", "\n"})
 _AWK_VALUE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\0]*")
 
 
@@ -99,44 +101,43 @@ def _harmless_awk_value(value: str) -> bool:
 def _harmless_awk(program: str) -> bool:
     """Whether a program neither redirects nor pipes, and calls only functions that compute.
 
-    A `/` begins a pattern exactly where a value may begin; `>` is a comparison unless its statement prints.
+    A `>` is a comparison for certain in parentheses and outside all braces. A `/` begins a pattern for certain behind
+    an operator, and divides for certain behind a number, an element or a variable; elsewhere programs disagree.
     """
-    position, prints, value_before, previous = 0, False, False, ""
+    position, braces, parentheses, previous, kind_before = 0, 0, 0, "", ""
     while position < len(program):
         found = _AWK_TOKEN.match(program, position)
         if found is None:
             return False
-        kind, text, position = found.lastgroup, found[0], found.end()
+        kind, text, position = found.lastgroup or "", found[0], found.end()
         if kind == "blank":
             continue
-        if kind == "slash" and not value_before:
+        if kind == "slash" and previous in _AWK_BEFORE_PATTERN:
             pattern = _AWK_REGEX.match(program, found.start())
             if pattern is None:
                 return False
-            position, value_before, previous = pattern.end(), True, "/"
+            position, previous, kind_before = pattern.end(), "/", "pattern"
             continue
+        if kind == "slash" and not _may_be_divided(kind_before, previous):
+            return False
         if kind == "name" and (text in _AWK_FORBIDDEN or not _known_call(text, program, position)):
             return False
-        if (text == ">" and prints) or (kind == "slash" and previous == ")" and _AWK_CONTROL.search(program)):
-            return False  # a redirection; a `/` that may begin a pattern after all: `if (x) /y/`
-        ends = kind == "end" and not (text == "\n" and previous in {",", "&&", "||"})  # there a statement goes on
-        prints = not ends and (prints or text in {"print", "printf"})
-        before, previous = previous, text
-        value_before = _ends_value(kind, text, before)
-    return True
+        if text == ">" and braces and not parentheses:
+            return False
+        braces += (text == "{") - (text == "}")
+        parentheses += (text == "(") - (text == ")")
+        previous, kind_before = text, kind
+    return not braces and not parentheses
+
+
+def _may_be_divided(kind: str, text: str) -> bool:
+    names_a_value = kind == "name" and text not in _AWK_KEYWORDS and text not in _AWK_FUNCTIONS
+    return kind == "number" or names_a_value or text == "]"
 
 
 def _known_call(name: str, program: str, position: int) -> bool:
     calls = program[position : position + 1] == "("
     return not calls or name in _AWK_FUNCTIONS or name in _AWK_KEYWORDS
-
-
-def _ends_value(kind: str | None, text: str, before: str) -> bool:
-    if kind == "name":
-        return text not in _AWK_KEYWORDS
-    return (
-        kind in {"text", "number"} or text in {")", "]"} or (text in {"++", "--"} and before not in {"", ";", "{", "("})
-    )
 
 
 # -------------------------------------------------------------- jq
