@@ -14,6 +14,7 @@ from claw_acp.core.events import CommandContent, PartContent, ToolContent
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
+from claw_acp.core.screen_text import appearances
 from claw_acp.core.value import replace
 
 log = logging.getLogger(__name__)
@@ -69,9 +70,15 @@ def _redacted(item: ToolContent, *, redactor: Clean) -> ToolContent:
 
 
 def redacted_command(picture: CommandContent, *, redactor: Clean) -> CommandContent:
-    """A picture of a program, cleaned; while it runs, its last word may be the beginning of a secret."""
+    """A picture of a program, cleaned; while it runs, its last word may be the beginning of a secret.
+
+    Bytes in which there is one are left out altogether: the text stands for them.
+    """
     clean = redactor.unfinished if picture.running and isinstance(redactor, Redactor) else redactor
-    return replace(picture, line=redactor(picture.line), text=clean(picture.text))
+    raw = picture.raw
+    if raw is not None and any(clean(text) != text for text in appearances(raw)):
+        raw = None
+    return replace(picture, line=redactor(picture.line), text=clean(picture.text), raw=raw)
 
 
 def redacted_json(value: JsonValue, *, redactor: Clean) -> JsonValue:
@@ -95,7 +102,7 @@ def _size(value: object) -> int:
         case PartContent():
             return _size(value.part)
         case CommandContent():
-            return len(value.line) + len(value.text)
+            return len(value.line) + len(value.text) + len(value.raw or b"")
         case Mapping():
             return sum(map(_size, cast("Mapping[str, object]", value).values()))
         case Sequence():

@@ -195,7 +195,7 @@ class ToolRunner:
             may_read=self._gate.reader(call.name),
             ask=ask,
             allowed_hosts=self._gate.allowed_hosts,
-            programs=WatchedPrograms(self._session.work, redactor=self._redactor),
+            programs=WatchedPrograms(self._session.work, call_id=call.id, redactor=self._redactor),
         )
 
     async def _run(self, entry: _Entry) -> None:

@@ -11,10 +11,11 @@ from claw_acp.session.work import Work
 
 
 class WatchedPrograms:
-    """Makes a tool's programs known to the session's `Work`."""
+    """Makes the programs of one tool call known to the session's `Work`."""
 
-    def __init__(self, work: Work, *, redactor: Redactor) -> None:
+    def __init__(self, work: Work, *, call_id: str, redactor: Redactor) -> None:
         self._work = work
+        self._call_id = call_id
         self._redactor = redactor
 
     def running(self, program: Program) -> AbstractContextManager[None]:
@@ -23,7 +24,7 @@ class WatchedPrograms:
 
     def keep(self, program: Program) -> None:
         """See `Programs`."""
-        self._work.keep(program, clean=self._clean)
+        self._work.keep(program, call_id=self._call_id, clean=self._clean)
 
     def _clean(self, picture: CommandContent) -> CommandContent:
         return redacted_command(picture, redactor=self._redactor)

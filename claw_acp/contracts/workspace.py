@@ -38,16 +38,23 @@ class ExitStatus(Value):
     signal: str | None = None
 
 
+def ending(status: ExitStatus) -> str:
+    """`exit code 1` or `killed by SIGKILL`."""
+    return f"killed by {status.signal}" if status.signal is not None else f"exit code {status.code}"
+
+
 class ProcessOutput(Value):
     """What a program has printed so far (stdout and stderr as they came); `exit` is None while it runs.
 
-    `printed` counts the bytes, those that were dropped too; 0 where nobody counts.
+    `printed` counts the bytes, those that were dropped too; 0 where nobody counts. `raw` is the end of them as they
+    were written; None where only text is known.
     """
 
     text: str
     truncated: bool
     exit: ExitStatus | None
     printed: int = 0
+    raw: bytes | None = None
 
 
 class RunningProcess(Protocol):

@@ -55,12 +55,17 @@ class CommandContent(Value):
 
     `terminal_id` names the same program in every picture of it. `running` is false once it has ended; then `code` or
     `signal` says how, unless nobody knows.
+
+    `text` is for reading. `raw` is the end of the same output as the program wrote it, the last of `printed` bytes;
+    None where only the text is known, or may be seen.
     """
 
     terminal_id: str
     line: str
     cwd: str
     text: str = ""
+    raw: bytes | None = None
+    printed: int = 0
     running: bool = True
     code: int | None = None
     signal: str | None = None
@@ -138,7 +143,7 @@ class ToolCallChanged(_Event):
 class TerminalChanged(_Event):
     """A program that outlived its tool call printed something or ended; `item` is its terminal. Shown, never kept.
 
-    In the journal such a program stays `running`, in the last picture of its call.
+    The journal has it as `running` in its call, and once it has ended, in one more change of that call.
     """
 
     command: CommandContent

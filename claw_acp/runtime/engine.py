@@ -4,7 +4,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -274,7 +274,10 @@ class Engine:
         notices: Sequence[str] = (),
     ) -> OpenSession:
         workspace = LocalWorkspace(roots, processes=self.processes, clock=self.clock)
-        session = Session(record, journal=self.journal, clock=self.clock, roots=workspace.roots, tasks=self.tasks)
+        session = Session(
+            record, journal=self.journal, clock=self.clock, roots=workspace.roots, tasks=self.tasks,
+            lock=partial(self.locks.hold, record.id),
+        )  # fmt: skip
         commands = CommandList(
             session,
             locations=self.locations,

@@ -6,6 +6,7 @@ an event that cannot be understood is left out with a log line. Lone surrogates 
 
 import json
 import logging
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -150,6 +151,7 @@ _TEXT_OR_NONE: Final = _Codec(_exactly(str), empty=None)
 _COUNT: Final = _Codec(_exactly(int), empty=0)
 _FLAG: Final = _Codec(_exactly(bool))
 _AMOUNT: Final = _Codec(_amount)
+_BYTES: Final = _Codec(lambda held: b64decode(held, validate=True), lambda held: b64encode(held).decode("ascii"))
 _JSON: Final = _Codec(_as_is)
 
 # ------------------------------------------------------------------ the vocabulary
@@ -167,6 +169,8 @@ _COMMAND: Final = _Shape(
     line=_TEXT,
     cwd=_TEXT,
     text=_TEXT,
+    raw=_BYTES,
+    printed=_COUNT,
     running=_FLAG,
     code=_COUNT,
     signal=_TEXT,

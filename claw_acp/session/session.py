@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from claw_acp.config.model import MODES, Mode
 from claw_acp.contracts.session_setup import Instructions
 from claw_acp.contracts.tool import SessionShelf
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import SessionBusy, StoreError
+from claw_acp.core.errors import ClawError, SessionBusy, StoreError
 from claw_acp.core.events import (
     FINAL,
     Event,
@@ -51,6 +51,7 @@ class Session:
         clock: The time.
         roots: Resolved directories it works in; the first is its `cwd`.
         tasks: Where its programs in the background are followed; without one they are not.
+        lock: Keeps other processes out while the journal is written between turns.
     """
 
     def __init__(
@@ -61,17 +62,19 @@ class Session:
         clock: Clock,
         roots: Sequence[Path],
         tasks: TaskGroup | None = None,
+        lock: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.record = record
         self.roots = tuple(roots)
         self.history = History()
         self.shelf = SessionShelf()
-        self.work = Work(self.show, tasks=tasks)
+        self.work = Work(self.show, keep_ends=self._keep_ends_if_idle, tasks=tasks)
         self.watchers = Watchers()
         self.state: TurnState = "idle"
         """What was said last of its turns."""
         self._journal = journal
         self._clock = clock
+        self._lock = lock
         self._seq = 0
         self._doubtful = False
         self._reading = anyio.Lock()
@@ -144,10 +147,8 @@ class Session:
         Raises:
             StoreError: It was not committed. What is in memory is read anew before the next turn.
         """
-        self._seq += 1
         self._note(event)
-        stamped = replace(event, session=self.id, seq=self._seq)
-        self.history.apply(stamped)
+        stamped = self._numbered(event)
         try:
             await self._journal.append(self.id, stamped, wait=committed and _must_be_kept(stamped))
         except StoreError:
@@ -161,6 +162,39 @@ class Session:
         await self.watchers.show(stamped)
         await anyio.lowlevel.checkpoint_if_cancelled()  # a turn must not get by without ever being cancellable
         return stamped
+
+    def _numbered(self, event: _E) -> _E:
+        """The event at its place in the journal, which history knows from now on."""
+        self._seq += 1
+        stamped = replace(event, session=self.id, seq=self._seq)
+        self.history.apply(stamped)
+        return stamped
+
+    async def _keep_ends_if_idle(self) -> None:
+        """Journal how programs in the background ended; a turn that runs or waits will, or whoever closes us."""
+        if not self._turn.locked():
+            async with self._turn:
+                await self._keep_ends()
+
+    async def _keep_ends(self) -> None:
+        """The same, where no turn runs. What cannot be kept now waits for the next turn."""
+        if not self.work.ends:
+            return
+        try:
+            with self._lock():
+                await self.catch_up()
+                await self._write_ends()
+        except ClawError as error:
+            log.warning("the end of a program is not kept yet", extra={"session": self.id, "reason": error.message})
+
+    async def _write_ends(self) -> None:
+        """Journal them under the lock. They were shown when they happened."""
+        while self.work.ends:
+            try:
+                await self._journal.append(self.id, self._numbered(self.work.ends.popleft()), wait=True)
+            except StoreError:
+                self._doubtful = True
+                raise
 
     async def show(self, event: Event) -> None:
         """Let the watchers see something passing that is not worth keeping (progress of a running call).
@@ -252,7 +286,10 @@ class Session:
                     self._over_by = None
                     with lock:
                         await self.catch_up()
-                        return await work()
+                        await self._write_ends()
+                        result = await work()
+                        await self._write_ends()
+                        return result
             finally:
                 self._waiting.remove(scope)
         return None
@@ -296,6 +333,8 @@ class Session:
                     await close()
             self.shelf.items.clear()
             await self.work.aclose(within=LAST_WORDS)
+            with anyio.move_on_after(LAST_WORDS):
+                await self._keep_ends()
 
 
 def _must_be_kept(event: Event) -> bool:

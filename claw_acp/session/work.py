@@ -1,6 +1,7 @@
 """What runs in a session, thing by thing: a person can end one of them and leave the rest alone."""
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,9 +10,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.contracts.program import Program
-from claw_acp.core.events import CommandContent, Event, TerminalChanged
+from claw_acp.contracts.workspace import ExitStatus, ending
+from claw_acp.core.events import CommandContent, Event, PartContent, TerminalChanged, ToolCallChanged
+from claw_acp.core.messages import TextPart
 
 log = logging.getLogger(__name__)
+
+MOST_ENDS = 64  # of programs in the background that wait to be kept; one more, and the oldest is forgotten
 
 Clean = Callable[[CommandContent], CommandContent]
 Tell = Callable[[], Awaitable[None]]
@@ -22,6 +27,7 @@ class _Kept:
     """A program that outlived its tool call."""
 
     program: Program
+    call_id: str
     clean: Clean
     picture: CommandContent  # as shown last, clean
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -33,11 +39,23 @@ class Work:
 
     Args:
         show: Lets the session's watchers see something passing.
+        keep_ends: Puts `ends` into the journal, if that may be written now.
         tasks: Where programs that outlive their call are followed; without one they are not known here.
+
+    Attributes:
+        ends: Changes of calls whose programs in the background have ended, until they are in the journal.
     """
 
-    def __init__(self, show: Callable[[Event], Awaitable[None]], *, tasks: TaskGroup | None) -> None:
+    def __init__(
+        self,
+        show: Callable[[Event], Awaitable[None]],
+        *,
+        keep_ends: Callable[[], Awaitable[None]],
+        tasks: TaskGroup | None,
+    ) -> None:
+        self.ends: deque[ToolCallChanged] = deque(maxlen=MOST_ENDS)
         self._show = show
+        self._keep_ends = keep_ends
         self._tasks = tasks
         self._calls: dict[str, tuple[anyio.CancelScope, Tell]] = {}
         self._programs: dict[str, Program] = {}  # of running calls
@@ -87,16 +105,17 @@ class Work:
         finally:
             del self._programs[terminal_id]
 
-    def keep(self, program: Program, *, clean: Clean) -> None:
+    def keep(self, program: Program, *, call_id: str, clean: Clean) -> None:
         """Follow a program that outlives its call, until it ends or this is closed.
 
         Args:
             program: It has been shown in its call.
+            call_id: That call.
             clean: Takes out of a picture what nobody may see.
         """
         if self._tasks is None:
             return
-        kept = _Kept(program=program, clean=clean, picture=clean(program.picture))
+        kept = _Kept(program=program, call_id=call_id, clean=clean, picture=clean(program.picture))
         self._kept[kept.picture.terminal_id] = kept
         self._tasks.start_soon(self._follow, kept, name="background program")
 
@@ -141,9 +160,22 @@ class Work:
                     kept.picture = kept.clean(await kept.program.news())
                     if not kept.picture.running:
                         self._kept.pop(terminal_id, None)
+                        self.ends.append(_end(kept))
                     await self._show(TerminalChanged(item=terminal_id, command=kept.picture))
+            kept.over.set()
+            await self._keep_ends()
         except Exception:
             log.exception("a background program is no longer followed", extra={"terminal": terminal_id})
         finally:
             self._kept.pop(terminal_id, None)
             kept.over.set()
+
+
+def _end(kept: _Kept) -> ToolCallChanged:
+    """The call as it is now that its program has ended; in words too, for those who see no terminals."""
+    picture = kept.picture
+    content: tuple[CommandContent | PartContent, ...] = (picture,)
+    if picture.code is not None or picture.signal is not None:
+        words = ending(ExitStatus(code=picture.code, signal=picture.signal))
+        content = (picture, PartContent(part=TextPart(text=words)))
+    return ToolCallChanged(item=kept.call_id, content=content)

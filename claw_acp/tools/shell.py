@@ -7,19 +7,20 @@ import anyio
 from pydantic import Field
 
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
-from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess
+from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess, ending
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.markdown import code_block, code_span
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines, printable
+from claw_acp.core.screen_text import readable
 from claw_acp.core.value import replace
 from claw_acp.security.looks.environment import look_environment
 from claw_acp.tools.parameters import Parameters, TypedTool
 from claw_acp.tools.shell_program import ShellProgram
 from claw_acp.tools.shell_task import RELEASE_SECONDS, BackgroundTasks
-from claw_acp.tools.shell_text import clip, ending, readable
+from claw_acp.tools.shell_text import clip
 
 MAX_TIMEOUT: Final = 600
 """Seconds a foreground command may take at most."""

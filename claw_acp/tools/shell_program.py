@@ -10,9 +10,10 @@ from claw_acp.contracts.workspace import ExitStatus, ProcessOutput, RunningProce
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandContent
 from claw_acp.core.ids import new_id
+from claw_acp.core.screen_text import readable
 from claw_acp.core.value import replace
 from claw_acp.tools.display import MAX_SHOWN_TEXT
-from claw_acp.tools.shell_text import clip, readable
+from claw_acp.tools.shell_text import clip
 
 PROGRESS_SECONDS: Final = 0.25
 """The least time between two pictures of a running command; people read no faster."""
@@ -26,7 +27,7 @@ class ShellProgram:
     def __init__(self, process: RunningProcess, *, line: str, cwd: Path, clock: Clock) -> None:
         self._process = process
         self._seen = ProcessOutput(text="", truncated=False, exit=None)
-        self._picture = CommandContent(terminal_id=new_id("term", clock=clock), line=line, cwd=str(cwd))
+        self._picture = CommandContent(terminal_id=new_id("term", clock=clock), line=line, cwd=str(cwd), raw=b"")
 
     @property
     def picture(self) -> CommandContent:
@@ -63,6 +64,8 @@ class ShellProgram:
         self._picture = replace(
             self._picture,
             text=shown,
+            raw=output.raw,
+            printed=output.printed,
             running=status is None,
             code=None if status is None else status.code,
             signal=None if status is None else status.signal,

@@ -7,14 +7,15 @@ import anyio
 from pydantic import Field
 
 from claw_acp.contracts.tool import CallView, Invocation, SessionShelf, ToolContext, ToolResult
-from claw_acp.contracts.workspace import ProcessOutput, RunningProcess
+from claw_acp.contracts.workspace import ProcessOutput, RunningProcess, ending
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import TextPart
+from claw_acp.core.screen_text import readable
 from claw_acp.tools.display import printable
 from claw_acp.tools.parameters import Parameters, TypedTool
-from claw_acp.tools.shell_text import clip, ending, readable, unseen
+from claw_acp.tools.shell_text import clip, unseen
 
 MAX_TASKS: Final = 16
 """Background commands of a session. When all are running another is refused; ended ones make room, oldest first."""

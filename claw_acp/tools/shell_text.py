@@ -1,26 +1,11 @@
-"""What a program printed, made fit to read: no terminal codes, no more than fits."""
+"""What a program printed, no more of it than fits."""
 
-import re
 from typing import Final
 
-from claw_acp.contracts.workspace import ExitStatus
 from claw_acp.tools.display import amount
 
 _OVERLAP: Final = 4096
 """Characters of earlier output that are looked for to see where later output continues it."""
-
-_TERMINAL_CODE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
-    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # window titles, links
-    r"|\x1b[ -/]*[0-~]"  # the two-letter ones
-    r"|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
-)
-
-
-def readable(output: str) -> str:
-    """Output as it would stand on a screen: codes gone, and of a line that was drawn over and over the last state."""
-    lines = _TERMINAL_CODE.sub("", output).replace("\r\n", "\n").split("\n")
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] if "\r" in line else line for line in lines)
 
 
 def clip(text: str, *, limit: int, tail_only: bool = False) -> str:
@@ -56,8 +41,3 @@ def unseen(now: str, *, before: str) -> str:
     overlap = before[-_OVERLAP:]
     found = now.find(overlap) if len(overlap) == _OVERLAP else -1  # a few characters occur everywhere
     return now if found < 0 else now[found + len(overlap) :]
-
-
-def ending(status: ExitStatus) -> str:
-    """`exit code 1` or `killed by SIGKILL`."""
-    return f"killed by {status.signal}" if status.signal is not None else f"exit code {status.code}"

@@ -23,6 +23,14 @@ class OutputTail:
             del self._kept[: len(self._kept) - self._limit]
             self._truncated = True
 
+    def raw(self, *, limit: int) -> bytes:
+        """The last `limit` bytes as they came. Where the beginning is cut off, they begin with a line if they can."""
+        start = max(len(self._kept) - min(limit, self._limit), 0)
+        kept = bytes(self._kept[start:])
+        if not (start or self._truncated):
+            return kept
+        return kept[kept.find(b"\n", 0, -1) + 1 or _rest_of_character(kept) :]
+
     def text(self, *, ended: bool) -> str:
         """What is kept, as UTF-8; bytes that are none become U+FFFD.
 

@@ -21,6 +21,9 @@ DRAIN_SECONDS = 0.5
 REAP_SECONDS = 2.0
 """How long to wait for a killed process to disappear; only one stuck in the kernel takes longer."""
 
+RAW_OUTPUT = 8000
+"""Bytes at the end of the output that are kept as they were written, for terminals that people see."""
+
 _CHUNK = 65536
 
 _log = logging.getLogger(__name__)
@@ -58,8 +61,13 @@ class LocalProcess:
         """What was printed so far, and whether it ended."""
         await anyio.lowlevel.checkpoint()  # so that whoever polls lets the reader read
         ended = self._exit is not None
-        text = self._tail.text(ended=ended)
-        return ProcessOutput(text=text, truncated=self._tail.truncated, exit=self._exit, printed=self._printed)
+        return ProcessOutput(
+            text=self._tail.text(ended=ended),
+            truncated=self._tail.truncated,
+            exit=self._exit,
+            printed=self._printed,
+            raw=self._tail.raw(limit=RAW_OUTPUT),
+        )
 
     async def wait(self) -> ExitStatus:
         """Wait for the end; all output is there then."""

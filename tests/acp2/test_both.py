@@ -117,7 +117,7 @@ def in_2(updates: Sequence[Json]) -> Json:
             for call_id, shown in calls.items()
         },
         "printed": [
-            printed(updates, item["terminalId"])
+            printed(updates, item["terminalId"]).rstrip()
             for shown in calls.values()
             if shown["kind"] == "execute"
             for item in shown["content"]

@@ -72,6 +72,36 @@ def test_output_whose_beginning_was_dropped_is_continued_and_another_picture_rep
     assert (other["sessionUpdate"], output(other)) == ("terminal_update", "all different")
 
 
+def exact(raw: bytes | None, printed: int, text: str = "masked", **more: Any) -> CommandContent:
+    return picture(text, raw=raw, printed=printed, **more)
+
+
+@pytest.mark.rule("v2.terminal-bytes")
+def test_bytes_go_on_where_they_ended_and_text_stands_for_those_that_may_not_be_seen() -> None:
+    terminals = Terminals()
+    drawn(terminals, exact(b"", 0))
+    updates = [
+        update
+        for shown in (
+            exact(b"\xc3", 1),
+            exact(b"\xc3\xa4y\ny\n", 6),
+            exact(b"y\ny\n", 8),  # the beginning is no longer kept
+            exact(None, 20),
+            exact(None, 24, "masked too"),
+            exact(b"\x1b[0m\n", 40),
+            exact(b"far\n", 90),  # what came between is not known
+            exact(b"far\n", 90, code=0, running=False),
+        )
+        for update in drawn(terminals, shown)
+    ]
+    assert [base64.b64decode(update.get("data", "")) or output(update).encode() for update in updates[:-1]] == [
+        b"\xc3", b"\xa4y\ny\n", b"y\n", b"masked", b" too", b"\x1b[0m\n", b"far\n",
+    ]  # fmt: skip
+    grows = [update["sessionUpdate"] == "terminal_output_chunk" for update in updates[:-1]]
+    assert grows == [True, True, True, False, True, False, False]
+    assert "output" not in updates[-1]
+
+
 def test_a_program_that_is_seen_only_after_its_end_is_whole() -> None:
     (update,) = drawn(Terminals(), picture("all", running=False, signal="SIGKILL"))
     assert output(update) == "all"

@@ -47,9 +47,9 @@ async def test_output_goes_out_once_as_it_comes(opened: Spawn) -> None:
         assert (begun["command"], begun["cwd"]) == (line, str(editor.project))
         assert [item["exitStatus"] for item in others] == [{"exitCode": 3}]
         assert not any("output" in item for item in others), "what was sent is not sent again"
-        assert printed(done.updates, terminal) == "zähler 1\nzähler 2\nzähler 3"
+        assert printed(done.updates, terminal) == "zähler 1\nzähler 2\nzähler 3\n"
         _, replayed = await editor.resume(replay=True)
-        assert printed(replayed, terminal) == "zähler 1\nzähler 2\nzähler 3"
+        assert printed(replayed, terminal) == "zähler 1\nzähler 2\nzähler 3\n"
         assert not [item for item in replayed if item["sessionUpdate"] == "terminal_output_chunk"]
 
 
@@ -59,7 +59,7 @@ async def test_more_output_than_is_shown_ends_with_what_came_last(opened: Spawn)
     async with opened(script=Script(turn(call("shell", command=line)), turn(say("ok"))), config=AUTO) as editor:
         done = await editor.run("run")
         terminal = next(item["terminalId"] for item in done.updates if item["sessionUpdate"] == "terminal_update")
-        assert printed(done.updates, terminal).endswith("200000\nthe end")
+        assert printed(done.updates, terminal).endswith("200000\nthe end\n")
 
 
 @pytest.mark.rule("v2.diff-paths", "v2.diff-consistent", "v2.diff-patch")

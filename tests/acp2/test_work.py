@@ -90,7 +90,7 @@ async def test_one_program_is_ended_and_its_call_tells_how(opened: Spawn) -> Non
         done = await editor.ended(begin)
         end = [update for update in done.updates if update.get("exitStatus") is not None]
         assert [(update["exitStatus"], update["capabilities"]) for update in end] == [({"signal": "SIGTERM"}, None)]
-        assert printed(done.updates, terminal["terminalId"]) == "begun"
+        assert printed(done.updates, terminal["terminalId"]) == "begun\n"
         assert (done.text, done.stop_reason) == ("It ended.", "end_turn")
         again = await editor.failing("terminal/cancel", _terminal(editor, terminal["terminalId"]))
         assert again.code == -32602
@@ -120,10 +120,10 @@ async def test_a_program_in_the_background_is_shown_again_to_who_resumes(opened:
     async with opened(script=Script(SERVING, turn(say("It serves."))), config=AUTO) as editor:
         done = await editor.run("serve")
         (listed,) = done.end["background"]
-        await editor.wait_for(lambda: printed(editor.updates(), listed["terminalId"]) == "serving", "the output")
+        await editor.wait_for(lambda: printed(editor.updates(), listed["terminalId"]) == "serving\n", "the output")
         _, replayed = await editor.resume(replay=True)
         assert replayed[-1]["background"] == [listed]
-        assert printed(replayed, listed["terminalId"]) == "serving"
+        assert printed(replayed, listed["terminalId"]) == "serving\n"
         shown = [update for update in replayed if update["sessionUpdate"] == "terminal_update"]
         assert [update.get("exitStatus") for update in shown] == [None]
         assert shown[0]["capabilities"] == {"cancel": {}}

@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from claw_acp.agent.tool_runner import CANCELLED, CANCELLED_BEFORE
-from claw_acp.core.events import FINAL, Event, TerminalChanged, ToolCallChanged
+from claw_acp.core.events import FINAL, Event, PartContent, TerminalChanged, ToolCallChanged
+from claw_acp.core.messages import TextPart
 from claw_acp.session.history import INTERRUPTED, NEVER_RAN
 from claw_acp.session.journal import Journal
 from claw_acp.session.session import LAST_WORDS, Session
@@ -222,12 +223,20 @@ async def test_a_program_whose_end_is_shown_counts_no_longer(tmp_path: Path) -> 
         assert counts.counts == [(True, 2), (False, 1), (False, 0)]
 
 
-async def test_nothing_of_the_background_is_kept_in_the_journal(tmp_path: Path) -> None:
+async def test_of_the_background_the_journal_has_only_how_it_ended(tmp_path: Path) -> None:
     async with runner_bench(tmp_path, [Shell()]) as bench:
         assert await bench.turn(_background("echo one"))
         await bench.until(lambda: bool(bench.terminals()), "its end")
-        kept = await bench.session.read()
+        with anyio.fail_after(10):
+            while isinstance((kept := await bench.session.read())[-1], ToolCallChanged) and kept[-1].status:
+                await anyio.lowlevel.checkpoint()
         assert not any(isinstance(event, TerminalChanged) for event in kept)
+        assert kept[-1] == ToolCallChanged(
+            session=bench.session.id,
+            seq=kept[-1].seq,
+            item="call_1",
+            content=(bench.terminals()[-1], PartContent(part=TextPart(text="exit code 0"))),
+        )
         assert bench.session.history.messages()[-1].role == "tool"
 
 

@@ -7,6 +7,7 @@ from claw_acp.agent.redacted import INLINE, WITHHELD, cleaned, redacted_content,
 from claw_acp.core.events import CommandContent, PartContent
 from claw_acp.core.messages import TextPart
 from claw_acp.core.redaction import REDACTED, Redactor
+from claw_acp.core.value import replace
 
 KEY = "known-secret-0123456789"
 LONG = "word " * (INLINE // 4)
@@ -23,6 +24,18 @@ async def test_every_text_of_a_value_is_cleaned_in_a_thread_or_without_one(filli
     [picture] = await cleaned(redacted_content, content, redactor=redactor)
     assert isinstance(picture, CommandContent)
     assert (picture.line, picture.text) == (f"know{REDACTED}", clean)
+
+
+@pytest.mark.parametrize("between", [b"", b"\x1b[0m", b"\0", b"\xff", b"\x1b]0;title\x07", b"\x1b[31m\x1b[1m"])
+@pytest.mark.parametrize("after", [b"", b"\rover\n"], ids=["seen", "overwritten"])
+def test_bytes_that_show_a_credential_however_it_is_split_are_left_out(between: bytes, after: bytes) -> None:
+    key = KEY.encode()
+    shown = CommandContent(
+        terminal_id="t", line="", cwd="/", text="x", raw=b"\xfe" + key[:9] + between + key[9:] + after
+    )
+    harmless = replace(shown, raw=b"\xff\0\x1b[1mbold\x1b[0m\r\n")
+    cleaned = redacted_content((shown, harmless), redactor=Redactor([KEY]))
+    assert cleaned == (replace(shown, raw=None), harmless)
 
 
 async def test_other_work_goes_on_while_a_long_text_is_searched() -> None:

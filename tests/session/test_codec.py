@@ -57,6 +57,8 @@ commands = st.builds(
     line=texts,
     cwd=texts,
     text=texts,
+    raw=st.none() | st.binary(max_size=20),
+    printed=counts,
     running=st.booleans(),
     code=st.none() | counts,
     signal=optional_texts,

@@ -154,14 +154,19 @@ def said(updates: Sequence[Json], kind: str) -> str:
 
 
 def printed(updates: Sequence[Json], terminal: str) -> str:
-    """What a terminal shows in the end."""
+    """What a terminal shows in the end, as text."""
+    return printed_bytes(updates, terminal).decode()
+
+
+def printed_bytes(updates: Sequence[Json], terminal: str) -> bytes:
+    """What a terminal was given in the end."""
     output = b""
     for update in updates:
         if update.get("terminalId") == terminal:
             if update.get("output"):
                 output = base64.b64decode(update["output"]["data"])
             output += base64.b64decode(update.get("data", ""))
-    return output.decode()
+    return output
 
 
-__all__ = ["INFO", "START", "Call", "EditorV2", "Question", "Turn", "printed", "said"]
+__all__ = ["INFO", "START", "Call", "EditorV2", "Question", "Turn", "printed", "printed_bytes", "said"]

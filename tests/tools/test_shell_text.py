@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.contracts.workspace import ExitStatus
-from claw_acp.tools.shell_text import clip, ending, readable, unseen
+from claw_acp.contracts.workspace import ExitStatus, ending
+from claw_acp.core.screen_text import readable
+from claw_acp.tools.shell_text import clip, unseen
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,7 @@ from claw_acp.tools.shell_text import clip, ending, readable, unseen
         ("plain\n\ttext é", "plain\n\ttext é"),
         ("\x1b[1;31mred\x1b[0m \x1b[2K", "red "),
         ("\x1b]0;title\x07after \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "after link"),
+        ("a\x1bPdata\x1b\\b\x1b_data\x1b\\c", "abc"),
         ("\x1b(Bx\x1b=\x1b>y", "xy"),
         ("a\x00b\x08c\x7f", "abc"),
         ("one\r\ntwo\r\n", "one\ntwo\n"),

@@ -36,6 +36,9 @@ def test_the_tail_is_the_end_of_what_came(chunks: list[bytes], limit: int) -> No
     text = tail.text(ended=True)
     assert kept.decode(errors="replace").endswith(text)
     assert len(text.encode(errors="replace")) >= len(kept) - 3
+    raw = tail.raw(limit=limit)
+    assert kept.endswith(raw)
+    assert tail.truncated or raw == kept
 
 
 @given(text=st.text(max_size=60), limit=st.integers(min_value=4, max_value=40))

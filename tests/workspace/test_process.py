@@ -62,7 +62,9 @@ def _open_descriptors() -> int:
 
 async def test_stdout_and_stderr_come_in_the_order_they_were_written(host: ProcessHost, tmp_path: Path) -> None:
     output = await _finished(host, "echo one; echo two >&2; echo three", tmp_path)
-    assert output == ProcessOutput(text="one\ntwo\nthree\n", truncated=False, exit=ExitStatus(code=0), printed=14)
+    text = "one\ntwo\nthree\n"
+    ended = ExitStatus(code=0)
+    assert output == ProcessOutput(text=text, truncated=False, exit=ended, printed=14, raw=text.encode())
 
 
 async def test_the_exit_code_is_reported(host: ProcessHost, tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ class Terminals:
     """The terminals of one session, as one client has seen them."""
 
     def __init__(self) -> None:
-        self._running: dict[str, str] = {}  # by id: the output that the client has
+        # By id, the output that the client has: how many bytes of it, or the text where it may not see those.
+        self._running: dict[str, int | str] = {}
         self._ended: set[str] = set()
 
     def runs(self, terminal_id: str) -> bool:
@@ -29,23 +30,33 @@ class Terminals:
         change: dict[str, JsonValue] = {}
         chunk: JsonObject | None = None
         before = self._running.get(terminal_id)
+        data, continues = _output(picture, before)
         if before is None:
             change |= {"command": picture.line, "cwd": picture.cwd}
-            if picture.text:
-                change["output"] = {"data": _encoded(picture.text)}
             if picture.running:
                 change["capabilities"] = {"cancel": {}}
-        elif (new := _continuation(picture.text, before)) is None:
-            change["output"] = {"data": _encoded(picture.text)}
-        elif new:
-            chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": terminal_id, "data": _encoded(new)}
-        self._running[terminal_id] = picture.text
+        if continues and data:
+            chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": terminal_id, "data": _encoded(data)}
+        elif not continues and (data or before is not None):
+            change["output"] = {"data": _encoded(data)}
+        self._running[terminal_id] = picture.text if picture.raw is None else picture.printed
         if not picture.running:
             change |= {"exitStatus": _exit_status(picture)} | ({} if before is None else {"capabilities": None})
             del self._running[terminal_id]
             self._ended.add(terminal_id)
         update: JsonObject = {"sessionUpdate": "terminal_update", "terminalId": terminal_id, **change}
         return [*([chunk] if chunk else []), *([update] if change else [])]
+
+
+def _output(picture: CommandContent, before: int | str | None) -> tuple[bytes, bool]:
+    """What the client lacks, and whether that continues what it has; else it replaces that."""
+    raw = picture.raw
+    if raw is None:
+        new = _continuation(picture.text, before) if isinstance(before, str) else None
+        return (picture.text if new is None else new).encode("utf-8", "replace"), new is not None
+    if isinstance(before, int) and (new_bytes := picture.printed - before) <= len(raw):
+        return raw[len(raw) - new_bytes :], True
+    return raw, False
 
 
 def _continuation(now: str, before: str) -> str | None:
@@ -57,8 +68,8 @@ def _continuation(now: str, before: str) -> str | None:
     return None if found < 0 else now[found + len(overlap) :]
 
 
-def _encoded(text: str) -> str:
-    return b64encode(text.encode("utf-8", "replace")).decode("ascii")
+def _encoded(data: bytes) -> str:
+    return b64encode(data).decode("ascii")
 
 
 def _exit_status(picture: CommandContent) -> JsonObject:
