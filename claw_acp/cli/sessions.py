@@ -16,7 +16,7 @@ from claw_acp.cli.stored_sessions import ID_HELP, find_session, stored_sessions
 from claw_acp.core.clock import SYSTEM_CLOCK, iso_time
 from claw_acp.core.events import Event
 from claw_acp.core.printable import printable
-from claw_acp.core.value import as_dict
+from claw_acp.core.value import Value, as_dict
 from claw_acp.session.export import to_json, to_markdown
 from claw_acp.session.forking import forked
 from claw_acp.session.journal import Journal
@@ -35,14 +35,21 @@ CHANGES = {
 }
 
 
+class Which(Value):
+    """The sessions to list: of one directory or of all, put aside or not, `begun` or those without a word, too."""
+
+    cwd: Path | None
+    archived: Archived
+    begun: bool
+
+
 def main(argv: Sequence[str]) -> int:
     """List sessions, print one to stdout, or change what is kept of it."""
     options = _parser().parse_args(argv)
     if options.command == "list":
         cwd = Path(options.cwd).absolute() if options.cwd else None
-        return _list(
-            cwd=cwd, archived="only" if options.archived else "exclude", limit=options.limit, json=options.json
-        )
+        which = Which(cwd=cwd, archived="only" if options.archived else "exclude", begun=not options.all)
+        return _list(which, limit=options.limit, json=options.json)
     if options.command in CHANGES:
         if options.command == "delete" and not options.yes:
             return _delete_after_asking(options.session)
@@ -64,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="the last changed sessions")
     listing.add_argument("--cwd", help="only those of this directory")
     listing.add_argument("--archived", action="store_true", help="those that were put aside, instead of the others")
+    listing.add_argument("--all", action="store_true", help="those in which nothing was said, too")
     listing.add_argument("--limit", type=_positive, default=LISTED, help=f"how many (default {LISTED})")
     listing.add_argument("--json", action="store_true", help="for programs")
     for name, purpose in (
@@ -92,13 +100,13 @@ def _positive(text: str) -> int:
     return number
 
 
-def _list(*, cwd: Path | None, archived: Archived, limit: int, json: bool) -> int:
-    records = anyio.run(partial(_records, cwd=cwd, archived=archived, limit=limit))
+def _list(which: Which, *, limit: int, json: bool) -> int:
+    records = anyio.run(partial(_records, which, limit=limit))
     if json:
         print(dumps([as_dict(record) for record in records], indent=2))
     elif not records:
-        kind = "archived sessions" if archived == "only" else "sessions"
-        print(f"there are no {kind} yet" if cwd is None else f"there are no {kind} of {cwd}")
+        kind = "archived sessions" if which.archived == "only" else "sessions"
+        print(f"there are no {kind} yet" if which.cwd is None else f"there are no {kind} of {which.cwd}")
     else:
         rows = [_row(record) for record in records]
         print("\n".join(columns([("SESSION", "LAST CHANGE", "DIRECTORY", "TITLE"), *rows])))
@@ -146,18 +154,24 @@ async def _change(wanted: str, *, command: str, title: str) -> str:
                 return f"{record.id} is {'archived' if command == 'archive' else 'no longer archived'}"
 
 
-async def _records(*, cwd: Path | None, archived: Archived, limit: int) -> list[SessionRecord]:
+async def _records(which: Which, *, limit: int) -> list[SessionRecord]:
     """The `limit` sessions last changed."""
     async with stored_sessions() as journal:
-        return [] if journal is None else await _listed(journal, cwd=cwd, archived=archived, limit=limit)
+        return [] if journal is None else await _listed(journal, which, limit=limit)
 
 
-async def _listed(journal: Journal, *, cwd: Path | None, archived: Archived, limit: int) -> list[SessionRecord]:
+async def _listed(journal: Journal, which: Which, *, limit: int) -> list[SessionRecord]:
     records: list[SessionRecord] = []
     cursor: str | None = None
     while len(records) < limit:
         size = min(MAX_PAGE, limit - len(records))
-        page = await journal.list(cwd=str(cwd) if cwd else None, archived=archived, cursor=cursor, limit=size)
+        page = await journal.list(
+            cwd=str(which.cwd) if which.cwd else None,
+            archived=which.archived,
+            begun=which.begun,
+            cursor=cursor,
+            limit=size,
+        )
         records += page.records
         if (cursor := page.next_cursor) is None:
             break

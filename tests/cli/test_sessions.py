@@ -10,8 +10,9 @@ import pytest
 from claw_acp.cli import sessions
 from claw_acp.cli.outline import outline
 from claw_acp.core.errors import InvalidRequest, SessionBusy, SessionNotFound
-from claw_acp.core.events import MessageStarted, Notice, TextDelta, ToolCallChanged
+from claw_acp.core.events import MessageStarted, Notice, StateChanged, TextDelta, ToolCallChanged
 from claw_acp.core.messages import TextPart
+from claw_acp.core.value import replace
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.record import SessionRecord
@@ -19,11 +20,11 @@ from tests.cli.support import claw
 from tests.support.terminal import at_terminal
 
 Capture = pytest.CaptureFixture[str]
-FIRST, SECOND = "ses_aaaaaaaa1", "ses_aaaaaaaa2"
+FIRST, SECOND, NEVER_BEGUN = "ses_aaaaaaaa1", "ses_aaaaaaaa2", "ses_cccccccc3"
 
 
 async def fill(home: Path) -> None:
-    """Two sessions, one of them with a conversation."""
+    """Two sessions, one of them with a conversation, the other with a turn in which nothing was said yet."""
     async with Journal.opened(home / "claw.db") as journal:
         for number, session in enumerate((FIRST, SECOND), start=1):
             await journal.create(
@@ -47,6 +48,7 @@ async def fill(home: Path) -> None:
         ]
         for event in events:
             await journal.append(FIRST, event, wait=True)
+        await journal.append(SECOND, StateChanged(session=SECOND, seq=1, item="turn_1", state="running"), wait=True)
 
 
 @pytest.fixture
@@ -78,6 +80,18 @@ def test_listing_can_be_narrowed_and_read_by_programs(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as ended:
         sessions.main(["list", "--limit", "0"])
     assert ended.value.code == 2
+
+
+def test_sessions_that_never_began_are_listed_on_request(filled: Path, capsys: Capture) -> None:
+    async def begin() -> None:
+        async with Journal.opened(filled / "claw.db") as journal:
+            known = await journal.get(FIRST)
+            await journal.create(replace(known, id=NEVER_BEGUN, title=None, created_at=9, updated_at=9))
+
+    anyio.run(begin)
+    assert listed(capsys) == [SECOND, FIRST]
+    assert listed(capsys, "--limit", "1") == [SECOND]
+    assert listed(capsys, "--all") == [NEVER_BEGUN, SECOND, FIRST]
 
 
 @pytest.mark.usefixtures("filled")
