@@ -2,12 +2,13 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Final
 
+from claw_acp.core.value import replace
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, judge_touched
 from claw_acp.security.forbidden import harmless_device, holds_forbidden
@@ -21,10 +22,18 @@ MOST_NAMES: Final = 10_000
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*")
 _PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*)+")
+_REPOSITORY = "looks at a repository that may run programs"
 _UNKNOWN = "which files it reads is known only when it runs"
 
 
-def assess_looks(command: SimpleCommand, looks: Sequence[Look], *, places: Places, writes: bool) -> Assessment:
+def assess_looks(
+    command: SimpleCommand,
+    looks: Sequence[Look],
+    *,
+    places: Places,
+    writes: bool,
+    limited: Callable[[Path], bool] | None,
+) -> Assessment:
     """Judge a command that only reads.
 
     Args:
@@ -32,6 +41,7 @@ def assess_looks(command: SimpleCommand, looks: Sequence[Look], *, places: Place
         looks: What it consists of.
         places: Where it may run.
         writes: Whether the line also writes files, which may change what is found here.
+        limited: Whether a rule limits who may read a file; None when no rule does.
     """
     paths: list[Path] = []
     doubts: list[str] = []
@@ -42,7 +52,10 @@ def assess_looks(command: SimpleCommand, looks: Sequence[Look], *, places: Place
         changes = writes and (look.repository or look.fed or look.chosen_by or _has_patterns(look))
         unknown = changes or not known or not inside.bases
         doubts += [_UNKNOWN] if unknown else list(_doubts(look, found, places=inside))
-    return judge_touched(command, named=paths, places=places, doubt=doubts[0] if doubts else None)
+        if limited and (look.words.whole or look.fed) and _holds_limited(look, found, limited, places=inside):
+            doubts.append("a rule of yours limits reading a file that it would look into")
+    risk = judge_touched(command, named=paths, places=places, doubt=doubts[0] if doubts else None)
+    return replace(risk, distrusted=any(doubt.startswith(_REPOSITORY) for doubt in doubts))
 
 
 def _has_patterns(look: Look) -> bool:
@@ -78,9 +91,29 @@ def _doubts(look: Look, named: Sequence[Path], *, places: Places) -> Iterator[st
         yield "it runs a program that lies in the project"
     for base in places.bases:
         if look.repository and (doubt := repository_doubt(base)):
-            yield f"looks at a repository that may run programs: {doubt}"
+            yield f"{_REPOSITORY}: {doubt}"
         if any((above / name).exists() for name in look.chosen_by for above in (base, *base.parents)):
             yield "a file of the project chooses which program really runs"
+
+
+def _holds_limited(look: Look, named: Sequence[Path], limited: Callable[[Path], bool], *, places: Places) -> bool:
+    """Whether a file that a rule is about lies below what a look reads as a whole, or there are too many to tell."""
+    if look.repository:
+        tracked = [tracked_files(base) for base in places.bases]
+        return any(found is None or any(limited(found[0] / name) for name in found[1]) for found in tracked)
+    waiting, seen = [path for path in named if path.is_dir()] or list(places.bases), 0
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    if seen > MOST_NAMES or limited(Path(entry.path)):
+                        return True
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+        except OSError:
+            return True
+    return False
 
 
 def _inside_project(program: str, *, places: Places) -> bool:

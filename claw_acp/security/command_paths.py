@@ -138,5 +138,5 @@ def _path_texts(word: str) -> Iterator[str]:
 def _real(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):  # the last of links without end
         return Path("/", "unknown")

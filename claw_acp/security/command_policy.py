@@ -1,7 +1,8 @@
 """Whether a command line may run: every command in it, and every file its redirections touch."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
 from claw_acp.security.command_looks import assess_looks
@@ -11,7 +12,7 @@ from claw_acp.security.command_rules import CommandRules, shown_command, wider
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.looks.looking import looks_of
 from claw_acp.security.looks.plain_line import PlainLine, read_line
-from claw_acp.security.path_policy import judge_path
+from claw_acp.security.path_policy import judge_path, matching_rules
 from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
 from claw_acp.security.shell_grammar import traps
@@ -78,7 +79,7 @@ class _Judge:
         for index, plain in enumerate(line.commands):
             command, looks, started = plain.command, looks_of(line, index), opened(plain.command)
             if looks is not None:
-                risk = assess_looks(command, looks, places=places, writes=writes)
+                risk = assess_looks(command, looks, places=places, writes=writes, limited=self._limited())
                 yield from self._command(command, risk, places=places, started=started.commands)
             else:
                 for inner in started.commands:
@@ -88,6 +89,16 @@ class _Judge:
             target = _certain_target(line, index, places=places) if certain else None
             places = places.after(command) if target is None else places.moved(target)
             certain = target is not None
+
+    def _limited(self) -> Callable[[Path], bool] | None:
+        """Whether a rule refuses or asks about reading a file; None when no rule is about reading."""
+        limits = [rule for rule in self._rules if rule.verdict != "allow"]
+        about = [rule for rule in limits if rule.concerns(self._tool, ReadsPath(path=Path("/")))]
+        if not about:
+            return None
+        return lambda path: any(
+            matching_rules(ReadsPath(path=path), tool=self._tool, rules=about, context=self._context)
+        )
 
     def _doubts(self, reasons: Sequence[str]) -> Iterator[Finding]:
         plans = self._mode == "plan"
@@ -100,9 +111,10 @@ class _Judge:
     ) -> Iterator[Finding]:
         """The findings about one command, and the programs that it has started."""
         yield self._verdict(command, risk=risk, started=started)
-        for redirect in command.redirects:
+        touched = {*risk.reads, *risk.writes}
+        for redirect in dict.fromkeys(command.redirects):
             for path in places.resolve(redirect.target) if redirect.target else ():
-                if path not in {*risk.reads, *risk.writes}:
+                if path not in touched:
                     continue  # /dev/null and its like
                 touch = WritesPath(path=path) if redirect.writes else ReadsPath(path=path)
                 yield judge_path(touch, tool=self._tool, rules=self._rules, mode=self._mode, context=self._context)
@@ -122,8 +134,8 @@ class _Judge:
         if command.elevated:
             # the command that changes the user is in the list too, and is what rules are about
             return Finding(verdict="allow", reason=f"{shown} runs inside a command that is judged as a whole")
-        allowing = self._command_rules.allowing(command)
-        if allowing:
+        allowing = self._command_rules.allowing(command, outside=bool(risk.outside))
+        if allowing and not (risk.distrusted and risk.level != "read_only"):
             return by_rule(allowing, shown)
         return self._by_mode(command, risk=risk, shown=shown)
 

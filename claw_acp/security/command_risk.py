@@ -32,6 +32,7 @@ class Assessment(Value):
         forbidden: Why it must never run, or None.
         reads: Every place its words name.
         writes: The places it is known to change.
+        distrusted: Whether what it looks at may make it run something, so that no rule about the command is enough.
     """
 
     level: Level
@@ -40,6 +41,7 @@ class Assessment(Value):
     forbidden: str | None = None
     reads: tuple[Path, ...] = ()
     writes: tuple[Path, ...] = ()
+    distrusted: bool = False
 
 
 def assess(command: SimpleCommand, *, places: Places) -> Assessment:

@@ -74,9 +74,10 @@ class CommandRules:
             if rule.concerns(self._tool, address) and rule.matches_host(host_of(address.url) or ""):
                 yield rule, "yes"
 
-    def allowing(self, command: SimpleCommand) -> Rule | None:
-        """The first rule that covers this command, or None."""
-        return next((rule for rule in self._allowing if self._covers(rule, command)), None)
+    def allowing(self, command: SimpleCommand, *, outside: bool) -> Rule | None:
+        """The first rule that covers this command, or None; one that ends in `*` covers nothing outside the project."""
+        covering = (rule for rule in self._allowing if self._covers(rule, command))
+        return next((rule for rule in covering if not (outside and _is_open(rule))), None)
 
     def remembered(self, command: SimpleCommand) -> tuple[str, ...]:
         """The rules that "always" would store for a command; none where no rule would cover it."""
@@ -119,6 +120,10 @@ class CommandRules:
             return None
         relative = self._directory.relative_to(self._access.cwd).as_posix()
         return "" if relative == "." else f"cd {quoted(relative)} && "
+
+
+def _is_open(rule: Rule) -> bool:
+    return isinstance(rule.pattern, ShellPattern) and rule.pattern.open_ended
 
 
 def wider(rule: str) -> tuple[str, ...]:

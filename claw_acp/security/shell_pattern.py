@@ -81,7 +81,13 @@ class ShellPattern(Value):
         """Whether a permission covers the whole command. A word that is known only at run time is never covered."""
         if None in words or (len(words) != len(self.tokens) and not self.open_ended):
             return False
-        return self.match(words) == "yes"
+        return self.match(words) == "yes" and (not self.open_ended or self._ends_there(words))
+
+    def _ends_there(self, words: Sequence[str | None]) -> bool:
+        """Whether a `*` glued to a word follows the whole of it: `status*` is no permission for `status-evil`."""
+        token, index = self.tokens[-1], len(self.tokens) - 1
+        rest = (words[index] or "")[len(token.text) :] if token.kind == "prefix" and index < len(words) else ""
+        return not rest or not token.text[-1:].isalnum() or not (rest[0].isalnum() or rest[0] in "-_")
 
 
 def _word_matches(token: Token, word: str) -> bool:

@@ -26,7 +26,6 @@ _FIXED: Final = {
     "GLOBIGNORE": "",
     "LESSOPEN": "",
     "RIPGREP_CONFIG_PATH": "",
-    "JAVA_TOOL_OPTIONS": "",
 }
 
 

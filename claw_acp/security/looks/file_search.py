@@ -151,13 +151,30 @@ def read_xargs(words: Sequence[str | None]) -> tuple[str, ...] | None:
     return tuple(NAME if word == placeholder else word for word in command)
 
 
-NAME_LISTERS: Mapping[str, frozenset[str]] = {
-    "rg": names("-l --files --files-with-matches --files-without-match"),
-    "grep": names("-l -L --files-with-matches --files-without-match"),
-    "fd": frozenset(),
-    "fdfind": frozenset(),
+NAME_LISTERS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "rg": (
+        names("-l --files --files-with-matches --files-without-match"),
+        names(
+            "-i -s -S -w -x -F -e -t -T -g -u -. -d --ignore-case --case-sensitive --smart-case --word-regexp --regexp "
+            "--fixed-strings --type --type-not --glob --iglob --hidden --no-ignore --unrestricted --max-depth --sort"
+        ),
+    ),
+    "grep": (
+        names("-l -L --files-with-matches --files-without-match"),
+        names("-r -i -w -x -E -F -e -s -I -n --recursive --ignore-case --include --exclude --exclude-dir --regexp"),
+    ),
+    **dict.fromkeys(
+        ("fd", "fdfind"),
+        (
+            frozenset[str](),
+            names("-e -t -E -g -i -s -d -H -I --extension --type --exclude --glob --hidden"),
+        ),
+    ),
 }
-"""Programs that print names of files and nothing else, with the options of which one makes them do so."""
+"""Programs that print names of files and nothing else: with which options (one of them), and which others."""
+
+SHOW_DOTTED = names("-. -u -H -g --hidden --unrestricted --glob --iglob")
+"""Options with which these also list what lies below directories whose names begin with a dot."""
 
 LINE_FILTERS: Mapping[str, frozenset[str]] = {
     "grep": names("-v -i -E -F -w -x -q -e --invert-match --ignore-case --extended-regexp --fixed-strings --regexp"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from claw_acp.core.value import Value, replace
-from claw_acp.security.looks.options import Words, option_table, read_words
+from claw_acp.security.looks.options import Operand, Words, option_table, read_words
 from claw_acp.security.shell_command import names
 
 _DIFF = (
@@ -115,6 +115,12 @@ _SETTING = re.compile(
 )
 
 
+_SHOWS_FILES = names("show diff diff-tree diff-index diff-files grep blame annotate cat-file stash")
+_PATCHES = names(
+    "-p -u -U -S -G -c -m -W --patch --patch-with-stat --cc --unified --word-diff --color-words --binary -L"
+)
+
+
 class GitLook(Value):
     """A use of git that only looks.
 
@@ -127,6 +133,11 @@ class GitLook(Value):
     words: Words
     directory: str
     subcommand: str
+
+    @property
+    def shows_files(self) -> bool:
+        """Whether it may print what stands in files, of now or of another time."""
+        return self.subcommand in _SHOWS_FILES or bool(self.words.options & _PATCHES)
 
 
 def read_git(words: Sequence[str | None], *, patterns: frozenset[int]) -> GitLook | None:
@@ -150,6 +161,8 @@ def read_git(words: Sequence[str | None], *, patterns: frozenset[int]) -> GitLoo
     read = _subcommand(subcommand, rest, wild)
     if read is None or any(_SIGNATURES.search(word or "") for word in rest):
         return None
+    in_history = tuple(Operand(text=path.text.partition(":")[2]) for path in read.paths if ":" in path.text[:-1])
+    read = replace(read, paths=(*read.paths, *in_history))
     return GitLook(words=read, directory=directory, subcommand=subcommand)
 
 

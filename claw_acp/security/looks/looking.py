@@ -5,7 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from claw_acp.core.value import Value, replace
 from claw_acp.security.assignments import harmless_assignment
-from claw_acp.security.looks.file_search import LINE_FILTERS, NAME, NAME_LISTERS, Fed, read_find, read_xargs
+from claw_acp.security.looks.file_search import (
+    LINE_FILTERS,
+    NAME,
+    NAME_LISTERS,
+    SHOW_DOTTED,
+    Fed,
+    read_find,
+    read_xargs,
+)
 from claw_acp.security.looks.git_words import read_git
 from claw_acp.security.looks.options import Operand, OptionTable, Words, option_table, read_words
 from claw_acp.security.looks.plain_line import PlainLine, read_line
@@ -118,7 +126,8 @@ def _git(command: SimpleCommand) -> tuple[Look, ...] | None:
     look = read_git(command.argv[1:], patterns=_after_name(command))
     if look is None:
         return None
-    return (Look(words=look.words, program=command.argv[0] or "", directory=look.directory, repository=True),)
+    words = replace(look.words, whole=look.words.whole or look.shows_files)
+    return (Look(words=words, program=command.argv[0] or "", directory=look.directory, repository=True),)
 
 
 def _after_name(command: SimpleCommand) -> frozenset[int]:
@@ -250,10 +259,10 @@ def _listed_names(command: SimpleCommand) -> Fed | None:
     if command.program not in NAME_LISTERS:
         return None
     read = read_words(words, patterns=patterns, table=option_table(PROGRAMS[command.program]))
-    wanted = NAME_LISTERS[command.program]
-    if read is None or (wanted and not read.options & wanted):
+    wanted, others = NAME_LISTERS[command.program]
+    if read is None or (wanted and not read.options & wanted) or not read.options <= wanted | others:
         return None
-    return Fed(dotted=command.program == "grep" or bool(read.options & names("-. -u -H --hidden --unrestricted")))
+    return Fed(dotted=command.program == "grep" or bool(read.options & SHOW_DOTTED))
 
 
 def _filters(command: SimpleCommand) -> bool:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 LARGEST_CONFIG: Final = 256 * 1024  # bytes
-LARGEST_INDEX: Final = 64 * 1024 * 1024  # bytes
+LARGEST_INDEX: Final = 4 * 1024 * 1024  # bytes
+MOST_REPOSITORIES: Final = 64  # with those inside it
 
 _SECTION = re.compile(r'\s*\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?\][ \t]*')
 _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
@@ -16,7 +17,7 @@ _IGNORED = re.compile(r"\s*(?:[#;].*)?")
 _HARMLESS = re.compile(
     r"""core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol
         |safecrlf|abbrev|quotepath|sharedrepository|compression|bigfilethreshold|untrackedcache|preloadindex|commitgraph
-        |protecthfs|protectntfs|hidedotfiles|longpaths|trustctime|checkstat|commentchar|sparsecheckout|sparsecheckoutcone)
+        |protecthfs|protectntfs|hookspath|hidedotfiles|longpaths|trustctime|checkstat|commentchar|sparsecheckout|sparsecheckoutcone)
     |remote\.[^\n]*\.(url|pushurl|fetch|push|mirror|tagopt|prune|prunetags|gh-resolved)|remote\.pushdefault
     |branch\.[^\n]*|user\.(name|email|signingkey|useconfigonly)|submodule\.[^\n]*\.(url|active|branch)|submodule\.active
     |(pull|push|fetch|rebase|init|color|advice|gc|pack|receive|feature|maintenance|index|lfs|http|url|credential|transfer
@@ -51,7 +52,7 @@ def repository_doubt(directory: Path) -> str | None:
         found = _git_directory(directory)
         if isinstance(found, str):
             return found
-        return None if found is None else _doubt(found[0], work_tree=found[1], nested=False)
+        return None if found is None else _doubt(found[0], work_tree=found[1], seen=set())
     except (OSError, ValueError, struct.error) as error:
         return f"the repository's files cannot be read ({error})"
 
@@ -113,8 +114,11 @@ def _linked(link: Path) -> Path:
     return git
 
 
-def _doubt(git: Path, *, work_tree: Path, nested: bool) -> str | None:
-    shared = git
+def _doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | None:
+    nested, shared = bool(seen), git
+    seen.add(git.resolve())
+    if len(seen) > MOST_REPOSITORIES:
+        return "there are too many repositories inside one another"
     if (git / "commondir").is_file():
         found = _PLAIN_NAME.fullmatch(_text(git / "commondir"))
         if found is None:
@@ -127,7 +131,9 @@ def _doubt(git: Path, *, work_tree: Path, nested: bool) -> str | None:
         inner = _git_directory(work_tree / name) if (work_tree / name / ".git").exists() else None
         if isinstance(inner, str):
             return inner
-        if inner is not None and (doubt := _doubt(inner[0], work_tree=inner[1], nested=True)):
+        if inner is None or inner[0].resolve() in seen:
+            continue
+        if doubt := _doubt(inner[0], work_tree=inner[1], seen=seen):
             return doubt
     return None
 
