@@ -59,8 +59,8 @@ def _part(block: ContentBlock) -> ContentPart:
             return TextPart(text=text)
         case ImageContent(data=data, mime_type=mime_type, uri=uri):
             return ImagePart(data=data, mime_type=mime_type, uri=uri)
-        case AudioContent():
-            raise InvalidRequest("session/prompt: audio is not supported (see `promptCapabilities`)")
+        case AudioContent(data=data, mime_type=mime_type):
+            return AudioPart(data=data, mime_type=mime_type)
         case ResourceLink():
             return LinkPart(
                 uri=block.uri,

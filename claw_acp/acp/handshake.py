@@ -21,7 +21,7 @@ AGENT_INFO: JsonObject = {"name": "claw-acp", "title": "Claw", "version": VERSIO
 
 AGENT_CAPABILITIES: JsonObject = {
     "loadSession": True,
-    "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
     "mcpCapabilities": {"http": True, "sse": True, "acp": True},
     "sessionCapabilities": {
         "list": {},

@@ -1,7 +1,7 @@
 """The contract of a model provider. One method must be written: `chat`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Literal, Protocol, TypeAlias
@@ -17,6 +17,12 @@ CacheStrategy = Literal["none", "explicit"]
 
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The media types of images that every vendor takes."""
+
+AUDIO_TYPES: Final[Mapping[str, Literal["wav", "mp3"]]] = {
+    **dict.fromkeys(("audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"), "wav"),
+    **dict.fromkeys(("audio/mpeg", "audio/mp3", "audio/x-mp3"), "mp3"),
+}
+"""The media types of sound, as the formats that every vendor takes who takes any."""
 
 
 class OneTool(Value):
@@ -185,6 +191,7 @@ class ModelInfo(Value):
     context_window: int = 0
     tools: bool | None = None
     images: bool | None = None
+    audio: bool | None = None
     thinking: bool | None = None
     created: int = 0
     deprecated: bool | None = None

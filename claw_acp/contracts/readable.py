@@ -6,7 +6,7 @@ sentence stands in its place.
 
 from collections.abc import Sequence
 
-from claw_acp.contracts.provider import IMAGE_TYPES, Capabilities
+from claw_acp.contracts.provider import AUDIO_TYPES, IMAGE_TYPES, Capabilities
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, Message, ResourcePart, TextPart
 from claw_acp.core.value import replace
 
@@ -16,8 +16,8 @@ def obstacle(part: ContentPart, *, capabilities: Capabilities) -> str | None:
     match part:
         case ImagePart(mime_type=mime_type):
             return _image_obstacle(mime_type, capabilities=capabilities)
-        case AudioPart():
-            return None if capabilities.audio else "does not listen to sound"
+        case AudioPart(mime_type=mime_type):
+            return _audio_obstacle(mime_type, capabilities=capabilities)
         case ResourcePart(uri=uri, mime_type=mime_type, text=None):
             if mime_type in IMAGE_TYPES:
                 return _image_obstacle(mime_type, capabilities=capabilities)
@@ -53,3 +53,9 @@ def _image_obstacle(mime_type: str, *, capabilities: Capabilities) -> str | None
     if not capabilities.images:
         return "does not read images"
     return None if mime_type in IMAGE_TYPES else f"cannot see images of type {mime_type}, only PNG, JPEG, GIF and WebP"
+
+
+def _audio_obstacle(mime_type: str, *, capabilities: Capabilities) -> str | None:
+    if not capabilities.audio:
+        return "does not listen to audio"
+    return None if mime_type in AUDIO_TYPES else f"cannot listen to audio of type {mime_type}, only WAV and MP3"

@@ -16,7 +16,7 @@ from claw_acp.providers.wire import items_at, number_at, text_at
 LIFE = 24 * 3600.0  # seconds a list is taken for new
 SIZE_LIMIT = 1024 * 1024  # bytes of a file that is read
 _VERSION = 2
-_ABILITIES = ("tools", "images", "thinking", "deprecated")
+_ABILITIES = ("tools", "images", "audio", "thinking", "deprecated")
 
 log = logging.getLogger(__name__)
 

@@ -25,6 +25,8 @@ _COLLECTION = "models/"
 class GeminiProvider(HttpProvider):
     """A service at its base URL (without `/v1beta`), authorized by API key, which is never part of an address."""
 
+    hears = True
+
     def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
         address = setup.base_url.rstrip("/").removesuffix(VERSION)  # people write it both ways
         super().__init__(

@@ -9,12 +9,12 @@ model made get the value Google documents for such histories
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolChoice, ToolSpec
+from claw_acp.contracts.provider import AUDIO_TYPES, ChatOptions, ChatRequest, OneTool, ToolChoice, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import ImagePart, Message, ToolCall
+from claw_acp.core.messages import AudioPart, Message, ToolCall
 from claw_acp.providers.gemini_thinking import is_current, thinking_config
 from claw_acp.providers.places import MarkedText, pieces_in_order
-from claw_acp.providers.wire import arguments_object, object_at, text_at, texts_and_images
+from claw_acp.providers.wire import Media, arguments_object, object_at, text_at, texts_and_media
 
 ORIGIN = "gemini"
 """The wire family that understands our blocks (`Reasoning.origin`), and our key in `ToolCall.extra`."""
@@ -131,7 +131,7 @@ class _Contents:
                 return _Content("results", list(self._result(message)))
 
     def _parts(self, message: Message) -> Iterator[Part]:
-        for item in texts_and_images(message.parts, provider=self._provider):
+        for item in texts_and_media(message.parts, provider=self._provider):
             part = _part(item)
             if part != {"text": ""}:
                 yield part
@@ -164,30 +164,36 @@ class _Contents:
         return part
 
     def _result(self, message: Message) -> Iterator[Part]:
-        """What came of a call. Images stand within it since generation 3, before that behind all results."""
+        """What came of a call. Images stand within it since generation 3, before that, and sound, behind all."""
         parts = list(self._parts(message))
         text = "".join(str(part["text"]) for part in parts if "text" in part)
-        images = [part for part in parts if "inlineData" in part]
+        media = [part for part in parts if "inlineData" in part]
+        inside = [part for part in media if self._current and not _is_audio(part)]
         call_id = message.tool_call_id or ""
         response: dict[str, JsonValue] = {
             "id": self._ids.get(call_id, call_id),
             "name": message.tool_name or "tool",
             "response": {"error" if message.failed else "output": text},
         }
-        if images and self._current:
-            response["parts"] = images
+        if inside:
+            response["parts"] = inside
         yield {"functionResponse": response}
-        if not self._current:
-            yield from images
+        yield from (part for part in media if part not in inside)
+
+
+def _is_audio(part: Part) -> bool:
+    return text_at(object_at(part, "inlineData"), "mimeType").startswith("audio/")
 
 
 def _results_first(part: Part) -> bool:
     return "functionResponse" not in part
 
 
-def _part(item: str | ImagePart) -> Part:
+def _part(item: str | Media) -> Part:
     if isinstance(item, str):
         return {"text": item}
+    if isinstance(item, AudioPart):
+        return {"inlineData": {"mimeType": f"audio/{AUDIO_TYPES[item.mime_type]}", "data": item.data}}
     if item.mime_type == "image/gif":  # the one type that other vendors take and Google does not
         return {"text": "(a GIF image, which this model cannot see)"}
     return {"inlineData": {"mimeType": item.mime_type, "data": item.data}}

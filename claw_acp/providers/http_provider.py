@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -17,6 +18,9 @@ from claw_acp.providers.wire import items_at, text_at
 class HttpProvider(Provider):
     """A service reached by HTTP. Subclasses write `stream` and `models`, and say how the family authorizes.
 
+    Attributes:
+        hears: Whether requests of the family can carry sound.
+
     Args:
         setup: What is configured. Without a key no authorization is sent, as local servers like it.
         base_url: The family's own address, where the setup names none.
@@ -26,6 +30,8 @@ class HttpProvider(Provider):
         timeouts: How long to wait for what, in the place of what the setup says.
         secrets: What must not be shown, besides those of the setup.
     """
+
+    hears: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -67,7 +73,8 @@ class HttpProvider(Provider):
     def capabilities(self, model: str) -> Capabilities:
         """What `model` can do, by what is known of it, and what the service lets it do."""
         known = known_capabilities(model, self._setup.about(model))
-        return replace(known, tools=False) if self._setup.quirks.tools is False else known
+        tools = known.tools and self._setup.quirks.tools is not False
+        return replace(known, tools=tools, audio=known.audio and self.hears)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -148,6 +148,7 @@ def _detailed(models: Sequence[ModelInfo], details: JsonObject) -> list[ModelInf
     if rows:
         return [model_in(rows[info.id]).over(info) if info.id in rows else info for info in models]
     window = number_at(object_at(details, "default_generation_settings"), "n_ctx")
-    sees = object_at(details, "modalities").get("vision")
-    running = ModelInfo(id="", context_window=max(0, window), images=sees if isinstance(sees, bool) else None)
+    modalities = object_at(details, "modalities")
+    sees, hears = (said if isinstance(said := modalities.get(name), bool) else None for name in ("vision", "audio"))
+    running = ModelInfo(id="", context_window=max(0, window), images=sees, audio=hears)
     return [replace(running.over(info), id=info.id) for info in models] if len(models) == 1 else list(models)

@@ -78,6 +78,7 @@ _ROWS = (
 
 _UNKNOWN = _row("", 0)
 
+_HEARS = r"gemini|gpt-audio|gpt-4o.*audio|voxtral|qwen.*omni|gemma-?3n|phi-4-multimodal"
 _BUDGET_THINKERS = r"claude-(?:3-7|opus-4-[015]|opus-4-2\d{7}|sonnet-4-(?:0|5|2\d{7})|haiku-4)"
 _NO_THINKING = r"claude-(?:2|instant|3-(?:opus|sonnet|haiku|5))"
 _LEAST_EFFORT = (
@@ -96,6 +97,7 @@ def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabiliti
     """What `model` can do: by what is known of it (`about`), else by its name in any service's spelling.
 
     Of pictures the default is yes: a model that sees none says so, and one that is not asked can never answer.
+    Few hear, and that has to be known.
     """
     name, said = _spelled(model), about or ModelInfo(id=model)
     row = next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN)
@@ -103,6 +105,7 @@ def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabiliti
     return Capabilities(
         tools=said.tools is not False,
         images=seen,
+        audio=bool(re.search(_HEARS, name)) if said.audio is None else said.audio,
         thinking=row.thinking if said.thinking is None else said.thinking,
         context_window=said.context_window or row.window,
     )

@@ -62,7 +62,8 @@ def model_in(row: JsonObject) -> ModelInfo:
         name=title or None,
         context_window=window_in(row),
         tools=_able(row, "tools"),
-        images=_sees(row),
+        images=_goes_in(row, "image", otherwise=_sees(row)),
+        audio=_goes_in(row, "audio"),
         thinking=_able(row, "thinking"),
         created=_created(row),
         deprecated=bool(row.get("deprecation") or row.get("deprecated")) or None,
@@ -87,14 +88,18 @@ def _parts(row: JsonObject) -> Sequence[JsonObject]:
     return [object_at(row, place) if place else row for place in _PLACES]
 
 
-def _sees(row: JsonObject) -> bool | None:
-    """Whether it takes pictures: a list of what goes in is complete, other lists may leave it out."""
-    if text_at(row, "type") in {"vlm", "llm"}:  # LM Studio
-        return text_at(row, "type") == "vlm"
+def _goes_in(row: JsonObject, medium: str, *, otherwise: bool | None = None) -> bool | None:
+    """Whether it takes a medium: a list of what goes in is complete, other lists may leave it out."""
     for place in (*_parts(row), object_at(row, "architecture")):
         for name in _MODALITIES:
             if goes_in := items_at(place, name):
-                return "image" in [str(each).lower() for each in goes_in]
+                return medium in [str(each).lower() for each in goes_in]
+    return otherwise
+
+
+def _sees(row: JsonObject) -> bool | None:
+    if text_at(row, "type") in {"vlm", "llm"}:  # LM Studio
+        return text_at(row, "type") == "vlm"
     return _able(row, "images")
 
 

@@ -22,7 +22,7 @@ from claw_acp.contracts.provider import (
     ThoughtChunk,
 )
 from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.messages import ImagePart, LinkPart, Message, Reasoning, ResourcePart, ToolCall, Usage
+from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, Message, Reasoning, ResourcePart, ToolCall, Usage
 from claw_acp.core.value import replace
 from claw_acp.providers.offline_rules.moves import Move, next_move
 from claw_acp.providers.offline_rules.quotes import path_of
@@ -31,7 +31,8 @@ from claw_acp.providers.offline_rules.tasks import task_for
 
 MODEL = "assistant"
 CONTEXT_WINDOW = 32_768  # tokens; nothing here depends on it, but a client shows how full it is
-UNSEEN = "I cannot see pictures: for that a model has to be set up, as with `claw-acp login`."
+_MEDIA = (ImagePart, AudioPart)
+UNSEEN = "I can neither see pictures nor hear: for that a model has to be set up, as with `claw-acp login`."
 CHUNK_WORDS = 3
 LETTERS_PER_TOKEN = 4  # the usual rule of thumb, for the usage shown
 
@@ -59,9 +60,9 @@ class OfflineProvider(Provider):
         yield Finished(response=_response(move, request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Tools. Pictures are taken, as the handshake offers, and answered with what cannot be done with them."""
+        """Tools. Pictures and sound are taken, as the handshake offers, and answered with what cannot be done then."""
         del model
-        return Capabilities(images=True, thinking=True, context_window=CONTEXT_WINDOW)
+        return Capabilities(images=True, audio=True, thinking=True, context_window=CONTEXT_WINDOW)
 
     async def models(self) -> Sequence[ModelInfo]:
         """The one it has."""
@@ -75,7 +76,7 @@ def _move(request: ChatRequest) -> Move:
     offered = frozenset(tool.name for tool in request.tools)
     wishes = understand(asked.text, attached=_attached(asked))
     move = next_move(task_for(wishes, offered=offered), conversation=request.messages, offered=offered)
-    if request.messages and request.messages[-1] is asked and any(isinstance(part, ImagePart) for part in asked.parts):
+    if request.messages and request.messages[-1] is asked and any(isinstance(part, _MEDIA) for part in asked.parts):
         return replace(move, text=f"{UNSEEN}\n\n{move.text}".rstrip())
     return move
 

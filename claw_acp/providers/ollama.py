@@ -76,7 +76,6 @@ class OllamaProvider(HttpProvider):
         return Capabilities(
             tools=named.tools and "tools" in known.abilities,
             images="vision" in known.abilities,
-            audio="audio" in known.abilities,
             thinking="thinking" in known.abilities,
             context_window=known.window,
         )

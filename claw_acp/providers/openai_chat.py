@@ -27,6 +27,8 @@ class OpenAIChatProvider(HttpProvider):
     Where it differs from OpenAI's is in the quirks of its setup, and known of its host.
     """
 
+    hears = True
+
     def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
         address = setup.base_url or DEFAULT_BASE_URL
         base, mark, query = address.partition("?")

@@ -1,20 +1,20 @@
 """A request in the words of OpenAI's chat completions API.
 
-Tool results may hold only text there, so images a tool returned follow in a user message of their own, after the last
-result of the round (results must stand together).
+Tool results may hold only text there, so images and sound a tool returned follow in a user message of their own, after
+the last result of the round (results must stand together).
 """
 
 import json
 from collections.abc import Iterator, Sequence
 
-from claw_acp.contracts.provider import ChatOptions, ChatRequest, Effort, OneTool, ToolSpec
+from claw_acp.contracts.provider import AUDIO_TYPES, ChatOptions, ChatRequest, Effort, OneTool, ToolSpec
 from claw_acp.contracts.provider_setup import EffortStyle, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall
+from claw_acp.core.messages import AudioPart, Message, TextPart, ToolCall
 from claw_acp.core.value import replace
 from claw_acp.providers.model_facts import least_effort, thinks_unless_told
 from claw_acp.providers.openai_reasoning import sent_back
-from claw_acp.providers.wire import texts_and_images
+from claw_acp.providers.wire import Media, texts_and_media
 
 EXTRA = "extra_content"
 """What Google adds to the calls of its OpenAI-compatible service, to be sent back."""
@@ -119,12 +119,12 @@ def _ordered(messages: Sequence[Message], *, quirks: Quirks) -> Sequence[Message
 
 
 def _messages(messages: Sequence[Message], *, quirks: Quirks, provider: str) -> Iterator[JsonObject]:
-    shown: list[JsonValue] = []  # images of tool results, waiting for the end of the round
+    shown: list[JsonValue] = []  # images and sound of tool results, waiting for the end of the round
     for message in messages:
         if message.role != "tool" and shown:
             yield {"role": "user", "content": shown}
             shown = []
-        items = texts_and_images(message.parts, provider=provider)
+        items = texts_and_media(message.parts, provider=provider)
         match message.role:
             case "system":
                 yield {"role": "system", "content": _text(items)}
@@ -134,7 +134,7 @@ def _messages(messages: Sequence[Message], *, quirks: Quirks, provider: str) -> 
                 yield _assistant(message, text=_text(items), quirks=quirks)
             case "tool":
                 yield {"role": "tool", "tool_call_id": message.tool_call_id, "content": _result_text(items)}
-                shown += _result_images(message, items=items)
+                shown += _result_media(message, items=items)
     if shown:
         yield {"role": "user", "content": shown}
 
@@ -161,29 +161,34 @@ def _arguments(text: str) -> str:
     return text
 
 
-def _content(items: Sequence[str | ImagePart]) -> JsonValue:
+def _content(items: Sequence[str | Media]) -> JsonValue:
     """One text as it is; several parts, or images, as an array."""
     if len(items) == 1 and isinstance(items[0], str):
         return items[0]
     return [_part(item) for item in items] if items else ""
 
 
-def _part(item: str | ImagePart) -> JsonObject:
+def _part(item: str | Media) -> JsonObject:
     if isinstance(item, str):
         return {"type": "text", "text": item}
+    if isinstance(item, AudioPart):
+        return {"type": "input_audio", "input_audio": {"data": item.data, "format": AUDIO_TYPES[item.mime_type]}}
     return {"type": "image_url", "image_url": {"url": f"data:{item.mime_type};base64,{item.data}"}}
 
 
-def _text(items: Sequence[str | ImagePart]) -> str:
+def _text(items: Sequence[str | Media]) -> str:
     return "".join(item for item in items if isinstance(item, str))
 
 
-def _result_text(items: Sequence[str | ImagePart]) -> str:
-    return _text(items) or ("(the image follows)" if items else "(no output)")
+def _result_text(items: Sequence[str | Media]) -> str:
+    if text := _text(items):
+        return text
+    heard = any(isinstance(item, AudioPart) for item in items)
+    return f"(the {'audio' if heard else 'image'} follows)" if items else "(no output)"
 
 
-def _result_images(message: Message, *, items: Sequence[str | ImagePart]) -> list[JsonValue]:
-    images: list[JsonValue] = [_part(item) for item in items if isinstance(item, ImagePart)]
-    if not images:
+def _result_media(message: Message, *, items: Sequence[str | Media]) -> list[JsonValue]:
+    media: list[JsonValue] = [_part(item) for item in items if not isinstance(item, str)]
+    if not media:
         return []
-    return [_part(f"Returned by {message.tool_name or 'the tool'} ({message.tool_call_id}):"), *images]
+    return [_part(f"Returned by {message.tool_name or 'the tool'} ({message.tool_call_id}):"), *media]

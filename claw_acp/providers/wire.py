@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
-from claw_acp.contracts.provider import IMAGE_TYPES
+from claw_acp.contracts.provider import AUDIO_TYPES, IMAGE_TYPES
 from claw_acp.core.errors import MalformedReply, RequestRejected
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
@@ -15,11 +15,15 @@ _NO_OBJECT: JsonObject = {}
 _FENCE_ESCAPE = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\n": " "})
 
 
-def readable(part: ContentPart, *, provider: str) -> str | ImagePart:
-    """A part as text, or an image of a type that every family takes.
+Media: TypeAlias = ImagePart | AudioPart
+"""What stands in a request beside texts."""
+
+
+def readable(part: ContentPart, *, provider: str) -> str | Media:
+    """A part as text, or an image or sound of a type that every family takes which takes any.
 
     Raises:
-        RequestRejected: Sound, or an image of another type.
+        RequestRejected: It is of another type.
     """
     match part:
         case TextPart(text=text):
@@ -31,9 +35,11 @@ def readable(part: ContentPart, *, provider: str) -> str | ImagePart:
                 f"{provider} cannot see images of type {mime_type}. Attach a PNG, JPEG, GIF or WebP image.",
                 provider=provider,
             )
-        case AudioPart():
+        case AudioPart(mime_type=mime_type):
+            if mime_type in AUDIO_TYPES:
+                return part
             raise RequestRejected(
-                f"{provider} cannot listen to audio here. Attach a transcript as text instead.", provider=provider
+                f"{provider} cannot listen to audio of type {mime_type}. Attach WAV or MP3.", provider=provider
             )
         case LinkPart():
             return _link(part)
@@ -42,11 +48,27 @@ def readable(part: ContentPart, *, provider: str) -> str | ImagePart:
 
 
 def texts_and_images(parts: Sequence[ContentPart], *, provider: str) -> list[str | ImagePart]:
+    """See `texts_and_media`; for families that carry no sound.
+
+    Raises:
+        RequestRejected: There is sound.
+    """
+    items: list[str | ImagePart] = []
+    for item in texts_and_media(parts, provider=provider):
+        if isinstance(item, AudioPart):
+            raise RequestRejected(
+                f"{provider} cannot listen to audio here. Attach a transcript as text instead.", provider=provider
+            )
+        items.append(item)
+    return items
+
+
+def texts_and_media(parts: Sequence[ContentPart], *, provider: str) -> list[str | Media]:
     """Parts in order, adjacent texts joined: a document stands on lines of its own, a link within the sentence."""
-    merged: list[str | ImagePart] = []
+    merged: list[str | Media] = []
     for part in parts:
         item = readable(part, provider=provider)
-        if isinstance(item, ImagePart) or not merged or isinstance(merged[-1], ImagePart):
+        if not isinstance(item, str) or not merged or not isinstance(merged[-1], str):
             merged.append(item)
         else:
             apart = isinstance(part, ResourcePart) and not merged[-1].endswith("\n")

@@ -137,3 +137,35 @@ async def test_a_model_that_turns_out_to_be_blind_is_shown_no_picture_again_and_
             assert (await editor.prompt("and now?")).text == "fine"
             again = await (await editor.start_prompt(PICTURE)).failure()
             assert "does not read images" in again.message
+
+
+SOUND: list[Json] = [{"type": "text", "text": "Who is it?"}, {"type": "audio", "mimeType": "audio/wav", "data": "UklG"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "taken"),
+    [
+        ("openai", "gemini-3.5-flash", True),
+        ("openai", "gpt-5.5", False),
+        ("anthropic", "gemini-3.5-flash", False),
+        ("responses", "gpt-audio", False),
+    ],
+)
+async def test_sound_goes_to_models_that_hear_where_requests_can_carry_it_and_is_refused_before_anything_else(
+    kind: str, model: str, project: Path, home: Path, *, taken: bool
+) -> None:
+    async with ModelServer() as server:
+        server.always(Say(text=("A cat.",)))
+        url = server.anthropic_url if kind == "anthropic" else server.openai_url
+        work = f'[providers.work]\nkind = "{kind}"\nbase_url = "{url}"\napi_key = "k"\n'
+        env = {"CLAW_ACP_MODEL": f"work/{model}"}
+        async with SharedHouse.opened(project=project, home=home, script=Script(), config=work, env=env) as house:
+            editor = await house.visit()
+            await editor.new_session()
+            if not taken:
+                refused = await (await editor.start_prompt(SOUND)).failure()
+                assert (refused.code, "does not listen to audio" in refused.message) == (-32602, True)
+            else:
+                assert (await editor.prompt(SOUND)).text == "A cat."
+                sent = {"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}}
+                assert json.loads(server.requests[-1].body)["messages"][-1]["content"][-1] == sent

@@ -173,7 +173,12 @@ async def test_a_picture_is_shown_as_what_it_really_is(spawn: Spawn) -> None:
         ({"content": [{"type": "text", "text": "one"}], "structuredContent": {"a": 1}}, "completed", "one", {"a": 1}),
         ({}, "failed", "content: Field required", None),
         ({"content": [{"type": "hologram"}]}, "failed", "not valid MCP", None),
-        ({"content": [{"type": "text", "text": "z" * 100_000}]}, "completed", "60000 more characters", None),
+        (
+            {"content": [{"type": "text", "text": "z" * 100_000}]},
+            "completed",
+            "of 100,000 characters were left out",
+            None,
+        ),
         ({"content": [{"type": "image", "data": "!!", "mimeType": "image/png"}]}, "completed", "is none]", None),
     ],
 )

@@ -223,9 +223,24 @@ def test_a_gif_is_told_of_since_google_takes_none() -> None:
     ]
 
 
-def test_sound_is_refused_before_it_is_sent() -> None:
-    with pytest.raises(RequestRejected, match="gemini cannot listen to audio"):
-        body(asking(Message.user(AudioPart(data="", mime_type="audio/wav"))))
+@pytest.mark.parametrize(
+    ("mime_type", "sent"), [("audio/x-wav", "audio/wav"), ("audio/mpeg", "audio/mp3"), ("audio/mp3", "audio/mp3")]
+)
+@pytest.mark.parametrize("model", ["gemini-2.5-flash", "gemini-3.5-flash"])
+def test_sound_is_sent_and_what_a_tool_recorded_stands_behind_its_result(mime_type: str, sent: str, model: str) -> None:
+    """The types: https://ai.google.dev/gemini-api/docs/audio#supported-formats."""
+    sound = AudioPart(data="UklG", mime_type=mime_type)
+    inline = {"inlineData": {"mimeType": sent, "data": "UklG"}}
+    contents = body(replace(asking(Message.user(sound), Message.tool(FIRST, sound)), model=model))["contents"]
+    assert [part for content in contents for part in content["parts"] if "functionResponse" not in part] == [
+        inline,
+        inline,
+    ]
+
+
+def test_sound_that_google_may_not_take_is_refused_before_it_is_sent() -> None:
+    with pytest.raises(RequestRejected, match="gemini cannot listen to audio of type audio/amr"):
+        body(asking(Message.user(AudioPart(data="", mime_type="audio/amr"))))
 
 
 def test_schemas_are_passed_on_as_they_are() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.json_value import JsonObject
+from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.model_rows import answers, model_in
 
 ROWS: dict[str, tuple[JsonObject, tuple[int, bool | None, bool | None, bool | None]]] = {
@@ -77,6 +78,21 @@ def test_what_a_service_says_of_a_model_is_understood_and_the_rest_stays_unknown
     row, known = ROWS[service]
     info = model_in(row)
     assert (info.context_window, info.tools, info.images, info.thinking) == known
+
+
+@pytest.mark.parametrize(
+    ("row", "hears"),
+    [
+        ({"architecture": {"input_modalities": ["text", "image", "audio"]}}, True),  # OpenRouter
+        ({"architecture": {"input_modalities": ["text", "image"]}}, False),
+        ({}, None),
+    ],
+)
+def test_whether_a_model_hears_is_known_from_a_list_of_what_goes_in(row: JsonObject, *, hears: bool | None) -> None:
+    info = model_in({"id": "m", **row})
+    assert info.audio is hears
+    assert known_capabilities("gemini-3.5-flash", info).audio is (hears is not False)
+    assert known_capabilities("m", info).audio is (hears is True)
 
 
 def test_prices_for_a_token_are_those_of_the_service_and_other_units_are_left_alone() -> None:

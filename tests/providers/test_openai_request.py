@@ -187,7 +187,7 @@ def test_a_tool_result_without_text_still_says_something() -> None:
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        (AudioPart(data="", mime_type="audio/wav"), "cannot listen to audio"),
+        (AudioPart(data="", mime_type="audio/amr"), "cannot listen to audio of type audio/amr"),
         (ImagePart(data="", mime_type="image/tiff"), "cannot see images of type image/tiff"),
         (
             ResourcePart(uri="file:///x.bin", blob="AA=="),
@@ -198,6 +198,18 @@ def test_a_tool_result_without_text_still_says_something() -> None:
 def test_what_cannot_be_sent_is_refused_with_a_reason(part: AudioPart | ImagePart | ResourcePart, words: str) -> None:
     with pytest.raises(RequestRejected, match=words):
         body(asking(Message.user(part)))
+
+
+@pytest.mark.parametrize(
+    ("mime_type", "word"), [("audio/wav", "wav"), ("audio/x-wav", "wav"), ("audio/mpeg", "mp3"), ("audio/mp3", "mp3")]
+)
+def test_sound_is_sent_with_its_format(mime_type: str, word: str) -> None:
+    """As in https://platform.openai.com/docs/guides/audio; what a tool recorded follows its result."""
+    sound = AudioPart(data="UklG", mime_type=mime_type)
+    sent = {"type": "input_audio", "input_audio": {"data": "UklG", "format": word}}
+    assert body(asking(Message.user("Listen:", sound)))["messages"][0]["content"][1] == sent
+    result, follows = body(asking(Message.tool(FIRST, sound)))["messages"]
+    assert (result["content"], follows["content"][1]) == ("(the audio follows)", sent)
 
 
 def test_an_embedded_image_is_sent_as_an_image() -> None:

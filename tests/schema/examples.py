@@ -201,7 +201,7 @@ EXAMPLES: Final[dict[str, list[Object]]] = {
             "protocolVersion": 1,
             "agentCapabilities": {
                 "loadSession": True,
-                "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+                "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
                 "mcpCapabilities": {"http": True, "sse": True, "acp": True},
                 "sessionCapabilities": {
                     "list": {},
