@@ -90,7 +90,7 @@ def _assessment(command: SimpleCommand, found: _Touched, *, places: Places, leve
         level, reason = "high", f"writes outside the project: {outside_writes[0]}"
     elif outside and level == "read_only":
         reason = f"reads outside the project: {outside[0]}"
-    guard = next(filter(None, (guarded(place, roots=context.roots) for place in found.writes)), None)
+    guard = guarded(*found.writes, context=context)
     if guard and level != "high":
         level, reason = "high", f"changes a protected file: {guard}"
     return Assessment(

@@ -10,67 +10,105 @@ conftest.py), which run when the person or an allowed command builds or tests; w
 about those would make every other edit a question, and questions that always come are answered without reading.
 """
 
-import unicodedata
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from functools import lru_cache
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
-from claw_acp.security.shell_command import names
+from claw_acp.security.command_paths import PolicyContext
+from claw_acp.security.git_settings import paths_in_settings
+from claw_acp.security.guarded_names import guarded_by_name
 
-_NAMES = names(
-    """
-    .git .hg .svn .jj .bzr .githooks .husky .gitconfig .pre-commit-config.yaml .pre-commit-config.yml
-    .lefthook lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml lefthook.toml .overcommit.yml
-    .claw .mcp.json .claude .claude.json .cursor .gemini .codex .opencode opencode.json opencode.jsonc .windsurf .kiro
-    .roo .continue .amazonq .qwen .crush.json crush.json .aider.conf.yml
-    .vscode .idea .zed .fleet .helix .theia .devcontainer .devcontainer.json .dir-locals.el .dir-locals-2.el
-    .exrc .vimrc .nvimrc .nvim.lua .lvimrc .gdbinit .lldbinit .irbrc .pryrc
-    .envrc .direnv .tool-versions mise.toml .mise.toml mise.local.toml .mise.local.toml .mise .rtx.toml
-    .yarnrc .yarnrc.yml .yarn .npmrc .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs .pnp.loader.mjs bunfig.toml .bundle
-    .cargo rust-toolchain rust-toolchain.toml node_modules .venv venv .tox .nox
-    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
-    .kshrc .cshrc .tcshrc .login .inputrc .xprofile .xinitrc .xsessionrc .tmux.conf .screenrc
-    """
-)
-_SHAPES = ("*.code-workspace", ".vimrc.*", ".pre-commit-config.*")
-_HEAD = "head"  # the one file without which a folder is no repository
+MOST_ENTRIES: Final = 1_000
+"""Names in a root's directories that are looked at for links."""
+DEEPEST: Final = 3  # directories below a root
+_OPEN_AT_HOME: Final = frozenset({".cache", ".trash"})
+_RUN_AT_HOME: Final = frozenset({"library", "bin"})
 
 
-def guarded(path: Path, *, roots: Sequence[Path]) -> str | None:
-    """Why a write to a resolved path inside the roots is asked about in every mode, or None."""
-    for root in roots:
-        if path.is_relative_to(root):
-            reason = guarded_by_name(path.relative_to(root)) or _guarded_by_place(path, root=root)
-            if reason:
-                return reason
-    return None
+def guarded(*paths: Path, context: PolicyContext) -> str | None:
+    """Why a write to one of these resolved paths inside the roots is asked about in every mode, or None."""
+    inside = [(path, root) for path in paths if (root := _root_of(path, context))]
+    for path, root in inside:
+        reason = guarded_by_name(path.relative_to(root)) or _guarded_by_place(path, root=root)
+        reason = reason or _guarded_at_home(path, root=root, home=context.home)
+        if reason:
+            return reason
+    if not inside:
+        return None
+    for place, reason in _led_to(context):
+        if any(path.is_relative_to(place) for path, _ in inside):
+            return reason
+    folders = {_real(root / entry) for root in context.roots for entry in context.search_path}
+    found = next((path for path, _ in inside if {path, path.parent} & folders), None)
+    return f"programs in {found.parent.name} are called by their bare names" if found else None
 
 
-def guarded_by_name(relative: Path) -> str | None:
-    """Why a write is asked about, as far as the names in its path tell, or None."""
-    for part in relative.parts:
-        name = _folded(part)
-        if name in _NAMES or any(fnmatchcase(name, shape) for shape in _SHAPES):
-            return f"{part} can make other programs run commands"
-    if _folded(relative.name) == _HEAD:
-        return f"a file {relative.name} can make its folder a repository, with commands that git runs"
-    return None
+def _root_of(path: Path, context: PolicyContext) -> Path | None:
+    """The innermost root around a path."""
+    around = [root for root in context.roots if path.is_relative_to(root)]
+    return max(around, key=lambda root: len(root.parts), default=None)
 
 
 def _guarded_by_place(path: Path, *, root: Path) -> str | None:
     """Bare repositories and environments have any name; what lies in them tells."""
     folders = (folder for folder in (path, *path.parents) if folder.is_relative_to(root))
     for folder in folders:
-        if all((folder / name).exists() for name in ("HEAD", "objects", "refs")):
+        if all(os.path.exists(folder / name) for name in ("HEAD", "objects", "refs")):  # noqa: PTH110 - never raises
             return f"{folder.name} is a git repository, with commands that git runs"
-        if (folder / "pyvenv.cfg").exists() or (folder / "conda-meta").is_dir():
+        if any(os.path.exists(folder / name) for name in ("pyvenv.cfg", "conda-meta")):  # noqa: PTH110
             return f"{folder.name} is an environment, whose programs are called by their bare names"
     return None
 
 
-@lru_cache(maxsize=4096)
-def _folded(name: str) -> str:
-    """Without case, and without what some file systems leave out of a name."""
-    plain = "".join(mark for mark in unicodedata.normalize("NFKC", name) if unicodedata.category(mark) != "Cf")
-    return plain.casefold().rstrip(". ")
+def _guarded_at_home(path: Path, *, root: Path, home: Path) -> str | None:
+    """In a home directory that is a project, whatever begins with a dot may be read by a program that starts."""
+    if not home.is_relative_to(root) or not path.is_relative_to(home) or path == home:
+        return None
+    first = path.relative_to(home).parts[0].casefold()
+    runs = first in _RUN_AT_HOME or (first.startswith(".") and first not in _OPEN_AT_HOME)
+    return f"{first} in the home directory is read or run by programs when they start" if runs else None
+
+
+def _led_to(context: PolicyContext) -> Iterator[tuple[Path, str]]:
+    """Places of any name to which a guarded name or a setting leads, each with the reason."""
+    for root in context.roots:
+        for link in _guarded_links(root):
+            yield _real(link), f"{link.name} leads there, which can make other programs run commands"
+        for key, place in paths_in_settings(root, home=context.home):
+            real = _real(place)
+            if real not in {root, *root.parents}:
+                yield real, f"git's setting {key} leads there, with commands that git runs"
+
+
+def _guarded_links(root: Path) -> Iterator[Path]:
+    level: Sequence[str] = [str(root)]
+    seen = 0
+    for _ in range(DEEPEST):
+        below: list[str] = []
+        for directory in level:
+            for entry in _entries(directory):
+                seen += 1
+                if seen > MOST_ENTRIES:
+                    return
+                guards = guarded_by_name(Path(entry.name)) is not None
+                if guards and entry.is_symlink():
+                    yield Path(entry.path)
+                elif not guards and entry.is_dir(follow_symlinks=False):
+                    below.append(entry.path)
+        level = below
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return [entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+    except OSError:
+        return []
+
+
+def _real(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError, RecursionError):
+        return path

@@ -7,7 +7,8 @@ from typing import Literal
 from claw_acp.contracts.tool import ReadsPath, WritesPath
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden, forbidden_to_write, holds_forbidden
-from claw_acp.security.guarded import guarded, guarded_by_name
+from claw_acp.security.guarded import guarded
+from claw_acp.security.guarded_names import guarded_by_name
 from claw_acp.security.rules import PathPattern, Rule, RuleVerdict, rule_for_path
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule, usable
 
@@ -61,7 +62,7 @@ def _with(rules: Sequence[Rule], verdict: RuleVerdict) -> Iterator[Rule]:
 
 def _judge_write(access: WritesPath, *, allowing: Sequence[Rule], mode: Mode, context: PolicyContext) -> Finding:
     path = access.path
-    guard = guarded(path, roots=context.roots)
+    guard = guarded(path, context=context)
     for rule in allowing:
         if guard is None or _names_guarded(rule):
             return by_rule(rule, f"writing {path}")
