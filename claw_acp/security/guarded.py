@@ -17,7 +17,7 @@ from typing import Final
 
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.git_settings import paths_in_settings
-from claw_acp.security.guarded_names import guarded_by_name
+from claw_acp.security.guarded_names import guarded_by_name, guarded_name
 
 MOST_ENTRIES: Final = 1_000
 """Names in a root's directories that are looked at for links."""
@@ -91,10 +91,9 @@ def _guarded_links(root: Path) -> Iterator[Path]:
                 seen += 1
                 if seen > MOST_ENTRIES:
                     return
-                guards = guarded_by_name(Path(entry.name)) is not None
-                if guards and entry.is_symlink():
+                if entry.is_symlink() and guarded_name(entry.name):
                     yield Path(entry.path)
-                elif not guards and entry.is_dir(follow_symlinks=False):
+                elif entry.is_dir(follow_symlinks=False) and not guarded_name(entry.name):
                     below.append(entry.path)
         level = below
 

@@ -1,7 +1,7 @@
 """Names under which a project keeps what programs of this machine run: see `guarded` for what belongs here."""
 
+import re
 import unicodedata
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePath
@@ -39,10 +39,10 @@ _HOMES = """
     .kshrc .cshrc .tcshrc .login .inputrc .xprofile .xinitrc .xsessionrc .tmux.conf .screenrc
     """
 _NAMES: Final = names(_VERSION_CONTROL + _EDITORS + _AGENTS + _SHELLS_AND_ENVIRONMENTS + _INTERPRETERS + _HOMES)
-_SHAPES: Final = (
-    *("*.code-workspace", "*.sublime-project", "*.rproj", ".vimrc.*", ".autoenv.*", ".huskyrc*"),
-    *("lefthook*.y*ml", ".lefthook*.y*ml", "lefthook*.toml", ".lefthook*.toml", ".lefthook*.json"),
-    *(".pre-commit-config.*", ".simple-git-hooks.*", "simple-git-hooks.*", "mise.*.toml", ".mise.*.toml"),
+_SHAPES: Final = re.compile(
+    r""".*\.(code-workspace|sublime-project|rproj)|\.?vimrc\..*|\.autoenv\..*|\.huskyrc.*|\.?lefthook.*\.(ya?ml|toml|json)
+    |\.pre-commit-config\..*|\.?simple-git-hooks\..*|\.?mise\..*toml""",
+    re.VERBOSE,
 )
 _PAIRS: Final = frozenset({("mise", "config.toml"), ("tools", "bazel"), (".github", "hooks"), (".config", "mise")})
 _HEAD: Final = "head"  # the one file without which a folder is no repository
@@ -52,7 +52,7 @@ def guarded_by_name(relative: PurePath) -> str | None:
     """Why a write is asked about, as far as the names in its path tell, or None."""
     folded = [_folded(part) for part in relative.parts]
     for part, name in zip(relative.parts, folded, strict=True):
-        if name in _NAMES or any(fnmatchcase(name, shape) for shape in _SHAPES):
+        if name in _NAMES or _SHAPES.fullmatch(name):
             return f"{part} can make other programs run commands"
     for pair in pairwise(folded):
         if pair in _PAIRS:
@@ -62,8 +62,15 @@ def guarded_by_name(relative: PurePath) -> str | None:
     return None
 
 
+def guarded_name(name: str) -> bool:
+    """Whether a name is guarded wherever it stands."""
+    return (folded := _folded(name)) in _NAMES or _SHAPES.fullmatch(folded) is not None
+
+
 @lru_cache(maxsize=4096)
 def _folded(name: str) -> str:
     """Without case, and without what some file systems leave out of a name."""
+    if name.isascii():
+        return name.casefold().rstrip(". ")
     plain = "".join(mark for mark in unicodedata.normalize("NFKC", name) if unicodedata.category(mark) != "Cf")
     return plain.casefold().rstrip(". ")

@@ -15,11 +15,10 @@ app.code-workspace APP.CODE-WORKSPACE .yarnrc .yarnrc.yml .yarn/releases/yarn.cj
 venv/bin/python node_modules/.bin/eslint .tool-versions mise.toml .envrc .husky/pre-commit .pre-commit-config.yaml
 .nvim.lua .exrc .dir-locals.el .gdbinit .bashrc .zshenv .profile .gitconfig .hg/hgrc new/HEAD new/head opencode.json
 bare/config bare/hooks/post-checkout bare/info/attributes bare/new env2/bin/pip env2/lib/x.py link/config
-src/../.mcp.json src/../bare/config .pnpmfile.cjs bunfig.toml .claw/config.toml
-lefthook-local.yml .lefthook-local.yaml lefthook.json .simple-git-hooks.js .huskyrc.json .git-hooks/pre-commit
-prek.toml .overcommit/x captainhook.json .hooks/x .rvmrc .autoenv.zsh .shadowenv.d/x.lisp devbox.json shell.nix
-bin/activate-hermit .pdm-python mise.production.toml mise/config.toml .bazelrc tools/bazel .Rprofile .RData app.Rproj .ghci
-.ocamlinit
+src/../.mcp.json src/../bare/config .pnpmfile.cjs bunfig.toml .claw/config.toml lefthook-local.yml
+.lefthook-local.yaml lefthook.json .simple-git-hooks.js .huskyrc.json .git-hooks/pre-commit prek.toml .overcommit/x
+captainhook.json .hooks/x .rvmrc .autoenv.zsh .shadowenv.d/x.lisp devbox.json shell.nix bin/activate-hermit
+.pdm-python mise.production.toml mise/config.toml .bazelrc tools/bazel .Rprofile .RData app.Rproj .ghci .ocamlinit
 .iex.exs .pdbrc .vim/coc-settings.json .lazy.lua .ycm_extra_conf.py .luarc.json hie.yaml .bsp/x.json .vs/x .run/x.xml
 x.sublime-project .settings/x .project .sl/config _darcs/prefs/defaults .hgrc .openhands/setup.sh .github/hooks/x.json
 .copilot/x .clinerules/x.md .goose/x mcp.json
