@@ -36,6 +36,7 @@ class QuirksSection(Section):
         stream_usage: Whether it takes `stream_options`.
         tool_stream: Whether it wants `tool_stream` to stream tool calls.
         user_first: Whether the first message after the instructions must be a person's.
+        cache_marks: Whether it passes `cache_control` marks on to Claude, which caches no prompt without them.
     """
 
     auth: Name | None = None
@@ -49,6 +50,7 @@ class QuirksSection(Section):
     stream_usage: bool | None = None
     tool_stream: bool | None = None
     user_first: bool | None = None
+    cache_marks: bool | None = None
 
 
 class ProviderSection(Section):

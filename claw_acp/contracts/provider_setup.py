@@ -29,6 +29,7 @@ class Quirks(Value):
         stream_usage: Whether it takes `stream_options`.
         tool_stream: Whether it wants `tool_stream` to stream tool calls.
         user_first: Whether the first message after the instructions must be a person's.
+        cache_marks: Whether it passes `cache_control` marks on to Claude, which caches no prompt without them.
     """
 
     auth: str | None = None
@@ -42,6 +43,7 @@ class Quirks(Value):
     stream_usage: bool | None = None
     tool_stream: bool | None = None
     user_first: bool | None = None
+    cache_marks: bool | None = None
 
     def over(self, known: "Quirks") -> "Quirks":
         """These where they say something, else what is known of the service."""

@@ -227,10 +227,13 @@ class OpenAIStream:
 
 
 def _usage(usage: JsonObject) -> Usage:
-    cached = number_at(object_at(usage, "prompt_tokens_details"), "cached_tokens")
+    details = object_at(usage, "prompt_tokens_details")
+    cached = number_at(details, "cached_tokens")
+    written = number_at(details, "cache_write_tokens")  # OpenRouter; what follows: LiteLLM
     return Usage(
         input_tokens=number_at(usage, "prompt_tokens"),
         output_tokens=number_at(usage, "completion_tokens"),
         cached_read_tokens=cached or number_at(usage, "prompt_cache_hit_tokens"),  # DeepSeek's name for it
+        cached_write_tokens=written or number_at(usage, "cache_creation_input_tokens"),
         thought_tokens=number_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens"),
     )

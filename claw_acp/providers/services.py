@@ -184,7 +184,9 @@ _ZHIPU: Mapping[str, str | bool] = {
 }
 
 DIFFERENCES: Mapping[str, Mapping[str, str | bool]] = {
-    "openrouter": {"reasoning": "reasoning", "effort": "reasoning"},
+    "openrouter": {"reasoning": "reasoning", "effort": "reasoning", "cache_marks": True},
+    "vercel": {"cache_marks": True},
+    "litellm": {"cache_marks": True},
     "deepseek": {"reasoning": "reasoning_content", "effort": "thinking_effort"},
     "mistral": {"stream_usage": False},
     "groq": {"reasoning": "none"},

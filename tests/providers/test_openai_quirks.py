@@ -236,3 +236,64 @@ def test_a_service_of_ones_own_at_a_known_host_has_the_quirks_of_that_host() -> 
         name="mine", kind="openai", base_url="https://api.deepseek.com", quirks=Quirks(reasoning="none")
     )
     assert vars(OpenAIChatProvider(contrary))["_setup"].quirks.reasoning == "none"
+
+
+# ------------------------------------------------------------------ caches
+
+
+def marks(model: str, *messages: Message, **quirks: object) -> list[tuple[int, str]]:
+    """The messages that carry a mark, with the text that it stands on."""
+    sent = body(ChatRequest(model=model, messages=messages), **quirks)["messages"]
+    return [
+        (index, part["text"])
+        for index, message in enumerate(sent)
+        for part in (message["content"] if isinstance(message["content"], list) else ())
+        if part.get("cache_control") == {"type": "ephemeral"}
+    ]
+
+
+ROUND = (
+    Message.system("Be brief."),
+    Message.user("look", IMAGE),
+    Message.assistant(tool_calls=(FIRST,)),
+    Message.tool(FIRST, "a cat"),
+)
+
+
+@pytest.mark.parametrize("service", ["openrouter", "vercel", "litellm"])
+def test_claude_gets_marks_through_gateways_and_other_models_do_not(service: str) -> None:
+    taken = SERVICES[service].quirks.cache_marks
+    for name in ("anthropic/claude-sonnet-5.5", "claude-opus-4-6"):
+        assert marks(name, *ROUND, cache_marks=taken) == [(0, "Be brief."), (1, "look"), (3, "a cat")]
+        assert marks(name, *ROUND[:2], cache_marks=taken) == [(0, "Be brief."), (1, "look")]
+    assert marks("openai/gpt-6.1-sol", *ROUND, cache_marks=taken) == []
+    assert marks("claude-opus-4-6", *ROUND) == []
+
+
+def test_what_a_mark_cannot_stand_on_stays_as_it_is() -> None:
+    assert marks("claude-opus-4-6", Message.system("  "), Message.user(IMAGE), cache_marks=True) == []
+
+
+def test_the_end_of_each_request_is_marked_in_the_next_however_long_the_round_was() -> None:
+    calls = tuple(ToolCall(id=f"c{number}", name="look", arguments="{}") for number in range(30))
+    results = [Message.tool(call, f"result {call.id}") for call in calls]
+    turns = (*ROUND[:2], Message.assistant(tool_calls=calls), *results)
+    after = (*turns, Message.assistant("A cat."), Message.user("sure?"))
+    assert marks("claude-5", *turns, cache_marks=True)[-1] == marks("claude-5", *after, cache_marks=True)[-2]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 100, "cache_write_tokens": 20}},
+        {"prompt_tokens_details": {"cached_tokens": 100}, "cache_creation_input_tokens": 20},
+    ],
+    ids=["openrouter", "litellm"],
+)
+async def test_what_a_gateway_cached_is_in_the_usage(server: ModelServer, usage: dict[str, Any]) -> None:
+    counts: Json = {"prompt_tokens": 130, "completion_tokens": 3, **usage}
+    done: Json = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}], "usage": counts}
+    server.will_reply(failure(200, done))
+    response = await provider(server).chat(asking(Message.user("hi")))
+    assert response.usage is not None
+    assert (response.usage.cached_read_tokens, response.usage.cached_write_tokens) == (100, 20)

@@ -1,0 +1,45 @@
+"""Marks up to which Claude's prompts are cached, in the messages of gateways that speak OpenAI's chat completions.
+
+Sources: https://openrouter.ai/docs/features/prompt-caching,
+https://vercel.com/docs/ai-gateway/models-and-providers/automatic-caching,
+https://docs.litellm.ai/docs/completion/prompt_caching.
+"""
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+
+_MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
+
+
+def takes_marks(model: str) -> bool:
+    """Whether the vendor of a model caches only up to marks, wherever it is served."""
+    return "claude" in model.lower()
+
+
+def marked(messages: Sequence[JsonObject]) -> list[JsonObject]:
+    """The messages with marks on the instructions, and at the ends of this request and of the one before.
+
+    Anthropic takes four, and the one before is written already: a long round of calls would carry it out of reach.
+    """
+    answers = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
+    ends = {len(messages) - 1, *(index - 1 for index in answers[-1:])}
+    return [
+        _marked(message) if index in ends or message.get("role") == "system" else message
+        for index, message in enumerate(messages)
+    ]
+
+
+def _marked(message: JsonObject) -> JsonObject:
+    """The mark is on the last text; blank ones cannot carry it."""
+    content = message.get("content")
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if not isinstance(parts, list):
+        return message
+    texts = [index for index, part in enumerate(parts) if isinstance(part, dict) and str(part.get("text", "")).strip()]
+    if not texts:
+        return message
+    last = cast("JsonObject", parts[texts[-1]])
+    rest: list[JsonValue] = [*parts[: texts[-1]], {**last, **_MARK}, *parts[texts[-1] + 1 :]]
+    return {**message, "content": rest}
