@@ -68,7 +68,7 @@ class Session:
         self.roots = tuple(roots)
         self.history = History()
         self.shelf = SessionShelf()
-        self.work = Work(self.show, keep_ends=self._keep_ends_if_idle, tasks=tasks)
+        self.work = Work(self.show, keep_ends=self._keep_ends_between_turns, tasks=tasks)
         self.watchers = Watchers()
         self.state: TurnState = "idle"
         """What was said last of its turns."""
@@ -170,11 +170,10 @@ class Session:
         self.history.apply(stamped)
         return stamped
 
-    async def _keep_ends_if_idle(self) -> None:
-        """Journal how programs in the background ended; a turn that runs or waits will, or whoever closes us."""
-        if not self._turn.locked():
-            async with self._turn:
-                await self._keep_ends()
+    async def _keep_ends_between_turns(self) -> None:
+        """Journal how programs in the background ended, once no turn runs any more."""
+        async with self._turn:
+            await self._keep_ends()
 
     async def _keep_ends(self) -> None:
         """The same, where no turn runs. What cannot be kept now waits for the next turn."""
@@ -287,9 +286,7 @@ class Session:
                     with lock:
                         await self.catch_up()
                         await self._write_ends()
-                        result = await work()
-                        await self._write_ends()
-                        return result
+                        return await work()
             finally:
                 self._waiting.remove(scope)
         return None

@@ -39,7 +39,7 @@ class Work:
 
     Args:
         show: Lets the session's watchers see something passing.
-        keep_ends: Puts `ends` into the journal, if that may be written now.
+        keep_ends: Puts `ends` into the journal as soon as that may be written.
         tasks: Where programs that outlive their call are followed; without one they are not known here.
 
     Attributes:

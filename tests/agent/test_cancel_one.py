@@ -227,9 +227,7 @@ async def test_of_the_background_the_journal_has_only_how_it_ended(tmp_path: Pat
     async with runner_bench(tmp_path, [Shell()]) as bench:
         assert await bench.turn(_background("echo one"))
         await bench.until(lambda: bool(bench.terminals()), "its end")
-        with anyio.fail_after(10):
-            while isinstance((kept := await bench.session.read())[-1], ToolCallChanged) and kept[-1].status:
-                await anyio.lowlevel.checkpoint()
+        kept = await _with_the_end(bench)
         assert not any(isinstance(event, TerminalChanged) for event in kept)
         assert kept[-1] == ToolCallChanged(
             session=bench.session.id,
@@ -238,6 +236,24 @@ async def test_of_the_background_the_journal_has_only_how_it_ended(tmp_path: Pat
             content=(bench.terminals()[-1], PartContent(part=TextPart(text="exit code 0"))),
         )
         assert bench.session.history.messages()[-1].role == "tool"
+
+
+async def _with_the_end(bench: RunnerBench) -> list[Event]:
+    """The journal, once the end of a program in the background is in it."""
+    with anyio.fail_after(10):
+        while not isinstance(last := (kept := await bench.session.read())[-1], ToolCallChanged) or last.status:
+            await anyio.lowlevel.checkpoint()
+    return kept
+
+
+async def test_a_program_that_ends_during_a_turn_is_kept_when_that_is_cancelled(tmp_path: Path) -> None:
+    async with runner_bench(tmp_path, [Shell(), HANG]) as bench:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(bench.turn, _background("echo one"), ask("hang"))
+            await bench.until(lambda: any(not each.running for each in bench.terminals()), "its end")
+            await bench.until(_runs(bench, "call_2"), "a running call")
+            bench.session.cancel()
+        assert (await _with_the_end(bench))[-1].item == "call_1"
 
 
 async def test_a_program_in_the_background_is_ended_by_its_terminal(tmp_path: Path) -> None:
