@@ -34,11 +34,12 @@ WRITE_TIMEOUT: Final = 0.5  # seconds for one line; within those that closing a 
 SHOWN: Final = 60  # characters of each side of a difference
 
 _HOLD_IT_AGAIN: Final = (
-    "Hold the conversation that was recorded, in the same folder and with the same tools, or take `replay` out of the "
-    "configuration."
+    "Hold the conversation that was recorded, with the same files and tools, or take `replay` out of the configuration."
 )
 _KEPT_HEADERS: Final = frozenset({"content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"})
 _MOMENT = re.compile(r"<facts>It is [^<.]{1,100}\.")
+_FOLDER = re.compile(r"(?:Working folder|Also in reach): (.+?)\\n")  # in JSON, where a line ends so
+_PLATFORM = re.compile(r"(?<=\\nPlatform: )\w+(?=\\n)")
 _OWN_ID = re.compile(r"\b(ses|msg|call|turn)_[0-9a-hjkmnp-tv-z]{26}\b")
 
 log = logging.getLogger(__name__)
@@ -148,12 +149,19 @@ class Kept(Value):
 
 
 def canonical(body: bytes) -> str:
-    """A body as it is compared: JSON with sorted keys, our own ids numbered as they come, whatever time it was."""
+    """A body as it is compared: JSON with sorted keys, our own ids numbered as they come, whatever time it was.
+
+    Nor does it matter where: the folders that the instructions name are numbered wherever they stand.
+    """
     try:
         text = json.dumps(json.loads(body), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     except (ValueError, RecursionError):
         text = body.decode("utf-8", "backslashreplace")
-    text = _MOMENT.sub("<facts>", text)
+    text = _PLATFORM.sub("", _MOMENT.sub("<facts>", text))
+    for number, folder in enumerate(dict.fromkeys(_FOLDER.findall(text))):
+        in_arguments = json.dumps(folder, ensure_ascii=False)[1:-1]  # of calls, which are JSON within JSON
+        spelled = f"{re.escape(in_arguments)}|{re.escape(folder)}"
+        text = re.sub(rf"(?:{spelled})(?![\w.-])", f"<folder {number}>", text)
     numbers: dict[str, int] = {}
     return _OWN_ID.sub(lambda found: f"{found[1]}_{numbers.setdefault(found[0], len(numbers) + 1)}", text)
 

@@ -112,6 +112,30 @@ async def test_what_was_recorded_is_replayed_without_a_network_in_the_same_piece
     assert len(server.requests) == 1
 
 
+def held_in(*folders: str, platform: str = "Linux", listed: str = "a.txt") -> ChatRequest:
+    first, *more = folders
+    reach = "".join(f"\nAlso in reach: {folder}" for folder in more)
+    call = ToolCall(id="c", name="list_files", arguments=json.dumps({"path": f"{first}/src"}))
+    return asking(
+        Message.system(f"You work.\n\nWorking folder: {first}{reach}\nPlatform: {platform}\n\n# Rules\n"),
+        Message.user("look"),
+        Message.assistant(tool_calls=(call,)),
+        Message.tool(call, f"{first}/{listed}\n/srv/lib-old/{listed}"),
+    )
+
+
+async def test_a_recording_is_replayed_in_another_folder_on_another_system(
+    server: ModelServer, file: Path, family: Family
+) -> None:
+    server.will_reply(Say(text=("Seen.",)))
+    recorded = await heard(recording(family, server, file), held_in("/home/a/p", "/srv/lib"))
+    here = held_in('/Users/b "c"/q', "/opt/lib", platform="Darwin")
+    assert await heard(replaying(file, family=family), here) == recorded
+    for other in (held_in("/home/a/p", "/srv/lib", listed="b.txt"), held_in("/home/a/p")):
+        with pytest.raises(RequestRejected, match="none of its 1 answers"):
+            await heard(replaying(file, family=family), other)
+
+
 async def test_bytes_that_are_no_text_are_replayed_as_they_came(server: ModelServer, file: Path) -> None:
     [body] = Say(text=("@",), split="whole").render("openai").pieces
     assert isinstance(body, bytes)
