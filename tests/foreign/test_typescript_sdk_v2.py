@@ -84,7 +84,7 @@ def check_the_work(desk: Desk, summary: Json) -> None:
     assert edit["content"][0]["changes"][0]["path"] == str(desk.project / "a.txt")
     assert (desk.project / "a.txt").read_text() == "two\n"
     assert (desk.project / "made.txt").read_text() == "21\n"
-    assert printed(worked["updates"], shell["content"][0]["terminalId"]) == "from-the-terminal"
+    assert printed(worked["updates"], shell["content"][0]["terminalId"]) == "from-the-terminal\n"
 
 
 def check_what_was_stopped(desk: Desk, summary: Json) -> None:
