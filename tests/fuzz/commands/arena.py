@@ -22,7 +22,8 @@ PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 SECONDS = 2.5  # a line may take
 _PRISTINE = Path("/tmp/pristine")  # only root may enter
 _INTERPRETER = Path("/tmp/interpreter")  # this Python, where anybody can reach it
-_OURS = frozenset({str(_PRISTINE), str(_INTERPRETER)})
+_CLOSED = Path("/tmp/closed")  # what this program itself is made of; only root may enter
+_OURS = frozenset({str(_PRISTINE), str(_INTERPRETER), str(_CLOSED)})
 _IN_ACCESS, _IN_OPEN = 0x1, 0x20
 _NO_RIGHT = re.compile("cannot set date|must be root|must be superuser|Operation not permitted")
 _NETWORK = {"Ip": "OutNoRoutes", "Tcp": "ActiveOpens", "Udp": "OutDatagrams"}
@@ -115,8 +116,7 @@ class Arena:
         )
 
     def _prepare(self) -> None:
-        for place in PLACES:
-            subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", place], check=True)
+        _empty_places()
         _INTERPRETER.mkdir()
         subprocess.run(["mount", "--bind", sys.base_prefix, str(_INTERPRETER)], check=True)
         tree.plant(user=self._user)
@@ -145,6 +145,24 @@ class Arena:
             kept = _PRISTINE / Path(path).relative_to("/tmp")
             subprocess.run(["cp", "-a", "-T", str(kept), path], check=True)
         self._watch = _Watch(tree.watched())
+
+
+def _empty_places() -> None:
+    """Cover `PLACES` with empty ones in which this program, if it lies there, is still found at its own paths."""
+    ours = sorted({Path(__file__).parents[3], Path(sys.prefix), Path(sys.base_prefix)})
+    opened = {path: os.open(path, os.O_PATH) for path in ours if any(map(path.is_relative_to, PLACES))}
+    for place in PLACES:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", place], check=True)
+    _CLOSED.mkdir(mode=0o700)
+    for path, descriptor in opened.items():
+        if not path.exists():  # as a part of the one before
+            inside = _CLOSED / str(descriptor)
+            inside.mkdir()
+            source = f"/proc/self/fd/{descriptor}"  # its path leads to the empty place
+            subprocess.run(["mount", "--no-canonicalize", "--bind", source, inside], pass_fds=[descriptor], check=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(inside)
+        os.close(descriptor)
 
 
 def entered(arguments: Sequence[str]) -> list[str]:
