@@ -97,6 +97,7 @@ class Player:
         while key not in self._answers:
             frame = await self._next()
             if frame is None:
+                await self._process.fall_silent()
                 raise Failed(
                     f"the output ended before the answer to {step['answer']!r}{self._words()}", self.frames[-3:]
                 )
