@@ -17,7 +17,7 @@ FOUND_BY: Mapping[str, Sequence[str]] = {
     "Latin": _STDOUT,
     "NotANumber": _STDOUT,
     "Pretty": ("transport.one-line-a-message",),
-    "ShortLines": ("transport.long-line",),
+    "ShortLines": ("transport.long-line", "transport.survives-deep-nesting"),
     "SplitsLines": ("transport.unicode-separators",),
     "DiesOfGarbage": ("transport.survives-broken-lines", "transport.survives-deep-nesting"),
     "NoParseError": ("jsonrpc.parse-error-answered",),
