@@ -70,14 +70,14 @@ def test_a_person_chooses_a_provider_and_enters_its_key(environ: dict[str, str],
         terminal.type("2\n")
         terminal.wait_for("Key for openai (it is not shown")
         terminal.type(f"{KEY}\n")
-        terminal.wait_for("It works. Models: test-model, other-model.")
+        terminal.wait_for("It works. Models: other-model, test-model.")
         terminal.wait_for(f"Kept in {tmp_path}/claw/credentials.toml, which only you can read.")
-        terminal.wait_for("New sessions use openai/test-model.")
+        terminal.wait_for("New sessions use openai/other-model.")
         assert terminal.ended() == 0
     assert KEY not in terminal.printed
     assert kept(tmp_path) == {"openai": {"key": KEY}}
     listed = json.loads(run("providers", "list", "--json", environ=environ).stdout)
-    assert listed["chosen"] == "openai/test-model"
+    assert listed["chosen"] == "openai/other-model"  # not the one that calls itself a test
     assert [row["key_source"] for row in listed["providers"] if row["name"] == "openai"] == [
         f"login ({tmp_path}/claw/credentials.toml:3)"
     ]

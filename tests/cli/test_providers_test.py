@@ -94,9 +94,9 @@ def test_an_address_where_nobody_listens_is_not_reached(tmp_path: Path) -> None:
 
 
 def test_a_provider_that_does_not_exist_is_named_with_the_nearest(tmp_path: Path) -> None:
-    done = run(tmp_path, "providers", "test", "grokk")
+    done = run(tmp_path, "providers", "test", "gorq")
     assert (done.returncode, done.stdout) == (1, "")
-    assert 'there is no provider "grokk"; did you mean "groq"?' in done.stderr
+    assert 'there is no provider "gorq"; did you mean "groq"?' in done.stderr
 
 
 def test_a_provider_without_a_key_says_which_variable_to_set(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_server_on_this_machine_is_listed_and_tried_without_configuration(
     assert done.returncode == 0, done
     assert "ollama/qwen3 says 'pong'" in checks_of(done)["answer"]["detail"]
     doctor = run(tmp_path, "doctor", **place)
-    assert f"ollama at {ollama.url} (1 models)" in doctor.stdout
+    assert f"ollama at {ollama.url} (1 model)" in doctor.stdout
 
 
 def test_the_list_can_be_narrowed(tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.editor import Editor
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, spoken
+from tests.support.foreign_models import conversation
 from tests.support.model_server import ModelServer
 from tests.support.script_files import Script, expect, say, turn
 
@@ -38,9 +38,8 @@ async def _model() -> AsyncGenerator[tuple[ModelServer, Json]]:
 
 
 def _told(server: ModelServer) -> list[str]:
-    """The conversation in the last request, without the instructions."""
-    request: Any = server.requests[-1].json
-    return [str(message["content"]) for message in request["messages"]][1:]
+    """The conversation in the last request, without the instructions and what the program tells of the moment."""
+    return [str(message["content"]) for message in conversation(server.requests[-1])]
 
 
 async def test_prompt_files_are_listed_with_our_own_commands(opened: Spawn, project: Path, home: Path) -> None:

@@ -123,7 +123,7 @@ async def test_the_tools_of_a_server_that_the_client_names_can_be_used(desk: Des
         session = (await editor.agent.new_session(cwd=str(desk.project), mcp_servers=[server])).session_id
         await editor.until(lambda: "raw:ready" in str(editor.of(session)))
         await editor.prompt(session, "Use it")
-        assert (editor.tool(session).title, editor.tool(session).status) == ("echo (raw)", "completed")
+        assert (editor.tool(session).title, editor.tool(session).status) == ("raw: echo", "completed")
         assert editor.said(session) == "It says hi."
 
 

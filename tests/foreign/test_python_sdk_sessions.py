@@ -68,13 +68,16 @@ async def test_resuming_goes_on_without_showing_what_was(desk: Desk) -> None:
 
 
 async def test_the_list_comes_in_pages_and_by_folder(desk: Desk) -> None:
-    desk.plays(Script())
+    desk.plays(Script(turn(say("Hello.")), loop=True))
     elsewhere = desk.home / "elsewhere"
     elsewhere.mkdir()
     async with desk.editor() as editor:
         agent = editor.agent
         here = {await editor.open() for _ in range(PAGE + 2)}
         there = (await agent.new_session(cwd=str(elsewhere))).session_id
+        assert (await agent.list_sessions()).sessions == []
+        for session in (*here, there):
+            await editor.prompt(session, "Hi")
         first = await agent.list_sessions(cwd=str(desk.project))
         assert first.next_cursor is not None
         second = await agent.list_sessions(cwd=str(desk.project), cursor=first.next_cursor)

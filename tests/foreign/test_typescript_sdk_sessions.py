@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.exchange import Json, spoken, tool_calls
 from tests.support.foreign_desk import Desk
-from tests.support.foreign_models import address, powered
+from tests.support.foreign_models import address, conversation, powered
 from tests.support.model_server import ModelServer
 from tests.support.script_files import Script, call, expect, hold, say, turn
 from tests.support.typescript import reported
@@ -72,7 +72,7 @@ def check_what_the_model_heard(server: ModelServer) -> None:
     assert first.endswith("Speak in rhymes.\n")
     assert second.startswith("You are a judge.\n")
     assert "You are Claw" not in second
-    assert [message["content"] for message in judge["messages"][1:]] == ["Hello", "in rhymes", "Decide"]
+    assert [message["content"] for message in conversation(server.requests[1])] == ["Hello", "in rhymes", "Decide"]
     assert poet["reasoning_effort"] == judge["reasoning_effort"] == "high"
     assert "fetch" not in [tool["function"]["name"] for tool in poet["tools"]]
 

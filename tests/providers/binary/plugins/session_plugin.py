@@ -44,9 +44,10 @@ def sleeper() -> int:
 
 
 class Asked(NamedTuple):
-    """One `chat` request: its id, the words after the first, all its parameters."""
+    """One `chat` request: its id, the first word, the words after it, all its parameters."""
 
     id: object
+    word: str
     rest: str
     params: dict[str, Any]
 
@@ -135,7 +136,7 @@ def act_error(asked: Asked) -> None:
 
 @act("hold", "deaf")
 def act_hold(asked: Asked) -> None:
-    held[asked.id] = asked.params["messages"][-1]["content"]
+    held[asked.id] = asked.word
     delta(asked.id, "text", "wait")
 
 
@@ -239,8 +240,11 @@ def take(message: dict[str, Any]) -> None:
                 delta(request, "text", f"It says {last['content']}")
                 done(request, f"It says {last['content']}")
                 return
-            word, _, rest = last["content"].partition(" ")
-            ACTS[word](Asked(request, rest, params))
+            asked = (
+                last["content"].rpartition("</facts>")[2].lstrip()
+            )  # above it is what the program tells of the moment
+            word, _, rest = asked.partition(" ")
+            ACTS[word](Asked(request, word, rest, params))
         case "$/cancel_request":
             if held.get(params["requestId"]) == "hold":
                 del held[params["requestId"]]
