@@ -145,7 +145,7 @@ class ScriptCapabilities(_Part):
 
     tools: bool = True
     images: bool = True
-    audio: bool = False
+    audio: bool = True
     thinking: bool = True
     context_window: int = Field(default=200_000, ge=0)
 

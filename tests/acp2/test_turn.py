@@ -76,7 +76,7 @@ async def test_the_reason_of_the_model_is_the_reason_of_the_end(opened: Spawn, r
     "prompt",
     [
         [],
-        [{"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}],
+        [{"type": "audio", "data": "aGk=", "mimeType": "audio/amr"}],
         [{"type": "text", "text": "fine"}, {"type": "_own"}],
         [{"type": "hologram", "text": "x"}],
         [{"type": "text"}],

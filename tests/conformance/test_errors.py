@@ -87,7 +87,7 @@ async def test_calls_that_make_no_sense_fail_with_words_the_model_can_act_on(ope
 async def test_prompts_that_cannot_be_taken_are_refused_with_the_place_in_them(opened: Spawn) -> None:
     wrong: dict[str, Any] = {
         "empty": [],
-        "audio": [{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}],
+        "audio": [{"type": "audio", "data": "AAAA", "mimeType": "audio/amr"}],
         "hologram": [{"type": "hologram"}],
         "text": [{"type": "text"}],
         "name": [{"type": "resource_link", "uri": "file:///a"}],
