@@ -58,6 +58,13 @@ def assess_looks(
     return replace(risk, distrusted=any(doubt.startswith(_REPOSITORY) for doubt in doubts))
 
 
+def with_repository(command: SimpleCommand, risk: Assessment, *, places: Places) -> Assessment:
+    """`risk` of a command that may do more than read, with what is known of the repository that git would look at."""
+    if command.program != "git":
+        return risk
+    return replace(risk, distrusted=any(repository_doubt(base) for base in places.bases))
+
+
 def _has_patterns(look: Look) -> bool:
     return any(operand.pattern for operand in look.words.paths)
 

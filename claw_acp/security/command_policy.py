@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
-from claw_acp.security.command_looks import assess_looks
+from claw_acp.security.command_looks import assess_looks, with_repository
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, assess
-from claw_acp.security.command_rules import CommandRules, shown_command, wider
+from claw_acp.security.command_rules import CommandRules, agreed_here, shown_command, wider
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.looks.looking import looks_of
 from claw_acp.security.looks.plain_line import PlainLine, read_line
@@ -83,7 +83,8 @@ class _Judge:
                 yield from self._command(command, risk, places=places, started=started.commands)
             else:
                 for inner in started.commands:
-                    yield from self._command(inner, assess(inner, places=places), places=places)
+                    risk = with_repository(inner, assess(inner, places=places), places=places)
+                    yield from self._command(inner, risk, places=places)
                 yield from self._doubts(started.doubts)
             certain = plain.joint in {"", ";"} or (certain and plain.joint == "&&")
             target = _certain_target(line, index, places=places) if certain else None
@@ -135,7 +136,7 @@ class _Judge:
             # the command that changes the user is in the list too, and is what rules are about
             return Finding(verdict="allow", reason=f"{shown} runs inside a command that is judged as a whole")
         allowing = self._command_rules.allowing(command, outside=bool(risk.outside))
-        if allowing and not (risk.distrusted and risk.level != "read_only"):
+        if allowing and not (risk.distrusted and not agreed_here(allowing)):
             return by_rule(allowing, shown)
         return self._by_mode(command, risk=risk, shown=shown)
 

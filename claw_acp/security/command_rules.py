@@ -15,6 +15,7 @@ from claw_acp.security.assignments import harmless_assignment
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_risk import Assessment
 from claw_acp.security.path_policy import matching_rules
+from claw_acp.security.permission_store import SOURCE
 from claw_acp.security.rules import Match, Rule, host_of
 from claw_acp.security.shell_command import ParsedLine, SimpleCommand, names
 from claw_acp.security.shell_pattern import ShellPattern, quoted
@@ -120,6 +121,11 @@ class CommandRules:
             return None
         relative = self._directory.relative_to(self._access.cwd).as_posix()
         return "" if relative == "." else f"cd {quoted(relative)} && "
+
+
+def agreed_here(rule: Rule) -> bool:
+    """Whether a person agreed to exactly this command in this project."""
+    return rule.source == SOURCE and not _is_open(rule)
 
 
 def _is_open(rule: Rule) -> bool:

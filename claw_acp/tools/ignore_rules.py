@@ -2,16 +2,23 @@
 
 import logging
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _log = logging.getLogger(__name__)
 
 ALWAYS_HIDDEN = ".git"
-MAX_RULES = 1_000_000  # bytes of a .gitignore that are read
+MAX_RULES = 100_000  # characters of a .gitignore that are read
+MAX_LINES = 2_000  # of its lines that count
+MAX_CROSSINGS = 4  # `**` in one line
+
+_STAR = "[^/]*"  # what a `*` becomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +111,29 @@ def _load(path: str) -> GitIgnoreSpec | None:
 
 
 def _spec(lines: Sequence[str], path: str) -> GitIgnoreSpec:
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except ValueError:  # one line that is no pattern must not void the others
-        return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line, path)])
+    patterns: list[GitIgnoreSpecPattern] = []
+    for line in lines[:MAX_LINES]:
+        pattern = _pattern(line) if line.strip() else None
+        if pattern is not None:
+            patterns.append(pattern)
+        elif line.strip():
+            _log.warning("ignore pattern not used", extra={"path": path})
+    return GitIgnoreSpec(patterns, backend="simple")
 
 
-def _is_pattern(line: str, path: str) -> bool:
+def _pattern(line: str) -> GitIgnoreSpecPattern | None:
+    """A line as a pattern that matches in a bounded time; None for one that is none, or cannot be made so."""
     try:
-        GitIgnoreSpec.from_lines([line])
+        pattern = GitIgnoreSpecPattern(line)
     except ValueError:
-        _log.warning("ignore pattern not understood", extra={"path": path})
-        return False
-    return True
+        return None
+    compiled = cast("re.Pattern[str] | None", pattern.regex)  # pyright: ignore[reportUnknownMemberType]
+    expression = "" if compiled is None else compiled.pattern
+    if expression.count(_STAR) < 2:
+        return pattern
+    first, *inner, last = expression.split(_STAR)
+    if expression.count(".+") > MAX_CROSSINGS or any(".+" in piece for piece in inner):
+        return None
+    # The first place where a piece fits is as good as any: without a way back the time does not explode.
+    pattern.regex = re.compile(first + "".join(f"(?>{_STAR}?{piece})" for piece in inner) + _STAR + last)
+    return pattern

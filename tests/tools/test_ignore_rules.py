@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,19 @@ def test_a_line_that_is_no_pattern_does_not_void_the_others(root: Path) -> None:
 def test_a_directory_called_gitignore_is_no_rule(root: Path) -> None:
     plant(root, {".gitignore/x": ""})
     assert walked(root, root) == {".gitignore/x"}
+
+
+@pytest.mark.parametrize("line", ["*a" * 12 + "b", "*?" * 8 + "b", "[a-z]*" * 10 + "0", "**/a*b*/**/c*d*/**/e*f*g*h"])
+def test_a_line_that_is_made_to_take_for_ever_takes_no_time(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".gitignore").write_text(line)
+    rules = IgnoreRules().entering(str(tmp_path))
+    begin = time.process_time()
+    assert not rules.ignore(str(tmp_path / ("a" * 200)), directory=False)
+    assert time.process_time() - begin < 2  # seconds; before, it was years
+
+
+def test_lines_with_many_stars_mean_the_same(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("report.[0-9]*.[0-9]*.[0-9]*.[0-9]*.json\n*.a*.b*.c\n")
+    rules = IgnoreRules().entering(str(tmp_path))
+    names = ["report.20.1.2.3.json", "report.x.1.2.3.json", "x.a1.b2.c", "x.a1.a.b.b2.c", "x.b.a.c"]
+    assert [rules.ignore(str(tmp_path / name), directory=False) for name in names] == [True, False, True, True, False]

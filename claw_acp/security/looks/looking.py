@@ -223,6 +223,8 @@ def _fed(line: PlainLine, index: int) -> tuple[Look, ...] | None:
 def _handed(words: Sequence[str], *, fed: Fed, starts: tuple[Operand, ...]) -> list[Look] | None:
     """The looks of a command that is handed names; None where a name could be anything but the name of a file."""
     looks = _looks(SimpleCommand(argv=tuple(words)))
+    if "strings" in words:
+        return None  # a name such as `@x` would be a file of options
     if looks is None or sum(look.names for look in looks) != words.count(NAME):
         return None
     return [replace(look, fed=fed, words=_with_places(look.words, starts)) for look in looks]

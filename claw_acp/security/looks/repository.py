@@ -3,12 +3,13 @@
 import os
 import re
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from claw_acp.security.looks.git_index import entries, submodules
+
 LARGEST_CONFIG: Final = 256 * 1024  # bytes
-LARGEST_INDEX: Final = 4 * 1024 * 1024  # bytes
+MOST_REFS: Final = 5_000
 MOST_REPOSITORIES: Final = 64  # with those inside it
 
 _SECTION = re.compile(r'\s*\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?\][ \t]*')
@@ -25,7 +26,7 @@ _HARMLESS = re.compile(
     |merge\.(ff|conflictstyle|renamelimit|stat|log)|commit\.(gpgsign|verbose)|status\.(showuntrackedfiles|short|branch)
     |log\.(date|decorate|abbrevcommit|follow)
     |diff\.(renames|noprefix|mnemonicprefix|algorithm|colormoved|context|renamelimit|indentheuristic|wserrorhighlight)
-    |extensions\.(objectformat|worktreeconfig|refstorage)""",
+    |extensions\.worktreeconfig""",
     re.VERBOSE,
 )
 _LFS: Final = {
@@ -35,55 +36,50 @@ _LFS: Final = {
     "filter.lfs.required": "true",
 }
 _PLAIN_HEAD = re.compile(r"(?:ref: refs/[^\s]+|[0-9a-f]{40}|[0-9a-f]{64})\n?")
-_PLAIN_NAME = re.compile(r"([\w./-]+)\n?", re.ASCII)
 _LINK = re.compile(r"gitdir: ([^\n]+)\n?")
-_WORKTREE = re.compile(r"^\s*worktree = ([^\n\"\\#;]+)$", re.MULTILINE)
-_GITLINK: Final = 0o160000
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*([^\n\"\\#;]*)$", re.MULTILINE | re.IGNORECASE)
+_PARTS: Final = ("HEAD", "config", "config.worktree", "objects", "refs", "index", "packed-refs", "logs", "info")
 
 
 def repository_doubt(directory: Path) -> str | None:
     """Why git may run other programs when it looks at the repository around `directory`, or None.
 
-    Its configuration may name programs (a file system monitor, converters for differences, filters, hooks), and so may
-    that of the repositories that lie in it as submodules. A link to a repository elsewhere is a doubt too, unless that
-    one points back.
+    Its configuration may name programs (a file system monitor, converters for differences, filters), and so may that of
+    the repositories that lie in it as submodules. Which directory git takes for its own depends on more than can be
+    told from here, so every one on the way up has to be plain. A link to a repository elsewhere is a doubt too, unless
+    that one points back.
     """
+    seen: set[Path] = set()
     try:
-        found = _git_directory(directory)
-        if isinstance(found, str):
-            return found
-        return None if found is None else _doubt(found[0], work_tree=found[1], seen=set())
-    except (OSError, ValueError, struct.error) as error:
+        doubts = (_place_doubt(place, seen=seen) for place in (directory, *directory.parents))
+        return next((doubt for doubt in doubts if doubt), None)
+    except (OSError, ValueError, RecursionError, struct.error) as error:
         return f"the repository's files cannot be read ({error})"
 
 
 def tracked_files(directory: Path) -> tuple[Path, tuple[str, ...]] | None:
     """The work tree around `directory` and the names in git's index of it; None when they cannot be read."""
     try:
-        found = _git_directory(directory)
-        if found is None or isinstance(found, str):
+        place = next((p for p in (directory, *directory.parents) if os.path.lexists(p / ".git" / "HEAD")), None)
+        index = None if place is None else place / ".git" / "index"
+        if place is None or index is None:
             return None
-        index = found[0] / "index"
-        return found[1], tuple(name for _, name in _entries(index)) if index.exists() else ()
+        return place, tuple(name for _, name in entries(index)) if index.exists() else ()
     except (OSError, ValueError, struct.error):
         return None
 
 
-def _git_directory(directory: Path) -> tuple[Path, Path] | str | None:
-    """Git's directory and the work tree around `directory`; a text where git would take something unusual for one."""
-    for place in (directory, *directory.parents):
-        link = place / ".git"
-        if link.is_symlink():
-            return f"{link} is a link"
-        if link.is_dir() and os.path.lexists(link / "HEAD"):  # without one git looks further up
-            whole = _PLAIN_HEAD.fullmatch(_text(link / "HEAD")) and all(
-                (link / n).is_dir() for n in ("objects", "refs")
-            )
-            return (link, place) if whole else f"{link} is not a plain repository"
-        if link.is_file():
-            return _linked(link), place
-        if (place / "HEAD").exists() and (place / "objects").exists() and (place / "refs").exists():
-            return f"{place} is a bare repository, which may lie there to make git run something"
+def _place_doubt(place: Path, *, seen: set[Path]) -> str | None:
+    link = place / ".git"
+    if link.is_symlink():
+        return f"{link} is a link"
+    if link.is_file():
+        return _doubt(_linked(link), work_tree=place, seen=seen)
+    if link.is_dir() and os.path.lexists(link / "HEAD"):  # without one it is none to git
+        return _doubt(link, work_tree=place, seen=seen)
+    parts = [name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(place / name)]
+    if "HEAD" in parts and len(parts) > 1:
+        return f"{place} is a bare repository, which may lie there to make git run something"
     return None
 
 
@@ -107,38 +103,59 @@ def _linked(link: Path) -> Path:
         raise ValueError(f"{link} is not a plain link to a repository")
     git = link.parent / found[1]
     back = git / "gitdir"
-    worktree = _WORKTREE.search(_text(git / "config")) if not back.is_file() else None
-    points = Path(_text(back).rstrip("\n")) if back.is_file() else worktree and git / worktree[1] / ".git"
-    if not points or points.resolve() != link.resolve():
+    named = [] if back.is_file() else _WORKTREE.findall(_text(git / "config"))
+    if back.is_file():
+        points = Path(_text(back).rstrip("\n"))
+    elif len(named) == 1:
+        points = git / named[0] / ".git"
+    else:
+        raise ValueError(f"{link} leads to a repository that does not say whose it is")
+    if points.resolve() != link.resolve():
         raise ValueError(f"{link} leads to a repository that does not belong to it")
     return git
 
 
 def _doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | None:
-    nested, shared = bool(seen), git
     seen.add(git.resolve())
     if len(seen) > MOST_REPOSITORIES:
         return "there are too many repositories inside one another"
-    if (git / "commondir").is_file():
-        found = _PLAIN_NAME.fullmatch(_text(git / "commondir"))
-        if found is None:
-            return f"{git / 'commondir'} is not plain"
-        shared = git / found[1]
-    for file in (shared / "config", git / "config.worktree"):
-        if file.exists() and (doubt := _config_doubt(file, linked=nested or work_tree / ".git" != git)):
+    if odd := next((name for name in _PARTS if (git / name).is_symlink()), None):
+        return f"{git / odd} is a link"
+    if not _PLAIN_HEAD.fullmatch(_text(git / "HEAD")):
+        return f"{git / 'HEAD'} is not plain"
+    shared = git
+    if os.path.lexists(git / "commondir"):
+        if _text(git / "commondir") != "../..\n" or not (git / "gitdir").is_file():
+            return f"{git / 'commondir'} leads to another repository"
+        shared = git.parent.parent
+    if os.path.lexists(shared / "objects" / "info" / "alternates") or _holds_links(shared / "refs"):
+        return f"{shared} takes something from another repository"
+    submodule = (work_tree / ".git").is_file() and shared == git
+    for file, named in ((shared / "config", submodule), (git / "config.worktree", False)):
+        if file.exists() and (doubt := _config_doubt(file, names_worktree=named)):
             return doubt
-    for name in _submodules(git):
-        inner = _git_directory(work_tree / name) if (work_tree / name / ".git").exists() else None
-        if isinstance(inner, str):
-            return inner
-        if inner is None or inner[0].resolve() in seen:
-            continue
-        if doubt := _doubt(inner[0], work_tree=inner[1], seen=seen):
+    return _submodules_doubt(git, work_tree=work_tree, seen=seen)
+
+
+def _submodules_doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | None:
+    for name in submodules(git):
+        inner = work_tree / name
+        if os.path.realpath(inner / ".git") not in map(str, seen) and (doubt := _place_doubt(inner, seen=seen)):
             return doubt
     return None
 
 
-def _config_doubt(file: Path, *, linked: bool) -> str | None:
+def _holds_links(refs: Path) -> bool:
+    """Whether there is a link below `refs`, or too much to tell."""
+    seen = 0
+    for place, folders, files in os.walk(refs):
+        seen += len(folders) + len(files)
+        if seen > MOST_REFS or any(Path(place, name).is_symlink() for name in (*folders, *files)):
+            return True
+    return False
+
+
+def _config_doubt(file: Path, *, names_worktree: bool) -> str | None:
     section = ""
     for line in _text(file).split("\n"):
         if _IGNORED.fullmatch(line):
@@ -150,51 +167,7 @@ def _config_doubt(file: Path, *, linked: bool) -> str | None:
         if setting is None or line.endswith("\\"):
             return f"{file} has a line that is not plain"
         name, value = f"{section}.{setting[1].casefold()}", (setting[2] or "").strip()
-        worktree = linked and name == "core.worktree"  # git writes it for every submodule
+        worktree = names_worktree and name == "core.worktree"  # git writes it for every submodule
         if not (_HARMLESS.fullmatch(name) or _LFS.get(name) == value or worktree):
             return f"{file} sets {name}, which may make git run a program"
     return None
-
-
-def _submodules(git: Path) -> Iterator[str]:
-    """Directories that the index names as repositories of their own.
-
-    Raises:
-        ValueError: The index cannot be read as far as is needed.
-    """
-    index = git / "index"
-    if not index.exists():
-        return
-    if any(git.glob("sharedindex.*")):
-        raise ValueError("a split index")
-    data = _index_bytes(index)
-    if struct.pack(">I", _GITLINK) in data:  # else it names none, and need not be read
-        yield from (name for mode, name in _entries(index) if mode == _GITLINK)
-
-
-def _index_bytes(index: Path) -> bytes:
-    if index.stat().st_size > LARGEST_INDEX:
-        raise ValueError("an index that is too large")
-    return index.read_bytes()
-
-
-def _entries(index: Path) -> Iterator[tuple[int, str]]:
-    """Mode and name of every entry of an index of version 2 or 3 (git's `index-format`)."""
-    data = _index_bytes(index)
-    signature, version, count = struct.unpack_from(">4sII", data)
-    if signature != b"DIRC" or version not in {2, 3}:
-        raise ValueError("an index of another version")
-    width = 32 if _uses_sha256(index.parent) else 20
-    position = 12
-    for _ in range(count):
-        (mode,) = struct.unpack_from(">I", data, position + 24)
-        (flags,) = struct.unpack_from(">H", data, position + 40 + width)
-        start = position + 42 + width + (2 if flags & 0x4000 else 0)
-        end = data.index(b"\0", start)
-        yield mode, data[start:end].decode("utf-8", "surrogateescape")
-        position += (end - position + 8) // 8 * 8
-
-
-def _uses_sha256(git: Path) -> bool:
-    config = git / "config"
-    return config.exists() and "sha256" in _text(config).casefold()

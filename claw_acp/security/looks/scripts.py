@@ -60,7 +60,10 @@ _AWK_FUNCTIONS: Final = names(
 _AWK_FORBIDDEN: Final = names(
     "system getline close fflush ENVIRON ARGV ARGC PROCINFO SYMTAB FUNCTAB function func include load namespace eval"
 )
-_AWK_KEYWORDS: Final = names("print printf if else while for do in next exit delete return BEGIN END BEGINFILE ENDFILE")
+_AWK_KEYWORDS: Final = names(
+    """print printf if else while for do in next nextfile exit delete return break continue switch case default BEGIN END
+    BEGINFILE ENDFILE"""
+)
 _AWK_TOKEN = re.compile(
     r"""(?P<blank>[ \t]+|\#[^\n]*)|(?P<text>"(?:\\[^\n]|[^"\\\n])*")|(?P<name>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<number>[0-9.]+)|(?P<end>[;{}\n])|(?P<slash>/)|(?P<operator>&&|\|\||\+\+|--|[-+*%^=!<>]=|[-+*%^=!<>~?:,$()\[\]])""",

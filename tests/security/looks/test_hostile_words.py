@@ -1,5 +1,6 @@
 """Lines that once ran unasked, or kept the policy busy: each class was seen to do harm."""
 
+import struct
 import subprocess
 import time
 from collections.abc import Callable
@@ -37,6 +38,7 @@ MAY_DO_MORE = [
     'awk \'{ x++ /"/; print 1 > "PWNED" }#"\' README.md',
     'awk \'{ print 1 ? 2 :\n"x" > "PWNED" }\' README.md',
     'awk \'{ if (x) /"/ ; print > "PWNED" }#"\' README.md',
+    'awk \'{ switch ("") { case /"/ : break; default: print 1 > "PWNED" } } #" }}\' README.md',
     "sed 's/[/]*/p;s,/w PWNED,,' README.md",
     "sed '/[/]*/w PWNED' README.md",
     # an option in the place of a value that may be left out
@@ -139,7 +141,36 @@ def _elsewhere(root: Path) -> str:
     return "git -C src log"
 
 
-@pytest.mark.parametrize("odd", [_hidden_by_an_empty_one, _with_a_carriage_return, _elsewhere])
+def _unfolded(root: Path) -> str:
+    index = struct.pack(">4sII", b"DIRC", 2, 1) + bytes(24) + struct.pack(">I", 0o040000) + bytes(32)
+    (root / ".git" / "index").write_bytes(index + struct.pack(">H", 2) + b"d/" + bytes(8))  # a sparse one
+    return "git status"
+
+
+def _none_to_git(root: Path) -> str:
+    with (root / ".git" / "config").open("a") as config:
+        config.write("[diff]\n\texternal = ./evil\n")
+    _repository(root / "src")
+    (root / "src" / ".git" / "objects").chmod(0)
+    return "git -C src diff"
+
+
+def _of_another(root: Path) -> str:
+    (root / ".git" / "commondir").write_text("../../other/.git\n")
+    return "git show HEAD:x"
+
+
+def _old_bare(root: Path) -> str:
+    (root / "v").mkdir()
+    (root / "v" / "HEAD").write_text("ref: refs/heads/main\n")
+    (root / "v" / "commondir").write_text("../evil\n")
+    return "git -C v show"
+
+
+ODD = [_hidden_by_an_empty_one, _with_a_carriage_return, _elsewhere, _unfolded, _none_to_git, _of_another, _old_bare]
+
+
+@pytest.mark.parametrize("odd", ODD)
 def test_a_repository_that_git_reads_in_another_way_is_asked_about(tmp_path: Path, odd: Callable[[Path], str]) -> None:
     root, other = tmp_path / "project", tmp_path / "other"
     _repository(root)
@@ -186,4 +217,4 @@ def test_an_open_permission_neither_reaches_outside_nor_outweighs_a_hostile_repo
     assert [verdict("cat ../other/x"), verdict("git difftool"), verdict("git diff-evil")] == ["ask"] * 3
     with (root / ".git" / "config").open("a") as config:
         config.write("[diff]\n\texternal = ./evil\n")
-    assert verdict("git diff") == "ask"
+    assert [verdict("git diff"), verdict("git diff --output=x")] == ["ask", "ask"]
