@@ -61,8 +61,8 @@ _AWK_FORBIDDEN: Final = names(
     "system getline close fflush ENVIRON ARGV ARGC PROCINFO SYMTAB FUNCTAB function func include load namespace eval"
 )
 _AWK_KEYWORDS: Final = names(
-    """print printf if else while for do in next nextfile exit delete return break continue switch case default BEGIN END
-    BEGINFILE ENDFILE"""
+    """print printf if else while for do in next nextfile exit delete return break continue switch case default BEGIN
+    END BEGINFILE ENDFILE"""
 )
 _AWK_TOKEN = re.compile(
     r"""(?P<blank>[ \t]+|\#[^\n]*)|(?P<text>"(?:\\[^\n]|[^"\\\n])*")|(?P<name>[A-Za-z_][A-Za-z0-9_]*)
