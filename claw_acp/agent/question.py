@@ -57,7 +57,11 @@ def _unseen_in(change: DiffContent) -> Iterator[ToolContent]:
     before = set((change.old_text or "").split("\n"))
     lines = enumerate((change.new_text or "").split("\n"), start=1)
     seen = ((number, line.replace("\t", " ").removesuffix("\r")) for number, line in lines if line not in before)
-    notes = [f"- line {number}: {code_span(line)}" for number, line in islice(_odd(seen), MOST_NOTED)]
+    odd = _odd(seen)
+    notes = [f"- line {number}: {code_span(line)}" for number, line in islice(odd, MOST_NOTED)]
+    more = sum(1 for _ in odd)
+    if more:
+        notes.append(f"- and {more} more lines")
     if notes:
         text = "\n".join(["The change holds characters that cannot be seen, written here as escapes:", "", *notes])
         yield PartContent(part=TextPart(text=text))

@@ -1,6 +1,7 @@
 """Text of strangers before a person: what could move the cursor, reorder or hide text is shown, not obeyed."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 from claw_acp.core.json_value import JsonValue
@@ -8,16 +9,17 @@ from claw_acp.core.json_value import JsonValue
 # Python calls these printable, and nothing is drawn: fillers, blanks, joiners, selectors of a variant. U+FE0F stays
 # where it belongs, behind a symbol, of which it makes an emoji.
 _UNDRAWN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U00016fe4\U0001d159\U000e0100-\U000e01ef\ufffc]"
     "|(?<![\u2190-\u27ff\u2801-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
-_LONG_GAP = re.compile(r" {40,}|\n{10,}")  # would push what follows out of sight
+_LONG_GAP = re.compile(r" {40,}|(?:\n[ \t]*){10,}")  # would push what follows out of sight
+_LONGEST_PILE = 2  # marks above and below one letter; more of them draw over the lines around
 
 
 def printable(text: str) -> str:
     r"""`text` on one line, with every character that cannot be seen written as an escape (`\x1b`)."""
     if not text.isascii():
-        text = _UNDRAWN.sub(_escape, text)
+        text = _without_piles(_UNDRAWN.sub(_escape, text))
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
@@ -45,6 +47,19 @@ def full_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
+def _without_piles(text: str) -> str:
+    """`text` with the marks escaped that are heaped on one letter."""
+    if not any(map(unicodedata.combining, text)):
+        return text
+    shown: list[str] = []
+    height = 0
+    for letter in text:
+        marks = unicodedata.category(letter) in {"Mn", "Me"}
+        height = height + 1 if marks else 0
+        shown.append(letter.encode("unicode_escape").decode() if height > _LONGEST_PILE else letter)
+    return "".join(shown)
+
+
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
@@ -52,4 +67,4 @@ def _escape(found: re.Match[str]) -> str:
 def _counted(found: re.Match[str]) -> str:
     if found[0][0] == " ":
         return f" [{len(found[0])} spaces] "
-    return f"\n[{len(found[0]) - 1} empty lines]\n"
+    return f"\n[{found[0].count(chr(10)) - 1} empty lines]\n"

@@ -43,3 +43,9 @@ def test_no_text_closes_the_code_that_it_stands_in(text: str) -> None:
     span = code_span(text)
     marks = len(span) - len(span.lstrip("`"))
     assert "`" * marks not in span[marks:-marks]
+
+
+def test_lines_of_blanks_hide_nothing_and_marks_do_not_pile_up() -> None:
+    assert plain_lines("ls" + "\n \n" * 8 + "\ntouch x") == "ls\n[16 empty lines]\ntouch x"
+    assert printable("e\u0301e\u0301\u0323\u0335") == "e\u0301e\u0301\u0323\\u0335"
+    assert printable("a\ufffcb") == "a\\ufffcb"
