@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
 from claw_acp.security.command_looks import assess_looks, with_repository
@@ -19,6 +20,9 @@ from claw_acp.security.shell_grammar import traps
 from claw_acp.security.shell_syntax import opened, parse
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule
 
+MOST_WORDS: Final = 1_000
+"""Words and redirections of one line that are looked at; a line with more is asked about as it stands."""
+
 
 def judge_line(
     access: RunsCommand, *, tool: str, rules: Sequence[Rule], mode: Mode, context: PolicyContext
@@ -33,6 +37,9 @@ def judge_line(
     plain = read_line(access.line)
     if plain is None or parsed.misread or not plain.agrees_with(parsed.written):
         plain = None
+    if sum(len(command.argv) + len(command.redirects) for command in parsed.commands) > MOST_WORDS:
+        verdict = "deny" if mode == "plan" else "ask"
+        return [Finding(verdict=verdict, reason=f"the line has more than {MOST_WORDS} words, too many to look through")]
     judge = _Judge(access, line=parsed, plain=plain, tool=tool, rules=rules, mode=mode, context=context)
     places = Places(bases=(access.cwd,), context=context)
     findings = list(judge.any_line(places) if plain is None else judge.plain_line(plain, places))

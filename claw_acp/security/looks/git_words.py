@@ -116,6 +116,7 @@ _SETTING = re.compile(
 
 
 _SHOWS_FILES = names("show diff diff-tree diff-index diff-files grep blame annotate cat-file stash")
+_SHOWS_NAMES = names("--stat --numstat --shortstat --name-only --name-status --summary --dirstat")
 _PATCHES = names(
     "-p -u -U -S -G -c -m -W --patch --patch-with-stat --cc --unified --word-diff --color-words --binary -L"
 )
@@ -137,7 +138,8 @@ class GitLook(Value):
     @property
     def shows_files(self) -> bool:
         """Whether it may print what stands in files, of now or of another time."""
-        return self.subcommand in _SHOWS_FILES or bool(self.words.options & _PATCHES)
+        patches = bool(self.words.options & _PATCHES)
+        return patches or (self.subcommand in _SHOWS_FILES and not self.words.options & _SHOWS_NAMES)
 
 
 def read_git(words: Sequence[str | None], *, patterns: frozenset[int]) -> GitLook | None:

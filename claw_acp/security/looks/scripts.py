@@ -125,7 +125,7 @@ def _harmless_awk(program: str) -> bool:
             return False
         if kind == "name" and (text in _AWK_FORBIDDEN or not _known_call(text, program, position)):
             return False
-        if text == ">" and braces and not parentheses:
+        if min(braces, parentheses) < 0 or (text == ">" and braces and not parentheses):
             return False
         braces += (text == "{") - (text == "}")
         parentheses += (text == "(") - (text == ")")
