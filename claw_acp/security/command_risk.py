@@ -1,17 +1,23 @@
 """How much harm a parsed command could do, in words."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.security.command_paths import Places, named_paths
 from claw_acp.security.forbidden import forbidden, forbidden_to_write, harmless_device
 from claw_acp.security.guarded import guarded
+from claw_acp.security.guarded_words import guarded_word
 from claw_acp.security.looks.looking import looks_by_itself
 from claw_acp.security.looks.programs import ANY_WORDS, PROGRAMS
+from claw_acp.security.own_program import own_words, refused_of_itself
 from claw_acp.security.program_risk import Level, Risk, program_risk
+from claw_acp.security.risk import UNKNOWN
 from claw_acp.security.shell_command import SimpleCommand, names
+from claw_acp.security.shell_wrappers import git_arguments
+from claw_acp.security.tool_risk import TOOL_JUDGES
 
 WRITERS = names(
     """rm rmdir unlink mv cp ln install touch mkdir tee dd truncate shred chmod chown chgrp patch unzip split csplit
@@ -20,6 +26,7 @@ WRITERS = names(
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _EDITORS = frozenset({"sed", "perl", "gsed"})  # their first word is a script that may look like a path
 _USUALLY_LOOK = frozenset({*PROGRAMS, *ANY_WORDS, "test", "[", "printf", "date", "awk", "jq", "ps"})
+_SECRET_FILE = re.compile(r"(?i)\.env(\..*)?|.*(secret|credential|password|token).*|.*\.(pem|key|p12|pfx)")
 
 
 class Assessment(Value):
@@ -58,6 +65,8 @@ def assess(command: SimpleCommand, *, places: Places) -> Assessment:
         and level != "high"
     ):
         level, reason = "high", "names files by a wildcard that cannot be followed"
+    if level != "high" and (harm := _harm_here(command, reads=reads, places=places)):
+        level, reason = "high", harm
     found = _Touched(named=tuple(named), reads=tuple(reads), writes=changed)
     return _assessment(command, found, places=places, level=level, reason=reason)
 
@@ -97,7 +106,7 @@ def _assessment(command: SimpleCommand, found: _Touched, *, places: Places, leve
         level=level,
         reason=reason,
         outside=outside,
-        forbidden=_forbidden(touched, found.writes, places=places),
+        forbidden=_forbidden(touched, found.writes, places=places) or _refused_of_itself(command),
         reads=(*found.named, *found.reads),
         writes=found.writes,
     )
@@ -137,6 +146,31 @@ def _forbidden(touched: tuple[Path, ...], changed: tuple[Path, ...], *, places: 
     return None
 
 
+def _refused_of_itself(command: SimpleCommand) -> str | None:
+    own = own_words(command.program, _known(command))
+    return None if own is None else refused_of_itself(own)
+
+
+def _harm_here(command: SimpleCommand, *, reads: Sequence[Path], places: Places) -> str | None:
+    """What a command would do among the files that are here, as far as that may do harm."""
+    if looks_by_itself(command) or not command.argv:
+        return None
+    guard = guarded_word(command, places=places)
+    if guard:
+        return f"may change a protected file: {guard}"
+    secret = next((path for path in reads if _SECRET_FILE.fullmatch(path.name)), None)
+    if secret and program_risk(command.program, _known(command))[0] != "low":
+        return f"is given {secret.name}, which may hold secrets"
+    words = [word for word in git_arguments(command.argv)[1:] if word] if command.program == "git" else []
+    if words[:1] == ["checkout"] and any(os.path.lexists(b / word) for word in words[1:] for b in places.bases):
+        return "throws away changes of files"
+    return None
+
+
+def _known(command: SimpleCommand) -> tuple[str, ...]:
+    return tuple(UNKNOWN if word is None else word for word in command.argv[1:])
+
+
 def _level(command: SimpleCommand) -> Risk:
     if command.elevated:
         return "high", "runs as another user"
@@ -146,6 +180,17 @@ def _level(command: SimpleCommand) -> Risk:
         return "high", "runs a program whose name is known only when it runs"
     if looks_by_itself(command):
         return "medium", "only reads, but the line around it is not plain enough to be sure of what runs"
+    if command.program in {"sed", "gsed"} and looks_by_itself(_without_in_place(command)):
+        return "medium", "changes files in place"
+    tool = TOOL_JUDGES.get(command.program)
+    if tool and (risk := tool(_known(command))) and risk[0] == "high":
+        return risk
     if command.program in _USUALLY_LOOK:
         return "medium", "may do more than read the project: its words or the line around it are not plain"
-    return program_risk(command.program, tuple("\0" if word is None else word for word in command.argv[1:]))
+    return program_risk(command.program, _known(command))
+
+
+def _without_in_place(command: SimpleCommand) -> SimpleCommand:
+    words = command.argv[1:]
+    kept = tuple(w for w in words if w is None or not w.startswith(("-i", "--in-place")))
+    return replace(command, argv=(*command.argv[:1], *kept), patterns=frozenset[int]())

@@ -30,15 +30,23 @@ _REWRITES: Mapping[str, _Rewrites] = {
     "commit": _Rewrites(long="--amend"),
     "branch": _Rewrites(long="--delete --force --move --copy", short="DdMCf"),
     "tag": _Rewrites(long="--delete --force", short="df"),
-    "checkout": _Rewrites(long="--force --ours --theirs --pathspec-from-file", short="fB", words=r"\.|--|:.*"),
+    "checkout": _Rewrites(
+        long="--force --ours --theirs --pathspec-from-file", short="fB", words=r"\.|--|:.*|.*/|.*[*?\[].*"
+    ),
     "switch": _Rewrites(long="--force --discard-changes --force-create", short="fC"),
     "rm": _Rewrites(long="--force", short="rf"),
+    "mv": _Rewrites(long="--force", short="f"),
     "read-tree": _Rewrites(long="--reset", short="u"),
     "merge": _Rewrites(long="--abort"),
     "am": _Rewrites(long="--abort"),
     "revert": _Rewrites(long="--abort"),
     "cherry-pick": _Rewrites(long="--abort"),
-    "stash": _Rewrites(words="drop|clear"),
+    "stash": _Rewrites(long="--include-untracked --all", short="ua", words="drop|clear"),
+    "notes": _Rewrites(words="remove|prune"),
+    "lfs": _Rewrites(words="prune|migrate"),
+    "symbolic-ref": _Rewrites(long="--delete", short="d", words=r"refs/.*"),
+    "svn": _Rewrites(words="dcommit|reset"),
+    "p4": _Rewrites(words="submit|rebase"),
     "reflog": _Rewrites(words="expire|delete"),
     "gc": _Rewrites(long="--prune --aggressive"),
     "worktree": _Rewrites(long="--force", short="f", words="remove|prune"),
@@ -51,7 +59,8 @@ _RUNS_OTHERS = (
 _NOT_THOSE = "--exclude --exclude-standard"  # abbreviations end before them
 _SHORT_RUNS_OTHERS: Mapping[str, str] = {"clone": "uc", "difftool": "x", "grep": "O", "fetch": "", "archive": ""}
 _SERVES = names(
-    "daemon http-backend instaweb send-email maintenance credential credential-store credential-cache imap-send"
+    """daemon http-backend instaweb send-email maintenance credential credential-store credential-cache imap-send
+    send-pack"""
 )
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*:(?://|:).*|[^/]+@[^/]+:.*", re.DOTALL)
 _HARMLESS_SETTING = re.compile(
@@ -74,13 +83,20 @@ def git_risk(words: Words) -> Risk:
         return "high", "connects to other machines, shows logins or plans commands for later"
     if subcommand == "config":
         return _setting(rest)
-    if subcommand == "push" and any(_ADDRESS.fullmatch(word) for word in rest):
-        return "high", "sends the repository to an address that is spelled out"
+    if _sends_elsewhere(subcommand, rest):
+        return "high", "sends the repository to an address that is spelled out, or fetches by a program"
     if subcommand in {"push", "fetch", "pull", "clone", "ls-remote", "submodule"}:
         return "medium", "talks to another repository"
     if subcommand in {"add", "stash", "init", "mv"}:
         return "low", "changes the git index"
     return "medium", "changes the git repository"
+
+
+def _sends_elsewhere(subcommand: str, words: Words) -> bool:
+    if subcommand == "remote":
+        return bool({"add", "set-url"} & set(words))
+    addresses = [word for word in words if _ADDRESS.fullmatch(word)]
+    return bool(addresses and subcommand == "push") or any("::" in word for word in addresses)
 
 
 def _rewrites(subcommand: str, words: Words) -> bool:

@@ -1,95 +1,43 @@
 """What the programs of this world do, and with which words they do harm."""
 
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.git_risk import git_risk
 from claw_acp.security.network_risk import aria2c_risk, curl_risk, httpie_risk, wget_risk, yt_dlp_risk
 from claw_acp.security.option_words import has_long, has_short
+from claw_acp.security.own_program import own_risk, own_words
+from claw_acp.security.program_tables import FIXED, TASK_RUNNERS, table
 from claw_acp.security.risk import UNKNOWN, Level, Risk, Words
+from claw_acp.security.risky_words import by_words, task_risk
+from claw_acp.security.service_risk import DATABASES, SERVICES, database_risk, service_risk
 from claw_acp.security.shell_command import names
+from claw_acp.security.started_program import started_by
+from claw_acp.security.tool_risk import TOOL_JUDGES, harmless_mode
 
-__all__ = ["Level", "Risk", "program_risk"]
+__all__ = ["Level", "Risk", "program_risk", "table"]
 
 
 def program_risk(program: str, words: Words) -> Risk:
     """The risk of running `program` with `words`; a word that is known only at run time is given as `UNKNOWN`."""
+    own = own_words(program, words)
+    if own is not None:
+        return own_risk(own)
     name = program.casefold()
     for known in (name, re.sub(r"[\d.]+$", "", name), name.partition(".")[0]):
         judge = JUDGES.get(known)
         found = (judge(words) if judge else None) or FIXED.get(known)
         if found:
-            return found
+            started = started_by(known, words)
+            inner = program_risk(started[0], started[1:]) if started else found
+            return inner if inner[0] == "high" else found
     for value in (word.rpartition("=")[2] for word in words):
         if value.startswith("/dev/") and not harmless_device(value):
             return "high", "uses a device of this machine"
-    return "medium", "runs a program that can do anything you can"
-
-
-# ------------------------------------------------------------------ programs with one meaning
-
-
-def table(rows: Iterable[tuple[Level, str, str]]) -> Mapping[str, Risk]:
-    """Rows of programs that share a risk, by program.
-
-    Raises:
-        ValueError: A program stands in two rows: the later one would hide what the first says.
-    """
-    found: dict[str, Risk] = {}
-    for level, reason, programs in rows:
-        for program in programs.split():
-            if program in found:
-                raise ValueError(f"{program} has two risks: {found[program]} and {(level, reason)}")
-            found[program] = (level, reason)
-    return found
-
-
-FIXED: Mapping[str, Risk] = table(
-    (
-        ("high", "runs as another user", "sudo doas su pkexec runuser"),
-        ("high", "destroys data on a disk", "mkfs fdisk parted wipefs shred mkswap diskutil sgdisk format"),
-        ("high", "stops or restarts the machine", "shutdown reboot halt poweroff init"),
-        ("high", "changes accounts", "useradd userdel usermod groupadd passwd chpasswd visudo adduser deluser dscl"),
-        (
-            "high",
-            "changes how the machine works",
-            """mount umount iptables nft ufw systemctl service launchctl sysctl modprobe insmod""",
-        ),
-        ("high", "plans commands for later", "crontab at batch"),
-        ("high", "talks to another machine", "ssh scp sftp rsync nc ncat netcat telnet ftp tftp socat rclone"),
-        ("high", "stops programs of this machine", "killall pkill"),
-        ("high", "sends data to the cloud", "aws gcloud az gsutil s3cmd doctl"),
-        ("medium", "stops a program", "kill"),
-        ("medium", "shows all environment variables", "env printenv export set declare"),
-        ("medium", "runs a script in the shell", "sh bash dash zsh ksh ash"),
-        ("medium", "moves or overwrites files", "mv cp ln install tee truncate patch unzip tar split"),
-        ("medium", "writes to a file or disk", "dd"),
-        ("medium", "removes directories", "rmdir"),
-        ("medium", "changes permissions", "chmod chown chgrp setfacl"),
-        ("low", "creates files", "touch mkdir mktemp"),
-        (
-            "low",
-            "builds or checks the project",
-            """pytest ruff mypy pyright tsc eslint prettier black tox jest vitest shellcheck ctest""",
-        ),
-        (
-            "medium",
-            "runs the project's own commands",
-            """make cmake ninja just task gradle mvn npm pnpm yarn npx cargo go dotnet rake bundle""",
-        ),
-        (
-            "high",
-            "runs another program with other settings",
-            """chrt taskset prlimit numactl cpulimit unshare nsenter chroot setpriv firejail unbuffer rlwrap ltrace
-            strace gdb lldb valgrind perf entr expect start-stop-daemon systemd-run dbus-run-session xvfb-run
-            daemonize""",
-        ),
-    )
-)
-
-
-# ------------------------------------------------------------------ programs whose words decide
+    return by_words((name, *words), otherwise=("medium", "runs a program that can do anything you can"))
 
 
 def _rm(words: Words) -> Risk:
@@ -105,6 +53,8 @@ def _rm(words: Words) -> Risk:
 def _chmod(words: Words) -> Risk | None:
     if has_short(words, "R") or has_long(words, "--recursive"):
         return "high", "changes permissions of whole directories"
+    if any(UNKNOWN in word for word in words) and not harmless_mode(words):
+        return "high", "changes permissions of files whose names are known only when it runs"
     return (
         ("high", "lets a program run as another user")
         if any(re.search(r"[+=].*s|^[4267]\d{3}$", w) for w in words)
@@ -130,33 +80,46 @@ def _find(words: Words) -> Risk | None:
 
 
 _DANGEROUS_CODE = re.compile(
-    r"rmtree|unlink|\bremove\b|rmdir|system|subprocess|popen|exec|spawn|eval|socket|urllib|requests|http|fetch\(|net\b|open\(|write"
+    r"claw_acp|environ|truncate|rename|chmod|ctypes|importlib|getattr|__class__|globals|base64|codecs|chr\(|charcode|_put_|fopen|putenv"
+    r"|Touch|process\.|child_|rmtree|unlink|\bremove\b|rmdir|system|subprocess|popen|exec|spawn|eval|socket|urllib|requests|http|fetch\(|net\b|open\(|write"
     r"|FileUtils|`|shutil|__import__|\brm\b|\0",
     re.IGNORECASE,
 )
-_CODE_OPTION = re.compile(r"-[a-zA-Z]*[cepErR]|--eval|--print|--execute|eval|-")
+_CODE_OPTION = re.compile(r"-[a-zA-Z]*[cepErR]|--eval|--print|--execute|eval|-$")
+
+
+_VALUED = names("-W -X -I --import --require --loader")
 
 
 def _interpreter(words: Words) -> Risk:
+    if words[:1] == ("-S",) and words[1:2] and ":" in words[1]:
+        return "high", "serves the directory to the network"
     for index, word in enumerate(words):
-        if not word.startswith("-") and word != "eval":
-            break
+        if index and words[index - 1] in _VALUED:
+            continue
+        if (not word.startswith("-") and word != "eval") or word.startswith("-m"):
+            break  # a module is judged by its name
         if _CODE_OPTION.match(word):
             code = " ".join((word, *words[index + 1 :]))
             if _DANGEROUS_CODE.search(code) or word == "-":
                 return "high", "runs code from its arguments that can delete, write or connect"
             return "medium", "runs code from its arguments"
-        if word == "-m" and words[index + 1 : index + 2] == ("pip",):
-            return "medium", "installs packages"
     if not words or UNKNOWN in words[:1]:
         return "high", "runs code that it is given as input"
-    return "medium", "runs a script"
+    if any(word.startswith(("http://", "https://")) for word in words[:3]):
+        return "high", "runs code from the network"
+    if any(word.startswith("-m") for word in words[:3]):
+        return "medium", "runs a module"
+    plain = [word for word in words if word not in {"run", "-f"}]
+    return by_words(tuple(word.replace(UNKNOWN, "") for word in plain), otherwise=("medium", "runs a script"))
 
 
-_PUBLISHES = names("publish unpublish deprecate yank login logout adduser owner token upload")
+_PUBLISHES = names("publish unpublish deprecate yank login logout adduser owner token upload push access dist-tag")
 
 
 def _package_manager(words: Words) -> Risk | None:
+    if any(word.startswith(("http://", "https://")) for word in words) and set(words[:1]) & names("run serve x"):
+        return "high", "runs code from the network"
     plain = [word for word in words if not word.startswith("-")]
     verb = plain[0] if plain else ""
     rest = words[words.index(verb) + 1 :] if verb else ()
@@ -181,10 +144,12 @@ def _package_manager(words: Words) -> Risk | None:
         "sync",
     }:
         return "medium", "installs or removes packages, which run their own scripts"
+    if verb in {"run", "run-script"} and rest[:1]:
+        return task_risk(rest[:1], otherwise=("medium", "runs the project's own commands"))
     return (
         ("low", "builds or checks the project")
         if verb in {"test", "t", "build", "check", "lint", "vet", "fmt", "clippy"}
-        else None
+        else task_risk(tuple(plain[:2]), otherwise=("medium", "runs the project's own commands"))
     )
 
 
@@ -229,13 +194,9 @@ def _gh(words: Words) -> Risk:
 
 
 def _kill(words: Words) -> Risk | None:
+    if any(UNKNOWN in word for word in words) or {"1", str(os.getpid()), str(os.getppid())} & set(words):
+        return "high", "stops a program that may be any"
     return ("high", "stops every program you run") if "-1" in words[1:] or "0" in words else None
-
-
-def _sed(words: Words) -> Risk:
-    if has_short(words, "i") or has_long(words, "--in-place"):
-        return "medium", "changes files in place"
-    return "medium", "may write files or run commands from its script"
 
 
 _TAR_RUNS = """--to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script
@@ -259,18 +220,30 @@ def _zip(words: Words) -> Risk | None:
     return None
 
 
+def _task(words: Words) -> Risk:
+    if words[:1] == ("-E",) and not set(words[1:2]) <= names(
+        "echo make_directory touch copy copy_if_different time tar"
+    ):
+        return "high", "deletes files or runs other programs"
+    return task_risk(words, otherwise=("medium", "runs the project's own commands"))
+
+
 def _source(words: Words) -> Risk:
     """`. FILE`: a device or a pipe is whatever somebody writes into it."""
     if not words or UNKNOWN in words[0] or words[0].startswith(("/dev/", "/proc/", "-")):
         return "high", "runs code that it is given as input"
-    return "medium", "runs a script in the shell"
+    return _script(words)
+
+
+def _script(words: Words) -> Risk:
+    known = tuple(word.replace(UNKNOWN, "") for word in words)
+    return by_words(known, otherwise=("medium", "runs a script in the shell"))
 
 
 Judge = Callable[[Words], Risk | None]
 JUDGES: Mapping[str, Judge] = {
     "rm": _rm,
     "unlink": _rm,
-    "trash": _rm,
     "chmod": _chmod,
     "chown": _chmod,
     "chgrp": _chmod,
@@ -284,8 +257,8 @@ JUDGES: Mapping[str, Judge] = {
     "yt-dlp": yt_dlp_risk,
     **dict.fromkeys(names("http https xh xhs"), httpie_risk),
     **dict.fromkeys(names("source ."), _source),
+    **dict.fromkeys(names("sh bash dash zsh ksh ash"), _script),
     "kill": _kill,
-    "sed": _sed,
     **dict.fromkeys(names("tar gtar bsdtar"), _tar),
     "zip": _zip,
     "gh": _gh,
@@ -298,9 +271,13 @@ JUDGES: Mapping[str, Judge] = {
         names("apt apt-get yum dnf pacman brew snap apk zypper port choco winget"),
         _system_packages,
     ),
-    **dict.fromkeys(names("docker podman kubectl helm terraform tofu pulumi"), _containers),
+    **dict.fromkeys(names("docker docker-compose podman nerdctl"), _containers),
+    **{name: partial(database_risk, name) for name in DATABASES},
+    **{name: partial(service_risk, name) for name in SERVICES},
+    **TOOL_JUDGES,
+    **dict.fromkeys(TASK_RUNNERS, _task),
     **dict.fromkeys(
-        names("""python python2 python3 node nodejs perl ruby php lua Rscript osascript ts-node tsx"""),
+        names("""python python2 python3 node nodejs perl ruby php lua rscript ts-node tsx"""),
         _interpreter,
     ),
 }
