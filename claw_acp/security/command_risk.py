@@ -55,6 +55,8 @@ def assess(command: SimpleCommand, *, places: Places) -> Assessment:
     """Judge one command of a line that may do more than read; `places` is where it may run."""
     patterns = frozenset(index - 1 for index in command.patterns)
     named = [place for _, place in named_paths(command.argv[1:], patterns=patterns, places=places)]
+    if command.program in _EDITORS:
+        named = [place for place in named if os.path.exists(place)]  # noqa: PTH110 - of a name too long, Path raises
     reads, writes, unknown = _redirected(command, places=places)
     changed = (*writes, *_changed(command, named=named))
     level, reason = _level(command)
@@ -113,9 +115,7 @@ def _assessment(command: SimpleCommand, found: _Touched, *, places: Places, leve
 
 
 def _changed(command: SimpleCommand, *, named: list[Path]) -> list[Path]:
-    if command.program in _EDITORS:
-        return [place for place in named if os.path.exists(place)]  # noqa: PTH110 - of a name too long, Path raises
-    return named if command.program in WRITERS else []
+    return named if command.program in WRITERS or command.program in _EDITORS else []
 
 
 def _redirected(command: SimpleCommand, *, places: Places) -> tuple[list[Path], list[Path], bool]:

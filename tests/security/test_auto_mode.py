@@ -37,7 +37,8 @@ git checkout -b topic|git pull|git pull --rebase|git fetch --all|git push|git pu
 git stash|git stash pop|git tag v1|git rm --cached x|git rm -r --cached node_modules|git mv a b|git reset HEAD x
 git reset --soft HEAD~1|git revert --no-edit HEAD|git cherry-pick abc|git clone https://h/x sub|mkdir -p src/new
 cp src/app.py src/b.py|cp -r src lib|mv src/app.py src/c.py|touch src/x.py|rm src/old.py|chmod +x run.sh
-ln -s src lib2|sed -i 's/a/b/' README.md|sed -i 's/foo/run e w/g' src/app.py|sed -i '' -e 's/a/b/' README.md
+ln -s src lib2|sed -i 's/a/b/' README.md|sed -i 's/foo/run e w/g' src/app.py
+sed -i '/^#/d' README.md|sed -i '' -e 's/a/b/' README.md
 find . -name '*.py' -exec sed -i 's/a/b/' {} +|grep -rl foo src \| xargs sed -i 's/foo/bar/g'
 find . -path ./node_modules -prune -o -name '*.ts' -exec prettier --write {} +
 find scripts -type f -exec chmod +x {} +|echo x > out.txt|cat a b > c|tee out.txt < README.md|tar czf a.tgz src
