@@ -12,8 +12,6 @@ from tests.fuzz.commands import tree
 MODES: Sequence[Mode] = ("plan", "ask", "edit")
 """Those in which nothing may happen unasked but reading."""
 
-WRITES = "edit mode edits"
-"""Stands in the reason where `edit` lets a line write what it says that it writes."""
 
 _POLICY = Policy()
 _USERS_OWN = {
@@ -35,8 +33,9 @@ def decide(line: str, *, mode: Mode, cwd: Path) -> Decision:
 
 def unasked(line: str, *, cwd: Path) -> tuple[Mode, ...]:
     """The modes in which a line runs without a question because it only reads."""
-    decisions: list[tuple[Mode, Decision]] = [(mode, decide(line, mode=mode, cwd=cwd)) for mode in MODES]
-    return tuple(mode for mode, said in decisions if said.verdict == "allow" and WRITES not in said.reason)
+    allowed: list[Mode] = [mode for mode in MODES if decide(line, mode=mode, cwd=cwd).verdict == "allow"]
+    # What only `edit` allows says that it writes a file of the project.
+    return () if allowed == ["edit"] else tuple(allowed)
 
 
 def looking(programs: Sequence[str], *, cwd: Path) -> tuple[str, ...]:
