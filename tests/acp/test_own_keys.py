@@ -19,10 +19,11 @@ kind = "openai"
 base_url = "http://127.0.0.1:9/v1"
 api_key = "{OTHER}"
 """
+PRINTS = 'import os; print(*map("=".join, os.environ.items()))'
 SCRIPT = Script(
     turn(
         say("it is work-Zq", "81-secret-X", "y72 or ", OTHER[:9], OTHER[9:], ", is it?"),
-        call("shell", command=f"env; echo {b64encode(OTHER.encode()).decode()} # {WORK}"),
+        call("shell", command=f"python3 -c '{PRINTS}'; echo {b64encode(OTHER.encode()).decode()} # {WORK}"),
     ),
     turn(say("done")),
 )

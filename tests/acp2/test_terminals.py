@@ -125,6 +125,7 @@ async def test_how_a_program_in_the_background_ended_is_known_after_a_restart(
     async with houses(*_running(line, background=True)) as house:
         editor = await house.visit_2()
         await editor.new_session()
+        editor.will_answer("allow_once")  # `kill` is asked about
         await _run(editor)
         await editor.wait_for(lambda: b"serving" in _shown(editor.updates()), "its output")
         if "sleep" not in end:
