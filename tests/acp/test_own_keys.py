@@ -19,19 +19,20 @@ kind = "openai"
 base_url = "http://127.0.0.1:9/v1"
 api_key = "{OTHER}"
 """
-PRINTS = 'import os; print(*map("=".join, os.environ.items()))'
+PRINTS = "import os; print(*map('='.join, os.environ.items()))"
 SCRIPT = Script(
     turn(
         say("it is work-Zq", "81-secret-X", "y72 or ", OTHER[:9], OTHER[9:], ", is it?"),
-        call("shell", command=f"python3 -c '{PRINTS}'; echo {b64encode(OTHER.encode()).decode()} # {WORK}"),
+        call("shell", command=f"python3 show.py; echo {b64encode(OTHER.encode()).decode()} # {WORK}"),
     ),
     turn(say("done")),
 )
 
 
 async def test_commands_do_not_have_them_and_text_arguments_frames_journal_and_trace_do_not_show_them(
-    spawn: Spawn, home: Path, tmp_path: Path
+    spawn: Spawn, project: Path, home: Path, tmp_path: Path
 ) -> None:
+    (project / "show.py").write_text(PRINTS)
     token = "bedrock-7Gh2-token-9Kl4"
     trace = tmp_path / "trace"
     env = {"WORK_SECRET": WORK, "AWS_BEARER_TOKEN_BEDROCK": token, "CLAW_ACP_TRACE": str(trace)}
