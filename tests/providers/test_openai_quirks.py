@@ -294,6 +294,7 @@ async def test_what_a_gateway_cached_is_in_the_usage(server: ModelServer, usage:
     counts: Json = {"prompt_tokens": 130, "completion_tokens": 3, **usage}
     done: Json = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}], "usage": counts}
     server.will_reply(failure(200, done))
-    response = await provider(server).chat(asking(Message.user("hi")))
+    async with aclosing(provider(server)) as acme:
+        response = await acme.chat(asking(Message.user("hi")))
     assert response.usage is not None
     assert (response.usage.cached_read_tokens, response.usage.cached_write_tokens) == (100, 20)
