@@ -6,7 +6,7 @@ import pytest
 
 from claw_acp.security.policy import Mode
 from tests.fuzz.commands import tree
-from tests.fuzz.commands.judge import MODES, WRITES, decide
+from tests.fuzz.commands.judge import MODES, decide, unasked
 from tests.security.corpus import classes, everyday, must_not_run
 
 
@@ -27,8 +27,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def allowed(line: str, *, mode: Mode, project: Path) -> bool:
-    decision = decide(line, mode=mode, cwd=project)
-    return decision.verdict == "allow" and WRITES not in decision.reason
+    return mode in unasked(line, cwd=project)
 
 
 @pytest.mark.parametrize("mode", MODES)
