@@ -9,7 +9,7 @@ from claw_acp.core.events import DiffContent, PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import TextPart
-from claw_acp.core.printable import plain_json, plain_lines, printable
+from claw_acp.core.printable import in_reading_order, plain_json, plain_lines, printable
 from claw_acp.core.value import replace
 from claw_acp.security.choices import choices_for, rules_told
 from claw_acp.security.verdicts import Decision
@@ -23,9 +23,12 @@ def question_about(
 ) -> PermissionQuestion:
     """The question; session and call are set by who asks it."""
     view = invocation.view
-    choices = tuple(replace(choice, label=printable(choice.label)) for choice in choices_for(decision))
-    title = printable(view.title)
+    choices = tuple(
+        replace(choice, label=in_reading_order(printable(choice.label))) for choice in choices_for(decision)
+    )
+    title = in_reading_order(printable(view.title))
     command = next((access for access in invocation.accesses if isinstance(access, RunsCommand)), None)
+    asked = None if command is None else AskedCommand(line=_plain_text(command.line), cwd=str(command.cwd))
     return PermissionQuestion(
         session="",
         call_id="",
@@ -37,14 +40,18 @@ def question_about(
         kind=view.kind,
         locations=view.locations,
         raw_input=plain_json(arguments),
-        command=None if command is None else AskedCommand(line=plain_lines(command.line), cwd=str(command.cwd)),
+        command=asked,
     )
+
+
+def _plain_text(text: str) -> str:
+    return in_reading_order(plain_lines(text))
 
 
 def _plain(item: ToolContent) -> Iterator[ToolContent]:
     match item:
         case PartContent(part=TextPart(text=text) as part):
-            yield PartContent(part=replace(part, text=plain_lines(text)))
+            yield PartContent(part=replace(part, text=_plain_text(text)))
         case DiffContent():
             yield item  # clients draw it; it stays what will be written
             yield from _unseen_in(item)

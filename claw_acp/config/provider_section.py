@@ -36,7 +36,9 @@ class QuirksSection(Section):
         stream_usage: Whether it takes `stream_options`.
         tool_stream: Whether it wants `tool_stream` to stream tool calls.
         user_first: Whether the first message after the instructions must be a person's.
-        cache_marks: Whether it passes `cache_control` marks on to Claude, which caches no prompt without them.
+        cache_marks: Whether requests mark how far the prompt is to be cached, for models that cache nothing without
+            marks; by default where the service is known to pass marks on.
+        cache_min_chars: The length of a prompt, in characters, below which it is not marked; by default all are.
     """
 
     auth: Name | None = None
@@ -51,6 +53,7 @@ class QuirksSection(Section):
     tool_stream: bool | None = None
     user_first: bool | None = None
     cache_marks: bool | None = None
+    cache_min_chars: int | None = Field(default=None, ge=0, le=100_000_000)
 
 
 class ProviderSection(Section):

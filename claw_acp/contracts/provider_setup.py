@@ -29,7 +29,9 @@ class Quirks(Value):
         stream_usage: Whether it takes `stream_options`.
         tool_stream: Whether it wants `tool_stream` to stream tool calls.
         user_first: Whether the first message after the instructions must be a person's.
-        cache_marks: Whether it passes `cache_control` marks on to Claude, which caches no prompt without them.
+        cache_marks: Whether requests mark how far the prompt is to be cached, for models that cache nothing without
+            marks.
+        cache_min_chars: The length of a prompt, in characters, below which it is not marked.
     """
 
     auth: str | None = None
@@ -44,6 +46,7 @@ class Quirks(Value):
     tool_stream: bool | None = None
     user_first: bool | None = None
     cache_marks: bool | None = None
+    cache_min_chars: int | None = None
 
     def over(self, known: "Quirks") -> "Quirks":
         """These where they say something, else what is known of the service."""

@@ -13,6 +13,8 @@ _UNDRAWN = re.compile(
     "|(?<![\u2190-\u27ff\u2801-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
 _LONG_GAP = re.compile(r" {40,}|(?:\n[ \t]*){10,}")  # would push what follows out of sight
+_LEFT_TO_RIGHT = "\u200e"
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+")
 _LONGEST_PILE = 2  # marks above and below one letter; more of them draw over the lines around
 
 
@@ -40,6 +42,16 @@ def plain_json(value: JsonValue) -> JsonValue:
     if isinstance(value, Sequence):
         return [plain_json(item) for item in value]
     return value
+
+
+def in_reading_order(text: str) -> str:
+    """`text` drawn from left to right, word after word, also where words are of right-to-left letters.
+
+    Between two such words a display turns around what stands there: `cat X > Y` would look like a write to X. A mark
+    that is not drawn itself (U+200E) behind each of them, and where a line begins with one, keeps the order.
+    Source: https://www.unicode.org/reports/tr9/, rules W1 to N2.
+    """
+    return text if text.isascii() else _RIGHT_TO_LEFT.sub(f"{_LEFT_TO_RIGHT}\\g<0>{_LEFT_TO_RIGHT}", text)
 
 
 def full_sentence(text: str) -> str:

@@ -35,7 +35,7 @@ class AnthropicProvider(HttpProvider):
         return stream_answer(
             self._service,
             path="/v1/messages",
-            body=self._body(messages_request(request, provider=self.name)),
+            body=self._body(messages_request(request, provider=self.name, quirks=self._setup.quirks)),
             parser=AnthropicStream(provider=self.name, model=request.model, secrets=self._secrets),
             unfold=message_events,
         )

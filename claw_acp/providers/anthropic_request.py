@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, Effort, OneTool, ToolChoice, ToolSpec
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, Reasoning
+from claw_acp.providers.cache_marks import wants_marks
 from claw_acp.providers.model_facts import takes_sampling, thinking_style
 from claw_acp.providers.wire import arguments_object, texts_and_images
 
@@ -26,7 +28,7 @@ ROOM_TO_ANSWER = 1_024  # tokens of max_tokens that thinking must leave
 LOOKBACK = 20  # blocks before a mark in which the API looks for what was cached before
 
 _BUDGETS: Final[Mapping[Effort, int]] = {"low": 2_048, "medium": 6_000, "high": 12_000}
-_CACHED: Final[JsonObject] = {"type": "ephemeral"}
+_MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
 _TOOL_CHOICES: Final[Mapping[ToolChoice, JsonObject]] = {"none": {"type": "none"}, "required": {"type": "any"}}
 _UNCACHEABLE = frozenset({"thinking", "redacted_thinking"})
 _FOREIGN_ID = re.compile(r"[^a-zA-Z0-9_-]")
@@ -34,13 +36,16 @@ _FOREIGN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 Block = dict[str, JsonValue]
 
 
-def messages_request(request: ChatRequest, *, provider: str) -> JsonObject:
+def messages_request(request: ChatRequest, *, provider: str, quirks: Quirks = NO_QUIRKS) -> JsonObject:
     """The body of `POST /v1/messages`, streaming.
 
     Raises:
         RequestRejected: A part of a message cannot be sent.
     """
     turns = _turns(request.messages, provider=provider)
+    marks = wants_marks(request, quirks)
+    if marks:
+        _mark_ends(turns)
     body: dict[str, JsonValue] = {
         "model": request.model,
         "max_tokens": request.options.max_tokens or DEFAULT_MAX_TOKENS,
@@ -49,8 +54,8 @@ def messages_request(request: ChatRequest, *, provider: str) -> JsonObject:
     }
     system = [text for message in request.messages if message.role == "system" if (text := message.text.strip())]
     if system:
-        body["system"] = [{"type": "text", "text": "\n\n".join(system), "cache_control": _CACHED}]
-    body |= _tools(request.tools, options=request.options, cached=not system)
+        body["system"] = [{"type": "text", "text": "\n\n".join(system), **(_MARK if marks else {})}]
+    body |= _tools(request.tools, options=request.options, cached=marks and not system)
     thinking = asked_thinking(request, begun_without=_round_began_without_thinking(turns))
     body |= thinking
     body |= _sampling(request, thinks=bool(thinking))
@@ -67,7 +72,7 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions, cached: bool) -> 
         {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in tools
     ]
     if cached:
-        rows[-1]["cache_control"] = _CACHED
+        rows[-1] |= _MARK
     wanted = options.tool_choice
     choice = {"type": "tool", "name": wanted.name} if isinstance(wanted, OneTool) else _TOOL_CHOICES.get(wanted)
     return {"tools": rows} if choice is None else {"tools": rows, "tool_choice": choice}
@@ -116,7 +121,7 @@ def _sampling(request: ChatRequest, *, thinks: bool) -> JsonObject:
 
 
 def _turns(messages: Sequence[Message], *, provider: str) -> list[tuple[str, list[Block]]]:
-    """Alternating turns, the user's first, with a cache mark on the last block."""
+    """Alternating turns, the user's first."""
     turns: list[tuple[str, list[Block]]] = []
     for message in messages:
         if message.role == "system":
@@ -134,10 +139,14 @@ def _turns(messages: Sequence[Message], *, provider: str) -> list[tuple[str, lis
     for role, blocks in turns:
         if role == "user":
             blocks.sort(key=_results_first)
+    return turns
+
+
+def _mark_ends(turns: Sequence[tuple[str, list[Block]]]) -> None:
+    """Put a cache mark on the last block, and on that of the request before where ours would not reach it."""
     for _, blocks in turns[-3::2] if _far_from_last_mark(turns) else turns[-1:]:
         if blocks[-1]["type"] not in _UNCACHEABLE:
-            blocks[-1]["cache_control"] = _CACHED
-    return turns
+            blocks[-1] |= _MARK
 
 
 def _far_from_last_mark(turns: Sequence[tuple[str, list[Block]]]) -> bool:

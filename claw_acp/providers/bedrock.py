@@ -134,7 +134,7 @@ class _Endpoint(HttpProvider):
         return stream_answer(
             self._service,
             path=converse_path(request.model),
-            body=self._body(converse_body(request, provider=self.name)),
+            body=self._body(converse_body(request, provider=self.name, quirks=self._setup.quirks)),
             parser=BedrockStream(provider=self.name, model=request.model, secrets=self._secrets),
             model=request.model,
         )

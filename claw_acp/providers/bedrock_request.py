@@ -11,10 +11,12 @@ from typing import Final
 from urllib.parse import quote
 
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, Reasoning
 from claw_acp.providers.anthropic_request import DEFAULT_MAX_TOKENS, asked_thinking
 from claw_acp.providers.bedrock_models import CachePlaces, cache_places, is_claude, is_nova_2, shows_in_results
+from claw_acp.providers.cache_marks import wants_marks
 from claw_acp.providers.model_facts import takes_sampling, thinking_style
 from claw_acp.providers.wire import arguments_object, texts_and_images
 
@@ -37,13 +39,13 @@ def converse_path(model: str) -> str:
     return f"/model/{quote(model, safe='-_.~')}/converse-stream"
 
 
-def converse_body(request: ChatRequest, *, provider: str) -> JsonObject:
+def converse_body(request: ChatRequest, *, provider: str, quirks: Quirks = NO_QUIRKS) -> JsonObject:
     """The body of `POST /model/{id}/converse-stream`.
 
     Raises:
         RequestRejected: A part of a message cannot be sent.
     """
-    places = cache_places(request.model)
+    places = cache_places(request.model) if wants_marks(request, quirks) else "nowhere"
     turns = _turns(request.messages, model=request.model, provider=provider)
     fields = _fields(request, turns=turns)
     body: dict[str, JsonValue] = {}

@@ -1,16 +1,32 @@
-"""Marks up to which Claude's prompts are cached, in the messages of gateways that speak OpenAI's chat completions.
+"""Marks up to which prompts are cached: whether a request carries them, and where in OpenAI's chat completions.
 
 Sources: https://openrouter.ai/docs/features/prompt-caching,
 https://vercel.com/docs/ai-gateway/models-and-providers/automatic-caching,
 https://docs.litellm.ai/docs/completion/prompt_caching.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Final, cast
 
+from claw_acp.contracts.provider import ChatRequest
+from claw_acp.contracts.provider_setup import Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 
 _MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
+
+
+def wants_marks(request: ChatRequest, quirks: Quirks) -> bool:
+    """Whether to mark the prompt of a request: not where marks are off, nor one shorter than wanted."""
+    if quirks.cache_marks is False:
+        return False
+    return not quirks.cache_min_chars or prompt_length(request) >= quirks.cache_min_chars
+
+
+def prompt_length(request: ChatRequest) -> int:
+    """The characters of the texts and tools of a request."""
+    texts = sum(len(message.text) for message in request.messages)
+    return texts + sum(len(json.dumps([tool.name, tool.description, tool.parameters])) for tool in request.tools)
 
 
 def takes_marks(model: str) -> bool:

@@ -12,7 +12,7 @@ from claw_acp.contracts.provider_setup import EffortStyle, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import AudioPart, Message, TextPart, ToolCall
 from claw_acp.core.value import replace
-from claw_acp.providers.cache_marks import marked, takes_marks
+from claw_acp.providers.cache_marks import marked, takes_marks, wants_marks
 from claw_acp.providers.model_facts import least_effort, thinks_unless_told
 from claw_acp.providers.openai_reasoning import sent_back
 from claw_acp.providers.wire import Media, texts_and_media
@@ -32,7 +32,7 @@ def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> J
     """
     ordered = _ordered(request.messages, quirks=quirks)
     messages = list(_messages(ordered, quirks=quirks, provider=provider))
-    if quirks.cache_marks and takes_marks(request.model):
+    if quirks.cache_marks and takes_marks(request.model) and wants_marks(request, quirks):
         messages = marked(messages)
     effort = request.options.effort
     if effort is None and request.tools and thinks_unless_told(request.model):

@@ -3,7 +3,7 @@
 import pytest
 
 from claw_acp.core.markdown import code_block, code_span
-from claw_acp.core.printable import plain_json, plain_lines, printable
+from claw_acp.core.printable import in_reading_order, plain_json, plain_lines, printable
 
 UNSEEN = (
     "\u0000\u0007\u0008\u000b\u000c\r\u001b\u007f\u0085\u009b\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u180e\u2000\u2007\u200b\u200d"
@@ -49,3 +49,12 @@ def test_lines_of_blanks_hide_nothing_and_marks_do_not_pile_up() -> None:
     assert plain_lines("ls" + "\n \n" * 8 + "\ntouch x") == "ls\n[16 empty lines]\ntouch x"
     assert printable("e\u0301e\u0301\u0323\u0335") == "e\u0301e\u0301\u0323\\u0335"
     assert printable("a\ufffcb") == "a\\ufffcb"
+
+
+def test_words_of_right_to_left_letters_are_drawn_where_they_stand() -> None:
+    assert in_reading_order("cat \u05d0\u05d1 > \u0628") == "cat \u200e\u05d0\u05d1\u200e > \u200e\u0628\u200e"
+    assert in_reading_order("\u05d0 x") == "\u200e\u05d0\u200e x"
+
+
+def test_text_without_right_to_left_letters_stays_as_it_is() -> None:
+    assert in_reading_order(SEEN) == SEEN
