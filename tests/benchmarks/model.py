@@ -142,13 +142,13 @@ def _chunk(event: bytes) -> bytes:
 
 
 def _asked(body: bytes) -> tuple[str, str]:
-    """What the last message asks for: a kind and its argument."""
+    """What the last message asks for, in its last line: a kind and its argument."""
     last: dict[str, Any] = json.loads(body)["messages"][-1]
     if last["role"] == "tool":
         return "small", ""
     content: Any = last["content"]
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
-    kind, _, argument = text.partition(" ")
+    kind, _, argument = text.rpartition("\n")[2].partition(" ")
     return kind, argument
 
 
