@@ -199,10 +199,10 @@ class Connection:
             SessionNotFound: It is not open on this connection.
         """
         session = self.view(session_id).opened.session
-        if len(session.watchers) > 1:
+        if len(session.subscribers) > 1:
             await session.stop()
             self.forget(session_id)
-            if session.watchers:
+            if session.subscribers:
                 return
         await (await self.engine()).close(session_id)  # nobody else watches, or the others left meanwhile
         self.forget(session_id)
@@ -214,7 +214,7 @@ class Connection:
         views = tuple(self._views.items())
         for session_id, _ in views:
             self.forget(session_id)
-        unwatched = [session_id for session_id, view in views if not view.opened.session.watchers]
+        unwatched = [session_id for session_id, view in views if not view.opened.session.subscribers]
         if unwatched:
             engine = await self.engine()
             async with anyio.create_task_group() as tasks:

@@ -100,7 +100,7 @@ async def opening(
 
 async def _take_back(connection: Connection, engine: Engine, opened: OpenSession, *, made: bool) -> None:
     connection.forget(opened.session.id)
-    if not opened.session.watchers:
+    if not opened.session.subscribers:
         await (engine.delete if made else engine.close)(opened.session.id)
 
 
@@ -120,8 +120,8 @@ async def introduce(engine: Engine, view: SessionView) -> None:
 
 async def find_commands(opened: OpenSession) -> None:
     """Look for prompt files before a client is told what can be typed; others who watch the session hear of news."""
-    if await opened.commands.look() and len(opened.session.watchers) > 1:
-        await opened.session.show(CommandsChanged())
+    if await opened.commands.look() and len(opened.session.subscribers) > 1:
+        await opened.session.broadcast(CommandsChanged())
 
 
 async def _introduce(opened: OpenSession) -> None:

@@ -45,7 +45,7 @@ class SessionView(ABC):
         self._released = anyio.Event()
         self._replaying = anyio.Lock()
         self._seen = 0  # events up to here were shown by a replay
-        opened.session.watchers.append(self)
+        opened.session.subscribers.append(self)
 
     @abstractmethod
     async def show(self, event: Event) -> None:
@@ -68,7 +68,7 @@ class SessionView(ABC):
         """Stop watching. From now on the client hears nothing of the session."""
         if self._watching:
             self._watching = False
-            self.opened.session.watchers.remove(self)
+            self.opened.session.subscribers.remove(self)
 
     async def update(self, update: JsonObject | None) -> None:
         """Send one `session/update`; None is nothing to send. A replay goes as fast as the client reads."""
@@ -123,7 +123,7 @@ class SessionView(ABC):
                 await self.show(event)
         self._released.set()
 
-    # ------------------------------------------------------------------ see `Watcher`
+    # ------------------------------------------------------------------ see `Subscriber`
 
     async def on_event(self, event: Event) -> None:
         """Show one live event, once a replay that goes on is through."""

@@ -184,13 +184,13 @@ class BudgetGuard:
             allowed = choice is not None and choice.id != _STOP.id
             status = "completed" if allowed else "failed"
         finally:
-            with self._session.last_words():
+            with self._session.cleanup_scope():
                 await self._show(ToolCallChanged(item=call_id, status=status))
         return choice if allowed else None
 
     async def _show(self, event: ToolCallChanged) -> None:
         """Passing, and never kept: the question is no part of the conversation, and no model must see it."""
-        await self._session.show(event)
+        await self._session.broadcast(event)
 
 
 def _would_pass(budget: Budget, expected: int | None) -> bool:

@@ -65,7 +65,7 @@ class CallDrafts:
         draft = self._drafts.get(chunk.index)
         if draft is None:
             draft = self._drafts[chunk.index] = self._begun(chunk.name, message=message)
-            await self._session.show(draft.shown)
+            await self._session.broadcast(draft.shown)
         if draft.named or not chunk.arguments:
             return
         draft.arguments += chunk.arguments
@@ -73,7 +73,7 @@ class CallDrafts:
         draft.named = subject is not None or len(draft.arguments) > LOOKED_AT
         if subject is not None:
             draft.shown = self._about(draft, subject)
-            await self._session.show(draft.shown)
+            await self._session.broadcast(draft.shown)
 
     def claim(self, index: int, *, name: str) -> str:
         """The id for a whole call: that under which it was shown, else a new one."""

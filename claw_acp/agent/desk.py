@@ -3,15 +3,15 @@
 from claw_acp.contracts.asking import Asker
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.value import Value
-from claw_acp.session.insertion import Inserted, nobody
+from claw_acp.session.prompt_message import OnAccepted, ignore
 
 
 class Desk(Value):
     """The ports of one front end for one session.
 
-    `inserted` is called once for a prompt that becomes part of the conversation, at that moment.
+    `on_accepted` is called once for a prompt that becomes part of the conversation, at that moment.
     """
 
     workspace: Workspace
     asker: Asker
-    inserted: Inserted = nobody
+    on_accepted: OnAccepted = ignore

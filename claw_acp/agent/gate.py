@@ -90,6 +90,6 @@ class Gate:
         except (ConfigError, TimeoutError) as error:
             log.warning("answer not remembered", extra={"rules": ", ".join(rules), "reason": str(error)})
             title = "Your answer counts for this call only; it could not be remembered"
-            await self._session.show(
+            await self._session.broadcast(
                 Notice(item=new_id("ntc"), severity="warning", title=title, description=str(error))
             )

@@ -16,7 +16,7 @@ from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReaso
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, ModelStop, Usage
 from claw_acp.core.value import Value, replace
-from claw_acp.session.insertion import Inserted, insert, nobody
+from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -63,15 +63,15 @@ class Turn:
         self,
         prompt: Sequence[ContentPart],
         *,
-        told: Sequence[ContentPart] | None = None,
-        inserted: Inserted = nobody,
+        model_parts: Sequence[ContentPart] | None = None,
+        on_accepted: OnAccepted = ignore,
     ) -> Outcome:
         """Run the turn. Cancellation ends it cleanly: every call gets a result, the journal says `cancelled`.
 
         Args:
             prompt: What the person said.
-            told: What the model sees instead, if that is something else.
-            inserted: Hears the id of that message once it is part of the conversation.
+            model_parts: What the model sees instead, if that is something else.
+            on_accepted: Hears the id of that message once it is part of the conversation.
 
         Raises:
             ProviderError: A model request failed for good; the session stays usable.
@@ -83,13 +83,13 @@ class Turn:
                 item=new_id("msg", clock=self._clock),
                 role="user",
                 parts=tuple(prompt),
-                told=None if told is None else tuple(told),
+                model_parts=None if model_parts is None else tuple(model_parts),
                 facts=facts_now(self._session, clock=self._clock),
             )
-            await insert(self._session, message, inserted=inserted)
+            await publish_prompt(self._session, message, on_accepted=on_accepted)
             stop = await self._iterate()
         except BaseException as error:
-            with self._session.last_words():
+            with self._session.cleanup_scope():
                 await self._end_badly(turn_id, error)
             raise  # also when the journal could not take the end: what happened first is what is told
         await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop, usage=self._usage))
@@ -119,7 +119,7 @@ class Turn:
 
     async def _remark(self, text: str) -> None:
         """Say something in the model's place; people see it, models do not."""
-        message = MessageStarted(item=new_id("msg", clock=self._clock), role="assistant", aside=True)
+        message = MessageStarted(item=new_id("msg", clock=self._clock), role="assistant", local_only=True)
         await self._session.publish(message)
         await self._session.publish(TextDelta(item=message.item, text=text))
 

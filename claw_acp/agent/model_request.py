@@ -110,7 +110,7 @@ class ModelRequester:
             response = await self._stream(message_id, request)
         except BaseException as error:
             self._settle(error.usage if isinstance(error, ProviderError) else None)
-            with self._session.last_words():
+            with self._session.cleanup_scope():
                 await self._drafts.cut_off("cancelled" if is_cancellation(error) else "failed")
             raise
         finally:

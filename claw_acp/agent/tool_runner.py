@@ -113,7 +113,7 @@ class ToolRunner:
         question = "\n\n".join(entry.asks for entry in entries if entry.asks)
         if question:  # the model knows it from its own call
             said = new_id("msg", clock=self._clock)
-            await self._session.publish(MessageStarted(item=said, role="assistant", aside=True))
+            await self._session.publish(MessageStarted(item=said, role="assistant", local_only=True))
             await self._session.publish(TextDelta(item=said, text=question))
         return bool(question)
 
@@ -211,7 +211,7 @@ class ToolRunner:
             with entry.scope:
                 result = await self._result(entry, invocation)
         if result is None:
-            self._session.go_on()
+            self._session.reset_cleanup()
             reason = CANCELLED if entry.begun else CANCELLED_BEFORE
             result = _broken_off(reason, await self._so_far(entry))
             await self._end(entry, result, status="cancelled")
@@ -288,9 +288,9 @@ class ToolRunner:
     async def _interrupt(self, entry: _Entry, *, status: ToolStatus) -> None:
         """End a call together with its turn. Nobody waits for its commit: without it the history says the same."""
         known = None
-        with self._session.last_words():
+        with self._session.cleanup_scope():
             known = await self._so_far(entry)
-        with self._session.last_words():
+        with self._session.cleanup_scope():
             reason = INTERRUPTED if entry.begun else NEVER_RAN
             await self._end(entry, _broken_off(reason, known), status=status, committed=False)
 

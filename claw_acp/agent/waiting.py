@@ -45,4 +45,4 @@ class Waiting:
         waits = self._questions >= max(1, self._calls)
         if waits != self._told:
             self._told = waits
-            await self._session.show(StateChanged(state="waiting" if waits else "running"))
+            await self._session.broadcast(StateChanged(state="waiting" if waits else "running"))

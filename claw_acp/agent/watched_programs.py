@@ -7,13 +7,13 @@ from claw_acp.agent.redacted import redacted_command
 from claw_acp.contracts.program import Program, Programs
 from claw_acp.core.events import CommandContent
 from claw_acp.core.redaction import Redactor
-from claw_acp.session.work import Work
+from claw_acp.session.active_work import ActiveWork
 
 
 class WatchedPrograms:
-    """Makes the programs of one tool call known to the session's `Work`."""
+    """Makes the programs of one tool call known to the session's `ActiveWork`."""
 
-    def __init__(self, work: Work, *, call_id: str, redactor: Redactor) -> None:
+    def __init__(self, work: ActiveWork, *, call_id: str, redactor: Redactor) -> None:
         self._work = work
         self._call_id = call_id
         self._redactor = redactor

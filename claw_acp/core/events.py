@@ -91,16 +91,16 @@ class _Event(Value):
 class MessageStarted(_Event):
     """A message begins. A user's message is whole (`parts`); an assistant's grows by the deltas that follow.
 
-    An `aside` (a slash command and its answer) is shown and kept like any other, but no model ever sees it. `told` is
-    what the model sees in the place of `parts`, where a person's words stand for others (`/review`); `facts`, what it
-    is told besides: they are kept, so that the conversation stays the same byte for byte.
+    One that is `local_only` (a slash command and its answer) is shown and kept like any other, but no model ever sees
+    it. `model_parts` is what the model sees in the place of `parts`, where a person's words stand for others
+    (`/review`); `facts`, what it is told besides: they are kept, so that the conversation stays the same byte for byte.
     """
 
     role: Literal["user", "assistant"]
     parts: tuple[ContentPart, ...] = ()
-    told: tuple[ContentPart, ...] | None = None
+    model_parts: tuple[ContentPart, ...] | None = None
     facts: str = ""
-    aside: bool = False
+    local_only: bool = False
 
 
 class TextDelta(_Event):

@@ -110,7 +110,7 @@ class ServerAttachment:
         """See `Attachment`."""
         self._introduced.set()
         while self._news:
-            await self._session.show(self._news.pop(0))
+            await self._session.broadcast(self._news.pop(0))
 
     async def _tell(self, event: Event) -> None:
         """Show something, though never before the answer that tells a client of its session."""

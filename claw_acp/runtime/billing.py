@@ -74,7 +74,7 @@ async def bill_of(engine: Engine, opened: OpenSession) -> Bill:
 async def _last_turn(opened: OpenSession) -> Spending:
     turn = Spending()
     for event in await opened.session.read():
-        if isinstance(event, MessageStarted) and event.role == "user" and not event.aside:
+        if isinstance(event, MessageStarted) and event.role == "user" and not event.local_only:
             turn = Spending()
         elif isinstance(event, UsageChanged):
             cost = event.cost

@@ -10,7 +10,7 @@ from claw_acp.config.locations import find_locations, private_directory
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.runtime.engine import Engine
 from claw_acp.session.journal import Journal
-from claw_acp.session.session import LAST_WORDS
+from claw_acp.session.session import CLEANUP_TIMEOUT
 from claw_acp.workspace.process_host import ProcessHost
 
 
@@ -37,6 +37,6 @@ async def open_engine(
         try:
             yield engine
         finally:
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
                 await engine.aclose()
             tasks.cancel_scope.cancel()

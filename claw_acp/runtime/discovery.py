@@ -228,7 +228,7 @@ class Discovery:
         )
         for opened, offered in before:
             if opened.closed is None and models(opened) != offered:
-                await opened.session.show(SessionChanged(model=opened.session.record.model))
+                await opened.session.broadcast(SessionChanged(model=opened.session.record.model))
 
 
 def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:

@@ -28,7 +28,7 @@ from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import Archived, Page
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.session import LAST_WORDS, Session
+from claw_acp.session.session import CLEANUP_TIMEOUT, Session
 from claw_acp.session.titles import given_title
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.paths import session_root
@@ -200,7 +200,7 @@ class Engine:
         try:
             yield
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True, deadline=anyio.current_time() + LAST_WORDS):
+            with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
                 await self.journal.delete(session_id)
             raise
 
@@ -219,8 +219,8 @@ class Engine:
             await self._adapt(opened, roots, setup)
             self._attach(opened, setup.servers)
         except BaseException:
-            if not opened.session.watchers:  # nobody would ever close it
-                with anyio.CancelScope(shield=True, deadline=anyio.current_time() + LAST_WORDS):
+            if not opened.session.subscribers:  # nobody would ever close it
+                with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
                     await self.close(session_id)
             raise
         return opened
@@ -368,8 +368,8 @@ class Engine:
                     await opened.attachment.aclose()  # whatever went wrong before: its programs would run on
         finally:
             del self._open[session_id]
-            for watcher in tuple(opened.session.watchers):
-                watcher.on_closed()
+            for subscriber in tuple(opened.session.subscribers):
+                subscriber.on_closed()
             opened.closed.set()
 
     async def delete(self, session_id: str) -> None:

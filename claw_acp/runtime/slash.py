@@ -25,7 +25,7 @@ from claw_acp.runtime.engine import Engine, OpenSession
 from claw_acp.runtime.permissions import places_of
 from claw_acp.security.policy import Policy
 from claw_acp.session.export import to_markdown
-from claw_acp.session.insertion import Inserted, insert, nobody
+from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
 
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
@@ -77,21 +77,21 @@ async def look_for_commands(opened: OpenSession) -> None:
     """See which prompt files there are now, and tell who watches the session when that is something new."""
     known = opened.commands.troubles
     if await opened.commands.look():
-        await opened.session.show(CommandsChanged())
+        await opened.session.broadcast(CommandsChanged())
     for trouble in opened.commands.troubles:
         if trouble not in known:
-            await opened.session.show(Notice(item=new_id("ntc"), severity="warning", title=trouble))
+            await opened.session.broadcast(Notice(item=new_id("ntc"), severity="warning", title=trouble))
 
 
 async def keep_answer(
-    session: Session, *, typed: Sequence[ContentPart], answer: str, clock: Clock, inserted: Inserted = nobody
+    session: Session, *, typed: Sequence[ContentPart], answer: str, clock: Clock, on_accepted: OnAccepted = ignore
 ) -> None:
     """Show and keep a command and what it answered, beside the conversation that models see."""
     turn_id, asked, said = (new_id("turn", clock=clock), new_id("msg", clock=clock), new_id("msg", clock=clock))
     await session.publish(StateChanged(item=turn_id, state="running"))
-    message = MessageStarted(item=asked, role="user", parts=tuple(typed), aside=True)
-    await insert(session, message, inserted=inserted)
-    await session.publish(MessageStarted(item=said, role="assistant", aside=True))
+    message = MessageStarted(item=asked, role="user", parts=tuple(typed), local_only=True)
+    await publish_prompt(session, message, on_accepted=on_accepted)
+    await session.publish(MessageStarted(item=said, role="assistant", local_only=True))
     await session.publish(TextDelta(item=said, text=answer))
     await session.publish(StateChanged(item=turn_id, state="idle", stop="end_turn"))
 

@@ -115,7 +115,7 @@ class Turns:
         else:
             await session.change(title=title)
         try:
-            outcome = await turn.run(prompt, told=None if told is prompt else told, inserted=desk.inserted)
+            outcome = await turn.run(prompt, model_parts=None if told is prompt else told, on_accepted=desk.on_accepted)
         finally:
             for setup in choice.setups:
                 self._engine.note_key(setup, refused=self._providers.health.is_refused(setup))
@@ -146,7 +146,7 @@ class Turns:
         answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(opened, typed)
         if not isinstance(answer, str):
             return prompt if answer is None else answer
-        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._engine.clock, inserted=desk.inserted)
+        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._engine.clock, on_accepted=desk.on_accepted)
         return None
 
     async def _carry_out(self, opened: OpenSession, typed: Typed) -> str | Sequence[ContentPart]:

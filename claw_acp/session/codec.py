@@ -65,23 +65,23 @@ class _Codec:
 
 
 class _Shape:
-    """A value as a JSON object; every field needs a codec."""
+    """A value as a JSON object; every field needs a codec. `stored` has the fields that are written by another name."""
 
-    def __init__(self, make: type[Value], **codecs: _Codec) -> None:
-        names = [field for field in field_names(make) if field not in _ENVELOPE]
+    def __init__(self, make: type[Value], *, stored: Mapping[str, str] | None = None, **codecs: _Codec) -> None:
+        names = {field: (stored or {}).get(field, field) for field in field_names(make) if field not in _ENVELOPE}
         self.make: Callable[..., Any] = make
-        self._loads = {field: codecs[field].load for field in names}
-        self._dumps = [(field, codecs[field].dump, field_default(make, field)) for field in names]
+        self._loads = {name: (field, codecs[field].load) for field, name in names.items()}
+        self._dumps = [(name, field, codecs[field].dump, field_default(make, field)) for field, name in names.items()]
         self._empty = [
             (field, codecs[field].empty)
-            for field, _, default in self._dumps
+            for _, field, _, default in self._dumps
             if default is REQUIRED and codecs[field].empty is not _NOTHING
         ]
 
     def dump(self, value: object) -> dict[str, Any]:
         body: dict[str, Any] = {}
-        for name, dump, default in self._dumps:
-            held = getattr(value, name)
+        for name, field, dump, default in self._dumps:
+            held = getattr(value, field)
             if held != default:
                 body[name] = held if dump is None else dump(held)
         return body
@@ -90,11 +90,12 @@ class _Shape:
         """The object `body` describes; `given` holds fields that are known already."""
         known = {} if given is None else given
         for name, held in body.items():
-            load = self._loads.get(name)
-            if load is not None and held is not None:
-                known[name] = load(held)
-        for name, empty in self._empty:
-            known.setdefault(name, empty)
+            found = self._loads.get(name)
+            if found is not None and held is not None:
+                field, load = found
+                known[field] = load(held)
+        for field, empty in self._empty:
+            known.setdefault(field, empty)
         return self.make(**known)
 
 
@@ -194,11 +195,12 @@ _USAGE: Final = _Shape(
 _EVENTS: Final[Mapping[str, _Shape]] = {
     "message": _Shape(
         MessageStarted,
+        stored={"model_parts": "told", "local_only": "aside"},
         role=_choice(Literal["user", "assistant"]),
         parts=_many(_PART),
-        told=_many(_PART),
+        model_parts=_many(_PART),
         facts=_TEXT,
-        aside=_FLAG,
+        local_only=_FLAG,
     ),
     "text": _Shape(TextDelta, text=_TEXT),
     "thought": _Shape(ThoughtDelta, text=_TEXT, signature=_TEXT, redacted=_TEXT, origin=_TEXT),

@@ -71,18 +71,18 @@ class _Message:
 
     heading: str
     parts: tuple[ContentPart, ...] = ()
-    told: tuple[ContentPart, ...] = ()
+    model_parts: tuple[ContentPart, ...] = ()
     text: list[str] = field(default_factory=list[str])
     thought: list[str] = field(default_factory=list[str])
 
     def markdown(self) -> str:
         said = [_part(part) for part in self.parts] + ["".join(self.text).strip()]
         thought = "".join(self.thought).strip()
-        told = "\n\n".join(_part(part) for part in self.told)
+        meaning = "\n\n".join(_part(part) for part in self.model_parts)
         blocks = [
             _folded("Thinking", thought) if thought else "",
             *said,
-            _folded("What it stands for", told) if told else "",
+            _folded("What it stands for", meaning) if meaning else "",
         ]
         body = "\n\n".join(block for block in blocks if block)
         return f"## {self.heading}\n\n{body}" if body else ""
@@ -140,7 +140,7 @@ class _Transcript:
     def apply(self, event: Event) -> None:
         match event:
             case MessageStarted(role="user"):
-                self._add(_Message("User", event.parts, told=event.told or ()))
+                self._add(_Message("User", event.parts, model_parts=event.model_parts or ()))
             case MessageStarted():
                 self._add(_Message("Assistant", event.parts), item=event.item)
             case TextDelta():

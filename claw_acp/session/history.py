@@ -68,10 +68,10 @@ class _Call:
 class _User:
     parts: tuple[ContentPart, ...]
     facts: str
-    aside: bool  # not for models
+    local_only: bool  # not for models
 
     def messages(self) -> tuple[Message, ...]:
-        parts = () if self.aside else _said(self.parts)
+        parts = () if self.local_only else _said(self.parts)
         if parts and self.facts:
             parts = (FactsPart(text=f"{self.facts}\n\n"), *parts)
         return (Message(role="user", parts=parts),) if parts else ()
@@ -85,7 +85,7 @@ class _Assistant:
     reasoning: list[Reasoning] = field(default_factory=list[Reasoning])  # closed blocks
     calls: dict[str, _Call] = field(default_factory=dict[str, _Call])  # by item
     finished: bool = False  # the model said all it wanted to
-    aside: bool = False  # not for models
+    local_only: bool = False  # not for models
 
     def grow(self, event: TextDelta | ThoughtDelta) -> None:
         if isinstance(event, TextDelta):
@@ -108,7 +108,7 @@ class _Assistant:
         known = [call for call in self.calls.values() if call.name]
         calls = tuple(call.call() for call in known)
         parts = _said((*self.parts, TextPart(text="".join(self.text))))
-        if self.aside or not (parts or calls):
+        if self.local_only or not (parts or calls):
             return ()
         said = Message(role="assistant", parts=parts, tool_calls=calls, reasoning=self._thoughts())
         return (said, *(call.result(asked) for call, asked in zip(known, calls, strict=True)))
@@ -181,14 +181,14 @@ class History:
         if event.role == "user":
             self._start_user(event)
         elif (message := self._assistant(event.item)) is not None:
-            message.parts, message.aside = event.parts, event.aside
+            message.parts, message.local_only = event.parts, event.local_only
 
     def _start_user(self, event: MessageStarted) -> None:
         order = self._orders.get(event.item)
         if order is None:
-            self._add(event.item, _User(parts=_told(event), facts=event.facts, aside=event.aside))
+            self._add(event.item, _User(parts=_model_parts(event), facts=event.facts, local_only=event.local_only))
         elif isinstance(entry := self._entries[order], _User):
-            entry.parts, entry.facts, entry.aside = _told(event), event.facts, event.aside
+            entry.parts, entry.facts, entry.local_only = _model_parts(event), event.facts, event.local_only
             self._stale(order)
 
     def _assistant(self, item: str) -> _Assistant | None:
@@ -255,8 +255,8 @@ class History:
         return name
 
 
-def _told(event: MessageStarted) -> tuple[ContentPart, ...]:
-    return event.parts if event.told is None else event.told
+def _model_parts(event: MessageStarted) -> tuple[ContentPart, ...]:
+    return event.parts if event.model_parts is None else event.model_parts
 
 
 def _said(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:

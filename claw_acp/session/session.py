@@ -1,4 +1,4 @@
-"""A live session: the one place where its events are numbered, kept, folded into history and shown to watchers."""
+"""A live session: the one place where its events are numbered, kept, folded into history and shown to subscribers."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,16 +27,18 @@ from claw_acp.core.events import (
     TurnState,
 )
 from claw_acp.core.value import replace
+from claw_acp.session.active_work import ActiveWork
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.watcher import Watchers
-from claw_acp.session.work import Work
+from claw_acp.session.subscribers import Subscribers
 
 log = logging.getLogger(__name__)
 
 QUEUE_LIMIT = 16  # prompts waiting behind the running one; one more is refused
-LAST_WORDS = 2.0  # seconds for all that is left to do once a turn is over; journals are slow, watchers may not read
+CLEANUP_TIMEOUT = (
+    2.0  # seconds for all that is left to do once a turn is over; journals are slow, subscribers may not read
+)
 
 _E = TypeVar("_E", bound=Event)
 _R = TypeVar("_R")
@@ -68,8 +70,8 @@ class Session:
         self.roots = tuple(roots)
         self.history = History()
         self.shelf = SessionShelf()
-        self.work = Work(self.show, keep_ends=self._keep_ends_between_turns, tasks=tasks)
-        self.watchers = Watchers()
+        self.work = ActiveWork(self.broadcast, keep_ends=self._keep_ends_between_turns, tasks=tasks)
+        self.subscribers = Subscribers()
         self.state: TurnState = "idle"
         """What was said last of its turns."""
         self._journal = journal
@@ -124,7 +126,7 @@ class Session:
             options={key: value for key, value in fresh.options.items() if old.options.get(key) != value} or None,
         )
         if news != SessionChanged():
-            await self.show(news)
+            await self.broadcast(news)
 
     async def read(self) -> list[Event]:
         """The session's whole journal; what is in it is known here from now on."""
@@ -156,10 +158,10 @@ class Session:
             raise
         except anyio.get_cancelled_exc_class():
             # The journal has taken it already. Kept and never shown, a client would wait for its end for ever.
-            with self.last_words():
-                await self.watchers.show(stamped)
+            with self.cleanup_scope():
+                await self.subscribers.broadcast(stamped)
             raise
-        await self.watchers.show(stamped)
+        await self.subscribers.broadcast(stamped)
         await anyio.lowlevel.checkpoint_if_cancelled()  # a turn must not get by without ever being cancellable
         return stamped
 
@@ -195,13 +197,13 @@ class Session:
                 self._doubtful = True
                 raise
 
-    async def show(self, event: Event) -> None:
-        """Let the watchers see something passing that is not worth keeping (progress of a running call).
+    async def broadcast(self, event: Event) -> None:
+        """Let the subscribers see something passing that is not worth keeping (progress of a running call).
 
         It has no place in the journal: its `seq` is 0.
         """
         self._note(event)
-        await self.watchers.show(replace(event, session=self.id, seq=0))
+        await self.subscribers.broadcast(replace(event, session=self.id, seq=0))
 
     async def change(
         self,
@@ -211,7 +213,7 @@ class Session:
         model: str | None = None,
         options: Mapping[str, str | bool] | None = None,
     ) -> None:
-        """Change facts about the session, in the store first, and tell the watchers; None leaves a thing as it is.
+        """Change facts about the session, in the store first, and tell the subscribers; None leaves a thing as it is.
 
         A title given by `rename` stays. `options` are added to the others.
         """
@@ -230,13 +232,13 @@ class Session:
         )
         news = SessionChanged(title=title, mode=mode, model=model, options=options)
         if news != SessionChanged():
-            await self.show(news)
+            await self.broadcast(news)
 
     async def rename(self, title: str) -> None:
-        """Give the session a title that stays until the next `rename`, and tell the watchers."""
+        """Give the session a title that stays until the next `rename`, and tell the subscribers."""
         await self._journal.rename(self.id, title)
         self.record = replace(self.record, title=title, title_given=True)
-        await self.show(SessionChanged(title=title))
+        await self.broadcast(SessionChanged(title=title))
 
     def touch(self) -> None:
         """Note that the session is in use; lists show the last used first."""
@@ -304,20 +306,20 @@ class Session:
         async with self._turn:
             pass
 
-    def last_words(self) -> anyio.CancelScope:
-        """Where a turn that was broken off cleans up: shielded, `LAST_WORDS` seconds for all of it together.
+    def cleanup_scope(self) -> anyio.CancelScope:
+        """Where a turn that was broken off cleans up: shielded, `CLEANUP_TIMEOUT` seconds for all of it together.
 
         Once they are over, events that are published are still taken and shown, but not waited for.
         """
         return anyio.CancelScope(deadline=self._time_left(), shield=True)
 
-    def go_on(self) -> None:
+    def reset_cleanup(self) -> None:
         """Only a part of the turn was broken off; its clean-up leaves the turn its last words."""
         self._over_by = None
 
     def _time_left(self) -> float:
         if self._over_by is None:
-            self._over_by = anyio.current_time() + LAST_WORDS
+            self._over_by = anyio.current_time() + CLEANUP_TIMEOUT
         return self._over_by
 
     async def aclose(self) -> None:
@@ -329,8 +331,8 @@ class Session:
                 if close is not None:
                     await close()
             self.shelf.items.clear()
-            await self.work.aclose(within=LAST_WORDS)
-            with anyio.move_on_after(LAST_WORDS):
+            await self.work.aclose(within=CLEANUP_TIMEOUT)
+            with anyio.move_on_after(CLEANUP_TIMEOUT):
                 await self._keep_ends()
 
 

@@ -129,10 +129,10 @@ async def test_an_event_that_a_replay_was_quicker_to_show_is_not_shown_again(ben
 async def test_what_is_not_kept_is_shown_after_a_replay_unless_it_pictures_an_item(bench: Bench) -> None:
     await bench.say("a")
     async with bench.view.holding():
-        await bench.session.show(Notice(severity="info", title="news"))
-        await bench.session.show(ToolCallChanged(item="c", title="half done"))
+        await bench.session.broadcast(Notice(severity="info", title="news"))
+        await bench.session.broadcast(ToolCallChanged(item="c", title="half done"))
         await bench.view.replay()
-    await bench.session.show(ToolCallChanged(item="c", title="nearly done"))
+    await bench.session.broadcast(ToolCallChanged(item="c", title="nearly done"))
     assert bench.line.told == ["a", "past a", "news", "nearly done"]
 
 
@@ -183,5 +183,5 @@ async def test_a_view_that_was_dropped_is_silent_and_its_connection_ends(bench: 
     bench.view.drop()
     await bench.say("a")
     await bench.view.update({"text": "late"})
-    assert (bench.line.told, bench.line.hung_up, bench.session.watchers) == ([], True, [])
+    assert (bench.line.told, bench.line.hung_up, bench.session.subscribers) == ([], True, [])
     bench.view.detach()  # once more does no harm

@@ -161,7 +161,7 @@ async def runner_bench(folder: Path, tools: Sequence[Tool], *, mode: Mode = "aut
         await journal.create(record)
         session = Session(record, journal=journal, clock=SYSTEM_CLOCK, roots=[folder], tasks=tasks)
         seen, person, toolbox = Seen(), Person(), Toolbox()
-        session.watchers.append(seen)
+        session.subscribers.append(seen)
         for tool in tools:
             assert toolbox.register(tool)
         context = PolicyContext(roots=(folder,), home=folder, protected=())

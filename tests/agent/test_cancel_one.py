@@ -8,16 +8,16 @@ from pathlib import Path
 
 import anyio
 import pytest
+from claw_acp.workspace.process_groups import live_groups
 
 from claw_acp.agent.tool_runner import CANCELLED, CANCELLED_BEFORE
 from claw_acp.core.events import FINAL, Event, PartContent, TerminalChanged, ToolCallChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.session.history import INTERRUPTED, NEVER_RAN
 from claw_acp.session.journal import Journal
-from claw_acp.session.session import LAST_WORDS, Session
+from claw_acp.session.session import CLEANUP_TIMEOUT, Session
 from claw_acp.tools.shell import Shell
 from claw_acp.tools.shell_task import ShellKill, ShellOutput
-from claw_acp.workspace.process_groups import live_groups
 from tests.agent.runner_bench import SECRET, Asked, DeedTool, RunnerBench, ask, runner_bench
 from tests.support.seen import Seen
 
@@ -212,7 +212,7 @@ class _Counts(Seen):
 async def test_a_program_whose_end_is_shown_counts_no_longer(tmp_path: Path) -> None:
     async with runner_bench(tmp_path, [Shell()]) as bench:
         counts = _Counts(bench.session)
-        bench.session.watchers.append(counts)
+        bench.session.subscribers.append(counts)
         assert await bench.turn(_background("echo one; exec sleep 1000"), _background("exec sleep 1000"))
         await bench.until(lambda: bool(counts.counts), "its output")
         assert len(bench.session.work.background()) == 2
@@ -346,10 +346,10 @@ async def test_all_last_words_of_a_turn_share_one_bound(tmp_path: Path) -> None:
             tasks.start_soon(bench.turn, ask("hang"))
             await bench.until(_runs(bench, "call_1"), "a running call")
             bench.session.cancel()
-            first = bench.session.last_words().deadline
-        assert bench.session.last_words().deadline == first
+            first = bench.session.cleanup_scope().deadline
+        assert bench.session.cleanup_scope().deadline == first
         assert await bench.turn(ask("say"))
-        assert bench.session.last_words().deadline > first, "the next turn has its own"
+        assert bench.session.cleanup_scope().deadline > first, "the next turn has its own"
 
 
 async def test_a_call_cancelled_alone_takes_nothing_of_the_turns_last_words(tmp_path: Path) -> None:
@@ -365,4 +365,4 @@ async def test_a_call_cancelled_alone_takes_nothing_of_the_turns_last_words(tmp_
         await bench.until(_runs(bench, "call_2"), "the next call")
         now = anyio.current_time()
         bench.session.cancel()
-        assert bench.session.last_words().deadline >= now + LAST_WORDS
+        assert bench.session.cleanup_scope().deadline >= now + CLEANUP_TIMEOUT

@@ -75,7 +75,7 @@ async def _bench(folder: Path, tools: Sequence[DeedTool]) -> AsyncGenerator[_Ben
         await journal.create(record)
         session = Session(record, journal=journal, clock=SYSTEM_CLOCK, roots=[folder])
         seen = Seen()
-        session.watchers.append(seen)
+        session.subscribers.append(seen)
         toolbox = Toolbox()
         for tool in tools:
             assert toolbox.register(tool)

@@ -35,7 +35,7 @@ async def test_whoever_watches_is_told_once_that_the_session_is_closed(tmp_path:
         opened = await engine.create(SessionSetup(cwd=str(tmp_path)))
         watchers = [Seen(), Seen()]
         for watcher in watchers:
-            opened.session.watchers.append(watcher)
+            opened.session.subscribers.append(watcher)
         await getattr(engine, way)(opened.session.id)
         assert [watcher.closed for watcher in watchers] == [True, True]
 

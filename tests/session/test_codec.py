@@ -75,7 +75,7 @@ contents = st.lists(
 statuses = st.sampled_from(["pending", "in_progress", "completed", "cancelled"])
 steps = st.sampled_from(["pending", "in_progress", "completed"])
 EVENTS: st.SearchStrategy[Event] = st.one_of(
-    st.builds(MessageStarted, role=st.sampled_from(["user", "assistant"]), parts=parts, aside=st.booleans()),
+    st.builds(MessageStarted, role=st.sampled_from(["user", "assistant"]), parts=parts, local_only=st.booleans()),
     st.builds(TextDelta, text=texts),
     st.builds(ThoughtDelta, text=texts, signature=optional_texts, redacted=optional_texts),
     st.builds(

@@ -32,8 +32,8 @@ def fold(*events: Event) -> History:
     return history
 
 
-def user(text: str, *, item: str = "u1", aside: bool = False) -> MessageStarted:
-    return MessageStarted(item=item, role="user", parts=(TextPart(text=text),), aside=aside)
+def user(text: str, *, item: str = "u1", local_only: bool = False) -> MessageStarted:
+    return MessageStarted(item=item, role="user", parts=(TextPart(text=text),), local_only=local_only)
 
 
 def assistant(item: str = "a1") -> MessageStarted:
@@ -146,8 +146,8 @@ def test_an_assistant_message_that_says_nothing_is_left_out(text: str) -> None:
 
 def test_an_aside_is_kept_from_models() -> None:
     history = fold(
-        user("/cost", aside=True),
-        MessageStarted(item="a0", role="assistant", aside=True),
+        user("/cost", local_only=True),
+        MessageStarted(item="a0", role="assistant", local_only=True),
         TextDelta(item="a0", text="3 cents"),
         user("hello", item="u2"),
     )
@@ -202,7 +202,11 @@ parts = st.lists(texts.map(lambda text: TextPart(text=text)), max_size=2).map(tu
 optional = st.none()
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(
-        MessageStarted, item=messages, role=st.sampled_from(["user", "assistant"]), parts=parts, aside=st.booleans()
+        MessageStarted,
+        item=messages,
+        role=st.sampled_from(["user", "assistant"]),
+        parts=parts,
+        local_only=st.booleans(),
     ),
     st.builds(TextDelta, item=messages, text=texts),
     st.builds(ThoughtDelta, item=messages, text=texts, signature=optional | texts, redacted=optional | texts),

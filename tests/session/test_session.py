@@ -20,7 +20,7 @@ class Bench:
         self.session = session
         self.journal = journal
         self.seen = Seen()
-        session.watchers.append(self.seen)
+        session.subscribers.append(self.seen)
 
     async def kept(self) -> SessionRecord:
         return await self.journal.get("s")

@@ -4,7 +4,7 @@ from claw_acp.core.events import Event
 
 
 class Seen:
-    """See `claw_acp.session.watcher.Watcher`."""
+    """See `claw_acp.session.subscribers.Subscriber`."""
 
     behind = False
     lost = False

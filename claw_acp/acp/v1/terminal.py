@@ -20,7 +20,7 @@ from claw_acp.rpc.peer import Peer
 from claw_acp.schema.base import Wire
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.terminal import CreateTerminalResponse, TerminalOutputResponse, WaitForTerminalExitResponse
-from claw_acp.session.session import LAST_WORDS
+from claw_acp.session.session import CLEANUP_TIMEOUT
 from claw_acp.workspace import run_encoded
 from claw_acp.workspace.environment import SHELL, command_environment
 
@@ -47,7 +47,7 @@ class EditorTerminal:
     async def create(cls, peer: Peer, session_id: str, command: Command, *, argv: Sequence[str]) -> "EditorTerminal":
         """Open a terminal and run `argv` in it, which runs the command line.
 
-        When this is cancelled, the editor still has `LAST_WORDS` to name the terminal, so that it can be released.
+        When this is cancelled, the editor still has `CLEANUP_TIMEOUT` to name the terminal, so that it can be released.
 
         Raises:
             RpcError, TimeoutError, InvalidRequest: The editor did not.
@@ -113,7 +113,7 @@ class EditorTerminal:
         return await self._peer.request(method, params, within=within)
 
     async def _last_word(self, method: str) -> None:
-        with anyio.move_on_after(LAST_WORDS, shield=True):
+        with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
             try:
                 await self._call(f"terminal/{method}", within=None)
             except (RpcError, ConnectionClosed) as error:
@@ -144,7 +144,7 @@ class _Opening:
         try:
             await self._done.wait()
         finally:
-            self._scope.deadline = anyio.current_time() + LAST_WORDS
+            self._scope.deadline = anyio.current_time() + CLEANUP_TIMEOUT
 
 
 def plain_argv(line: str) -> tuple[str, ...]:

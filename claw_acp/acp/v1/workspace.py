@@ -128,4 +128,4 @@ class EditorWorkspace:
         log.warning("the client lacks what it offered", extra={"session": self._view.opened.session.id, "what": title})
         description = f"It said that it can. In this session {instead}."
         notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=description)
-        await self._view.opened.session.show(notice)
+        await self._view.opened.session.broadcast(notice)

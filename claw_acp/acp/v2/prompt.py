@@ -33,7 +33,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     desk = Desk(
         workspace=view.opened.workspace,
         asker=AskerV2(view),
-        inserted=_answered(call),
+        on_accepted=_answered(call),
     )
     with log_context(session=request.session_id), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
@@ -59,7 +59,7 @@ async def cancel(connection: Connection, params: JsonObject) -> None:
 
 
 def _answered(call: IncomingCall) -> Callable[[str], None]:
-    def inserted(message_id: str) -> None:
+    def on_accepted(message_id: str) -> None:
         call.answer({"messageId": message_id})
 
-    return inserted
+    return on_accepted

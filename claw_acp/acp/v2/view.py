@@ -132,7 +132,7 @@ class SessionViewV2(SessionView):
             return
         end = StateChanged(state="idle", stop="cancelled")
         failed = replace(end, stop=None, error=trouble, code=code)
-        await self.opened.session.show(end if trouble is None else failed)
+        await self.opened.session.broadcast(end if trouble is None else failed)
 
     async def _tell_if_blocked(self) -> None:
         if self._blocked and self._questions and self.state == "running":

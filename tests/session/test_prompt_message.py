@@ -10,8 +10,8 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ClawError
 from claw_acp.core.events import MessageStarted
 from claw_acp.core.messages import TextPart
-from claw_acp.session.insertion import insert
 from claw_acp.session.journal import Journal
+from claw_acp.session.prompt_message import publish_prompt
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from tests.support.seen import Seen
@@ -34,25 +34,25 @@ async def session(journal: Journal, tmp_path: Path) -> Session:
 
 async def test_who_waits_hears_the_id_once_the_message_was_shown(session: Session) -> None:
     seen, heard = Seen(), list[tuple[str, int]]()
-    session.watchers.append(seen)
-    await insert(session, MESSAGE, inserted=lambda message_id: heard.append((message_id, len(seen.events))))
+    session.subscribers.append(seen)
+    await publish_prompt(session, MESSAGE, on_accepted=lambda message_id: heard.append((message_id, len(seen.events))))
     assert heard == [("msg_1", 1)]
 
 
 @pytest.mark.rule("v2.close-held", "v2.prompt-no-late-error")
-async def test_cancelled_meanwhile_it_is_inserted_all_the_same(session: Session) -> None:
+async def test_cancelled_meanwhile_it_is_accepted_all_the_same(session: Session) -> None:
     heard: list[str] = []
     with anyio.CancelScope() as scope:
         scope.cancel()
-        await insert(session, MESSAGE, inserted=heard.append)
+        await publish_prompt(session, MESSAGE, on_accepted=heard.append)
     assert scope.cancelled_caught
     assert heard == ["msg_1"]
     assert [event.item for event in await session.read()] == ["msg_1"]
 
 
-async def test_what_was_not_kept_is_not_inserted(session: Session, journal: Journal) -> None:
+async def test_what_was_not_kept_is_not_accepted(session: Session, journal: Journal) -> None:
     heard: list[str] = []
     await journal.delete("s")
     with pytest.raises(ClawError):
-        await insert(session, MESSAGE, inserted=heard.append)
+        await publish_prompt(session, MESSAGE, on_accepted=heard.append)
     assert heard == []

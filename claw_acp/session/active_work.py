@@ -34,11 +34,11 @@ class _Kept:
     over: anyio.Event = field(default_factory=anyio.Event)
 
 
-class Work:
+class ActiveWork:
     """The tool calls and programs of one session.
 
     Args:
-        show: Lets the session's watchers see something passing.
+        broadcast: Lets the session's subscribers see something passing.
         keep_ends: Puts `ends` into the journal as soon as that may be written.
         tasks: Where programs that outlive their call are followed; without one they are not known here.
 
@@ -48,13 +48,13 @@ class Work:
 
     def __init__(
         self,
-        show: Callable[[Event], Awaitable[None]],
+        broadcast: Callable[[Event], Awaitable[None]],
         *,
         keep_ends: Callable[[], Awaitable[None]],
         tasks: TaskGroup | None,
     ) -> None:
         self.ends: deque[ToolCallChanged] = deque(maxlen=MOST_ENDS)
-        self._show = show
+        self._broadcast = broadcast
         self._keep_ends = keep_ends
         self._tasks = tasks
         self._calls: dict[str, tuple[anyio.CancelScope, Tell]] = {}
@@ -141,7 +141,7 @@ class Work:
         """Let the end of programs be shown, which somebody else has brought about; then nothing is shown any more.
 
         Args:
-            within: Seconds for programs that have not ended, and for watchers that do not look.
+            within: Seconds for programs that have not ended, and for subscribers that do not look.
         """
         try:
             with anyio.move_on_after(within):
@@ -161,7 +161,7 @@ class Work:
                     if not kept.picture.running:
                         self._kept.pop(terminal_id, None)
                         self.ends.append(_end(kept))
-                    await self._show(TerminalChanged(item=terminal_id, command=kept.picture))
+                    await self._broadcast(TerminalChanged(item=terminal_id, command=kept.picture))
             kept.over.set()
             await self._keep_ends()
         except Exception:

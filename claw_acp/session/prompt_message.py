@@ -1,4 +1,4 @@
-"""A person's message becomes part of a conversation, and whoever waits for that is told."""
+"""The message of a prompt becomes part of a conversation, and a callback hears of it."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -7,15 +7,15 @@ from claw_acp.core.errors import ClawError
 from claw_acp.core.events import MessageStarted
 from claw_acp.session.session import Session
 
-Inserted: TypeAlias = Callable[[str], None]
+OnAccepted: TypeAlias = Callable[[str], None]
 """Hears the id of a prompt's message once that is part of the conversation."""
 
 
-def nobody(message_id: str) -> None:
-    """Who waits where the end of the turn is all that counts."""
+def ignore(message_id: str) -> None:
+    """Do nothing: the default where only the end of the turn counts."""
 
 
-async def insert(session: Session, message: MessageStarted, *, inserted: Inserted) -> None:
+async def publish_prompt(session: Session, message: MessageStarted, *, on_accepted: OnAccepted) -> None:
     """Publish a prompt's message; cancelled meanwhile, it is part of the conversation all the same.
 
     Raises:
@@ -26,6 +26,6 @@ async def insert(session: Session, message: MessageStarted, *, inserted: Inserte
     except ClawError:
         raise
     except BaseException:  # the journal has taken it, and it was shown: see `Session.publish`
-        inserted(message.item)
+        on_accepted(message.item)
         raise
-    inserted(message.item)
+    on_accepted(message.item)

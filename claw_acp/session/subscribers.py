@@ -1,4 +1,4 @@
-"""Those who see a session's events as they come, and the pace at which a session goes when they read slowly."""
+"""Subscribers to a session's events, and the pace at which a session goes when they read slowly."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -8,8 +8,8 @@ import anyio
 from claw_acp.core.events import Event
 
 
-class Watcher(Protocol):
-    """Somebody who watches one session, with a queue of their own for what they have not read yet."""
+class Subscriber(Protocol):
+    """A subscriber to one session, with a queue of its own for what it has not read yet."""
 
     async def on_event(self, event: Event) -> None:
         """Show an event. This never waits for whoever reads."""
@@ -38,29 +38,29 @@ class Watcher(Protocol):
         ...
 
 
-class Watchers(list[Watcher]):
-    """Everybody who watches one session."""
+class Subscribers(list[Subscriber]):
+    """All subscribers to one session."""
 
     def __init__(self) -> None:
         super().__init__()
         self._changed = anyio.Event()
 
-    def append(self, watcher: Watcher) -> None:
+    def append(self, subscriber: Subscriber) -> None:
         """One more."""
-        super().append(watcher)
+        super().append(subscriber)
         self._tell()
 
-    def remove(self, watcher: Watcher) -> None:
+    def remove(self, subscriber: Subscriber) -> None:
         """One less."""
-        super().remove(watcher)
+        super().remove(subscriber)
         self._tell()
 
-    async def show(self, event: Event) -> None:
+    async def broadcast(self, event: Event) -> None:
         """Show an event to all, and keep their pace."""
         late = False
-        for watcher in tuple(self):
-            await watcher.on_event(event)
-            late = watcher.behind or late
+        for subscriber in tuple(self):
+            await subscriber.on_event(event)
+            late = subscriber.behind or late
         if late:
             await self._keep_pace()
 
@@ -70,11 +70,11 @@ class Watchers(list[Watcher]):
         A single one is waited for, as long as it takes. Where others keep up, nobody waits for one who does not: what
         that one has not read yet is kept up to a bound, and whoever reaches it is dropped.
         """
-        while self and all(watcher.behind for watcher in self):
+        while self and all(subscriber.behind for subscriber in self):
             await self._somebody_keeps_up()
-        for watcher in tuple(self):
-            if watcher.lost:
-                watcher.drop()
+        for subscriber in tuple(self):
+            if subscriber.lost:
+                subscriber.drop()
 
     async def _somebody_keeps_up(self) -> None:
         """Wait until one of them has caught up, or others are there."""
@@ -85,8 +85,8 @@ class Watchers(list[Watcher]):
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait_for, self._changed.wait)
-            for watcher in self:
-                tasks.start_soon(wait_for, watcher.caught_up)
+            for subscriber in self:
+                tasks.start_soon(wait_for, subscriber.caught_up)
 
     def _tell(self) -> None:
         self._changed.set()
