@@ -9,7 +9,6 @@ from claw_acp.agent.billing import Billing
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.streamed_answer import StreamedAnswer
 from claw_acp.contracts.provider import (
-    BEGUN,
     TOOL_CHOICE,
     CallChunk,
     Capabilities,
@@ -100,12 +99,13 @@ class ModelRequester:
         wanted = tool_choice if tool_choice == "none" else TOOL_CHOICE.get() or tool_choice
         options = replace(self._options(), tool_choice=wanted)
         seen = readable(messages, capabilities=self._capabilities())
-        request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options)
+        request = ChatRequest(
+            model=self._model, messages=seen, tools=tools, options=options, on_first_byte=self._begin
+        )
         await self._billing.admit(request)
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))
         self._begun, self._asking = False, ""
-        told = BEGUN.set(self._begin)
         try:
             response = await self._stream(message_id, request)
         except BaseException as error:
@@ -113,8 +113,6 @@ class ModelRequester:
             with self._session.cleanup_scope():
                 await self._drafts.cut_off("cancelled" if is_cancellation(error) else "failed")
             raise
-        finally:
-            BEGUN.reset(told)
         usage = await self._report_usage(message_id, response)
         calls = tuple(self._own(call, index=index) for index, call in enumerate(response.tool_calls))
         await self._drafts.cut_off("failed")

@@ -20,11 +20,11 @@ from claw_acp.core.errors import ClawError, ConfigError, StoreError
 from claw_acp.core.quantity import quantity
 from claw_acp.core.value import as_dict
 from claw_acp.providers.cards import provider_cards
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.lineage import lineage
 from claw_acp.providers.overview import ProviderState, provider_states
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.route_rules import AUTO, HINT
 from claw_acp.providers.succession import Successions
 from claw_acp.security.rules import RuleVerdict, parse_rule
@@ -89,12 +89,12 @@ def model_check(settings: Settings) -> Check:
     """Whether a new session has someone to answer."""
     try:
         choice = resolve(settings, model=None)
-        for reference in choice.unread:
+        for reference in choice.target.unread:
             settings.keys.fetch(reference, settings.environ)
     except ClawError as error:
         advice = "run claw-acp login, or mend config.toml or the environment"
         return Check(level="fail", subject="model", detail=error.message, advice=advice)
-    if choice.provider_name == OFFLINE.name and settings.model is None:
+    if choice.target.provider == OFFLINE.name and settings.model is None:
         detail = f"{choice.name}, the built-in assistant: no key was found"
         advice = "run claw-acp login, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to config.toml"
         return Check(level="warn", subject="model", detail=detail, advice=advice)
@@ -103,16 +103,16 @@ def model_check(settings: Settings) -> Check:
     return Check(level="ok", subject="model", detail=choice.name)
 
 
-def _gone(choice: ModelChoice, settings: Settings) -> str:
+def _gone(choice: ResolvedModel, settings: Settings) -> str:
     """What is to be said of a model that its service no longer lists, or will retire; empty: nothing."""
-    card = provider_cards(settings)[choice.provider_name]
-    named = lineage(choice.model)
+    card = provider_cards(settings)[choice.target.provider]
+    named = lineage(choice.target.model)
     same = {(line.family, line.version) for line in (lineage(info.id) for info in card.listed)}
     if card.listed and (named.family, named.version) not in same:
         successions = Successions(about=settings.finds.about)
         successor = successions.successor(choice, card.listed, gone=False)
         return successions.reason(choice, successor) if successor else f"{choice.name}: {card.name} lists no such model"
-    known = card.about(choice.model)
+    known = card.about(choice.target.model)
     return f"{choice.name} works, and will be retired by {card.name}" if known and known.deprecated else ""
 
 

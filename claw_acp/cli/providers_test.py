@@ -27,10 +27,10 @@ from claw_acp.core.errors import (
 from claw_acp.core.value import as_dict, replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.probe import Answered, ask, asked_for_tool, listed_models, made
 from claw_acp.providers.resolve import resolve_ready
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.succession import Successions, says_gone
 from claw_acp.providers.tool_modes import ToolModes
 
@@ -82,7 +82,7 @@ async def _checks(card: Card, settings: Settings, *, model: str | None) -> Async
                 yield replaced
             yield _answer(answered, choice)
             yield await _tools(provider, choice, modes)
-            able = provider.capabilities(choice.model)
+            able = provider.capabilities(choice.target.model)
             seen = "yes" if able.images else "no, as far as is known of this model"
             window = f"{able.context_window:,} tokens" if able.context_window else "not known"
             yield Check(level="ok", subject="images", detail=seen)
@@ -92,11 +92,11 @@ async def _checks(card: Card, settings: Settings, *, model: str | None) -> Async
 
 
 async def _answered(
-    provider: Provider, choice: ModelChoice, settings: Settings
-) -> tuple[Answered, ModelChoice, Check | None]:
+    provider: Provider, choice: ResolvedModel, settings: Settings
+) -> tuple[Answered, ResolvedModel, Check | None]:
     """The answer and who gave it: as for a prompt, the successor of a model that is gone."""
     try:
-        return await ask(provider, choice.model), choice, None
+        return await ask(provider, choice.target.model), choice, None
     except ModelNotFound as error:
         listed = for_chat(await provider.models())
         finds = replace(settings.finds, lists={**settings.finds.lists, (provider.name, choice.setup.base_url): listed})
@@ -105,8 +105,8 @@ async def _answered(
         if not successor:
             raise
         detail = successions.reason(choice, successor)
-        now = replace(choice, model=successor)
-        check = Check(level="warn", subject="model", detail=detail, advice=f'set model = "{now.answering}"')
+        now = choice.with_model(successor)
+        check = Check(level="warn", subject="model", detail=detail, advice=f'set model = "{now.target.name}"')
         return await ask(provider, successor), now, check
 
 
@@ -130,7 +130,7 @@ def _address(card: Card) -> str:
     return f"{where} ({card.kind}, {card.base_url_origin.text()})"
 
 
-def _answer(answered: Answered, choice: ModelChoice) -> Check:
+def _answer(answered: Answered, choice: ResolvedModel) -> Check:
     usage = answered.usage
     counted = f"{usage.input_tokens} tokens in, {usage.output_tokens} out" if usage else "tokens not counted"
     pieces = f"arrived in {answered.pieces} read{'' if answered.pieces == 1 else 's'}"
@@ -144,12 +144,12 @@ def _answer(answered: Answered, choice: ModelChoice) -> Check:
     return Check(level="warn", subject="answer", detail=detail, advice="the answer is empty; try another model")
 
 
-async def _tools(provider: Provider, choice: ModelChoice, modes: ToolModes) -> Check:
+async def _tools(provider: Provider, choice: ResolvedModel, modes: ToolModes) -> Check:
     try:
-        called = await asked_for_tool(provider, choice.model)
+        called = await asked_for_tool(provider, choice.target.model)
     except ProviderError as error:
         return Check(level="warn", subject="tools", detail=error.message, advice="the agent needs tools to do any work")
-    words = await modes.in_words(provider.name, choice.model) or choice.setup.quirks.tools is False
+    words = await modes.in_words(provider.name, choice.target.model) or choice.setup.quirks.tools is False
     way = "in words, as the model is not given them natively" if words else "natively"
     if called:
         return Check(level="ok", subject="tools", detail=f"called {way}")

@@ -54,13 +54,8 @@ def tool_choice(choice: ToolChoice) -> Generator[None]:
         TOOL_CHOICE.reset(token)
 
 
-def _nobody_counts() -> None:
-    """What is told of an attempt that nobody bills."""
-
-
-BEGUN: Final[ContextVar[Callable[[], None]]] = ContextVar("BEGUN", default=_nobody_counts)
-"""Called by what asks a service, when that begins to answer: from then on the attempt is billed, whatever becomes of
-it. No event, for it must be known of a cancelled attempt, too, and nobody is to be shown anything."""
+def _ignored() -> None:
+    """Nobody counts the attempts of this request."""
 
 
 class ToolSpec(Value):
@@ -83,18 +78,23 @@ class ChatOptions(Value):
 
 
 class ChatRequest(Value):
-    """One request to a model: the model's own name (without the provider), the conversation, the tools it may call."""
+    """One request to a model: the model's own name (without the provider), the conversation, the tools it may call.
+
+    `on_first_byte` is called when a service begins to answer: from then on the attempt is billed, whatever becomes of
+    it. No event, for it must be known of a cancelled attempt, too, and nobody is to be shown anything.
+    """
 
     model: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
     options: ChatOptions = made_by(default_factory=ChatOptions)
+    on_first_byte: Callable[[], None] = _ignored
 
 
 class ChatResponse(Value):
     """A model's whole answer.
 
-    `answered_by` is `provider/model` when another one answered than was asked, as routes and fallbacks have it.
+    `answered_by` is `provider/model` when another one answered than was asked, as fallbacks have it.
     """
 
     text: str = ""

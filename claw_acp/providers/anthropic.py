@@ -34,6 +34,7 @@ class AnthropicProvider(HttpProvider):
         """Answer piece by piece."""
         return stream_answer(
             self._service,
+            request,
             path="/v1/messages",
             body=self._body(messages_request(request, provider=self.name, quirks=self._setup.quirks)),
             parser=AnthropicStream(provider=self.name, model=request.model, secrets=self._secrets),

@@ -1,4 +1,4 @@
-"""How a provider is put together: plain from its set-up, resilient from a choice, routed when that was a hint."""
+"""How a provider is put together: plain from its setup, resilient from a resolved model."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -12,13 +12,11 @@ from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
-from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.fallback_plan import Health
 from claw_acp.providers.foreign import made_by_factory
 from claw_acp.providers.kinds import families, nearest
-from claw_acp.providers.reliable import Reliable, Target
-from claw_acp.providers.reliable_course import Health
-from claw_acp.providers.route_rules import HINT
-from claw_acp.providers.router import Lane, Router
+from claw_acp.providers.reliable import Reliable
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.succession import Succeeding, Successions
 from claw_acp.providers.tool_modes import ToolGuide, ToolModes
 from claw_acp.registry.entry_points import load_extension
@@ -71,53 +69,39 @@ def plain(
 
 
 def resilient(
-    choice: ModelChoice,
+    model: ResolvedModel,
     *,
     make: MakePlain = plain,
     health: Health | None = None,
     clock: Clock = SYSTEM_CLOCK,
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    successions: Successions | None = None,
 ) -> Provider:
-    """The provider of a choice, with all that answer when it cannot. `make` gives the plain providers.
+    """The provider of a model, with all that answer when it cannot.
+
+    Args:
+        model: The model; everything of it has been read.
+        make: Makes the plain providers.
+        health: Which targets rest.
+        clock: Time for waits.
+        sleep: What waits.
+        successions: Which models are gone, and what replaces them; None: nobody looks for that.
 
     Raises:
         ConfigError: The chosen provider cannot be made; others that cannot are left out, with a line in the log.
     """
-    assert not choice.unread, "the key is still to be read: see resolve_ready"
-    chosen = make(choice.setup)
-    if choice.setup.kind in WITHIN and not choice.others:
+    assert not model.target.unread, "the key is still to be read: see resolve_ready"
+    chosen = make(model.setup)
+    within = model.setup.kind in WITHIN
+    if within and not model.fallbacks:
         return chosen
-    targets = [Target(provider=chosen, retries=choice.retries, account=choice.setup)]
-    for way in choice.others:
+    targets, providers = [model.target], {model.setup: chosen}
+    for target in model.fallbacks:
         try:
-            provider = make(way.setup)
+            providers[target.setup] = make(target.setup)
         except ConfigError as error:
-            log.warning("fallback left out", extra={"fallback": way.answering, "reason": error.message})
+            log.warning("fallback left out", extra={"fallback": target.name, "reason": error.message})
             continue
-        options = None if way.answering == choice.answering else way.options
-        targets.append(
-            Target(provider=provider, model=way.model, options=options, retries=way.retries, account=way.setup)
-        )
-    return Reliable(targets, health=health, secrets=choice.secrets, clock=clock, sleep=sleep)
-
-
-def routed(
-    choice: ModelChoice,
-    *,
-    make: MakePlain = plain,
-    health: Health | None = None,
-    clock: Clock = SYSTEM_CLOCK,
-    successions: Successions | None = None,
-) -> Provider:
-    """The provider of a choice that answers to `choice.asked`: a route's name where one was chosen.
-
-    Raises:
-        ConfigError: As for `resilient`.
-    """
-    provider = resilient(choice, make=make, health=health, clock=clock)
-    if successions is not None and choice.setup.kind not in WITHIN:
-        provider = Succeeding(provider, choice, memory=successions)
-    if not choice.hint:
-        return provider
-    lane = Lane(provider=provider, model=choice.model)
-    return Router(lane, routes={choice.hint.removeprefix(HINT): lane})
+        targets.append(target)
+    provider = Reliable(targets, providers=providers, health=health, secrets=model.secrets, clock=clock, sleep=sleep)
+    return provider if successions is None or within else Succeeding(provider, model, memory=successions)

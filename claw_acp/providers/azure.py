@@ -63,10 +63,10 @@ class AzureProvider(HttpProvider):
             )
         return stream_answer(
             self._service,
+            request,
             path=self._path(request.model),
             body=self._body(chat_completion(request, quirks=self._setup.quirks, provider=self.name)),
             parser=OpenAIStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),
-            model=request.model,
             unfold=chat_chunks,
         )
 

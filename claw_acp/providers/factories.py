@@ -18,9 +18,9 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import plain, resilient
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.resolve import resolve, unread_of
-from claw_acp.providers.router import Lane, Router
+from claw_acp.providers.resolved_model import ResolvedModel
+from claw_acp.providers.router import Router
 
 
 def create_provider(name: str, key: str | None = None, *, settings: Settings | None = None) -> Provider:
@@ -35,7 +35,7 @@ def create_provider(name: str, key: str | None = None, *, settings: Settings | N
         AuthRequired: There is no key, or it is another vendor's.
         ConfigError: There is no such service, or it is not configured completely.
     """
-    return plain(_chosen(name, key, settings=settings or user_settings()).setup)
+    return plain(_resolved(name, key, settings=settings or user_settings()).setup)
 
 
 def create_resilient_provider(
@@ -53,10 +53,10 @@ def create_resilient_provider(
         AuthRequired, ConfigError: As for `create_provider`, of any that is named.
     """
     known = settings or user_settings()
-    choice = _chosen(model, key, settings=known)
-    further = [_chosen(each, None, settings=known) for each in fallback]
-    others = (*choice.others, *(way for each in further for way in (each, *each.others)))
-    return resilient(replace(choice, others=others))
+    chosen = _resolved(model, key, settings=known)
+    further = (_resolved(each, None, settings=known).targets for each in fallback)
+    fallbacks = (*chosen.fallbacks, *(target for targets in further for target in targets))
+    return resilient(replace(chosen, fallbacks=fallbacks))
 
 
 def create_routed_provider(
@@ -73,8 +73,13 @@ def create_routed_provider(
         AuthRequired, ConfigError: As for `create_provider`, of any that is named.
     """
     known = settings or user_settings()
-    lanes = {name: _lane(model, settings=known) for name, model in routes.items()}
-    return Router(_lane(usual, settings=known) if usual else next(iter(lanes.values())), routes=lanes)
+    resolved = {name: _resolved(model, None, settings=known) for name, model in routes.items()}
+    first = _resolved(usual, None, settings=known) if usual else next(iter(resolved.values()))
+    return Router(
+        first.target,
+        routes={name: model.target for name, model in resolved.items()},
+        providers={model.target: resilient(model) for model in (first, *resolved.values())},
+    )
 
 
 def user_settings(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -82,14 +87,9 @@ def user_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     return load_settings(locations=find_locations(environ), environ=environ, cwd=None)
 
 
-def _lane(model: str, *, settings: Settings) -> Lane:
-    choice = _chosen(model, None, settings=settings)
-    return Lane(provider=resilient(choice), model=choice.model, options=choice.options)
-
-
-def _chosen(model: str, key: str | None, *, settings: Settings) -> ModelChoice:
-    choice = resolve(settings, model=model, key=key)
-    for reference in unread_of(choice):
+def _resolved(model: str, key: str | None, *, settings: Settings) -> ResolvedModel:
+    resolved = resolve(settings, model=model, key=key)
+    for reference in unread_of(resolved):
         settings.keys.fetch(reference, settings.environ)
-        choice = resolve(settings, model=model, key=key)
-    return choice
+        resolved = resolve(settings, model=model, key=key)
+    return resolved

@@ -41,10 +41,10 @@ class GeminiProvider(HttpProvider):
         model = request.model if "/" in request.model else _COLLECTION + request.model
         return stream_answer(
             self._service,
+            request,
             path=f"{VERSION}/{quote(model)}:streamGenerateContent?alt=sse",
             body=self._body(generate_content(request, provider=self.name)),
             parser=GeminiStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),
-            model=request.model,
             unfold=content_pieces,
         )
 

@@ -40,9 +40,10 @@ def in_words(request: ChatRequest) -> ChatRequest:
     """The same request without native tools, calls or results; its tools are explained in the instructions."""
     told = _with_results(_explained(request.messages, section=_section(request.tools)))
     wish = _wish(request.options.tool_choice) if request.tools else ""
-    return ChatRequest(
-        model=request.model,
+    return replace(
+        request,
         messages=_with_wish(told, wish) if wish else told,
+        tools=(),
         options=replace(request.options, tool_choice="auto"),
     )
 

@@ -126,6 +126,7 @@ class OllamaProvider(HttpProvider):
         options = {**object_at(body, "options"), **object_at(configured, "options")}
         return stream_answer(
             self._service,
+            request,
             path="/api/chat",
             body={**body, **configured, "options": options},
             parser=OllamaStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),

@@ -50,10 +50,10 @@ class OpenAIChatProvider(HttpProvider):
         """Answer piece by piece."""
         return stream_answer(
             self._service,
+            request,
             path=self._chat,
             body=self._body(chat_completion(request, quirks=self._setup.quirks, provider=self.name)),
             parser=OpenAIStream(provider=self.name, model=request.model, clock=self._clock, secrets=self._secrets),
-            model=request.model,
             unfold=chat_chunks,
         )
 

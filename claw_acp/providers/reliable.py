@@ -1,17 +1,16 @@
 """A provider that asks others until one answers: it tries again, with other keys, models and providers.
 
 Nothing is asked a second time once a piece of an answer was seen: a second beginning behind half a first one would
-only confuse. What the rules are, `reliable_course` says; here they meet real providers.
+only confuse. `FallbackPlan` holds the rules; here they meet real providers.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 
 import anyio
 
 from claw_acp.contracts.provider import (
     Capabilities,
-    ChatOptions,
     ChatRequest,
     ChatResponse,
     Finished,
@@ -24,6 +23,7 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.contracts.readable import is_picture, readable
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
@@ -40,11 +40,12 @@ from claw_acp.core.errors import (
     ServiceMisconfigured,
 )
 from claw_acp.core.printable import full_sentence
-from claw_acp.core.value import Value, replace
+from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
-from claw_acp.providers.reliable_course import RETRIES, Course, Health, Leg, Move
+from claw_acp.providers.fallback_plan import FallbackPlan, Health, NextAttempt
 from claw_acp.providers.streaming import collected, empty_answer, interrupted, provider_failed
+from claw_acp.providers.target import Target
 
 INCOMPLETE = "What is shown of the answer is incomplete; the prompt can be sent again."
 
@@ -62,29 +63,14 @@ _TELLING = (
 log = logging.getLogger(__name__)
 
 
-class Target(Value):
-    """One way to ask: a provider, which stands for one key of one service, and a model.
-
-    Attributes:
-        provider: Who is asked.
-        model: Its model; empty: the one that the request names.
-        options: Its own sampling, in the place of the request's; None: the request's.
-        retries: How often a failed request is tried again before the next target has its turn.
-        account: What its key opens; None: what the provider itself is.
-    """
-
-    provider: Provider
-    model: str = ""
-    options: ChatOptions | None = None
-    retries: int = RETRIES
-    account: Hashable = None
-
-
 class Reliable(Provider):
-    """The targets in their order, as one provider. Its name and its models are those of the first.
+    """Targets in their order, as one provider. Its name and its models are those of the first.
+
+    A request may name another model of the first target's provider: then its keys are asked for that one.
 
     Args:
         targets: Whom to ask; at least one.
+        providers: The provider of each target, by its setup.
         health: Which targets rest; shared by all that should know.
         secrets: What no error may show.
         clock: Time and chance for waits.
@@ -95,13 +81,15 @@ class Reliable(Provider):
         self,
         targets: Sequence[Target],
         *,
+        providers: Mapping[ProviderSetup, Provider],
         health: Health | None = None,
         secrets: Sequence[str] = (),
         clock: Clock = SYSTEM_CLOCK,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
-        self.name = targets[0].provider.name
+        self.name = targets[0].provider
         self.targets = targets
+        self.providers = providers
         self.health = health or Health()
         self.secrets = secrets
         self.clock = clock
@@ -111,23 +99,22 @@ class Reliable(Provider):
         """Answer piece by piece. Retries and switches are announced; what failed attempts took is told (`Spent`).
 
         Raises:
-            ProviderError: Nobody answered: the text names all who were asked. Or the answer broke off when part of it
-                had been seen.
+            ProviderError: All failed, and the text names each. Or the answer broke off when part of it had been seen.
         """
         run = _Run(self, request)
         for event in run.begin():
             yield event
         while True:
-            if run.move.delay:
-                await self._sleep(run.move.delay)
+            if run.attempt.delay:
+                await self._sleep(run.attempt.delay)
             try:
                 async with closing(run.events()) as events:
                     async for event in events:
-                        for piece in run.told(event):
+                        for piece in run.visible(event):
                             yield piece
                         if type(event) is Finished:
                             return
-                failure = interrupted(run.target.provider.name)
+                failure = interrupted(run.target.provider)
             except Exception as error:  # noqa: BLE001 - a wall: the provider's own code may have defects; they are logged
                 failure = run.failure_of(error)
             for event in run.failed(failure):
@@ -144,20 +131,28 @@ class Reliable(Provider):
 
         Pictures are judged by the chosen model, also while that rests: nobody who does not see is asked about them.
         """
-        now = self.clock.monotonic()
-        target = self.targets[Course(_legs(self.targets, model), health=self.health).first(now=now).leg]
-        can, chosen = target.provider.capabilities(target.model or model), self.targets[0]
-        if target is chosen:
-            return can
-        return replace(can, images=chosen.provider.capabilities(chosen.model or model).images)
+        targets = self.targets_for(model)
+        first = FallbackPlan(targets, health=self.health).first(now=self.clock.monotonic())
+        can, chosen = self._capabilities(targets[first.index]), targets[0]
+        return can if first.index == 0 else replace(can, images=self._capabilities(chosen).images)
+
+    def _capabilities(self, target: Target) -> Capabilities:
+        return self.providers[target.setup].capabilities(target.model)
+
+    def targets_for(self, model: str) -> Sequence[Target]:
+        """The targets of a request for `model`; empty: for the first target's own."""
+        name = self.targets[0].name
+        if model in {"", self.targets[0].model}:
+            return self.targets
+        return [replace(target, model=model) if target.name == name else target for target in self.targets]
 
     async def models(self) -> Sequence[ModelInfo]:
         """The models of the first target."""
-        return await self.targets[0].provider.models()
+        return await self.providers[self.targets[0].setup].models()
 
     async def aclose(self) -> None:
         """Close every target's provider."""
-        for provider in dict.fromkeys(target.provider for target in self.targets):
+        for provider in dict.fromkeys(self.providers.values()):
             await provider.aclose()
 
 
@@ -167,43 +162,45 @@ class _Run:
     def __init__(self, whole: Reliable, request: ChatRequest) -> None:
         self._whole = whole
         self._request = request
-        self._targets = _who_can_take(request, whole.targets)
-        self._legs = _legs(self._targets, request.model)
-        self._course = Course(self._legs, health=whole.health)
+        self._targets = self._able(whole.targets_for(request.model))
+        self._plan = FallbackPlan(self._targets, health=whole.health)
         self._reasons: dict[int, ProviderError] = {}  # by target, the last one; in the order in which they were asked
-        self.move = Move(leg=0)
+        self.attempt = NextAttempt(index=0)
         self.failure: ProviderError | None = None
         self._shown = False  # whether somebody saw a piece of this attempt's answer
         self._wordless: list[StreamEvent] = []
 
     @property
     def target(self) -> Target:
-        return self._targets[self.move.leg]
+        return self._targets[self.attempt.index]
 
     def begin(self) -> Iterator[StreamEvent]:
         """Choose the first target; say so when that is not the first of all."""
-        self.move = self._course.first(now=self._whole.clock.monotonic())
-        if self.move.rested:
-            reason = f"{self._name(0)} failed a moment ago and is left alone for a while."
-            yield from self._announced(0, reason)
+        self.attempt = self._plan.first(now=self._whole.clock.monotonic())
+        if self.attempt.rested:
+            reason = f"{self._targets[0].name} failed a moment ago and is left alone for a while."
+            yield from self._announced(self._targets[0], reason)
 
     def events(self) -> AsyncGenerator[StreamEvent]:
         """Ask the target."""
         self._shown, self._wordless = False, []
         target, request = self.target, self._request
-        if not target.model and target.options is None:
-            return target.provider.stream(request)
-        model = target.model or request.model
-        can = target.provider.capabilities(model)
-        options = request.options
-        if target.options is not None:
-            effort = options.effort if can.thinking else target.options.effort
-            options = replace(target.options, tool_choice=options.tool_choice, effort=effort)
-        messages = request.messages if self._same_model(0) else readable(request.messages, capabilities=can)
-        return target.provider.stream(replace(request, model=model, options=options, messages=messages))
+        provider = self._whole.providers[target.setup]
+        if self._first_choice:
+            return provider.stream(request if request.model else replace(request, model=target.model))
+        can, options = provider.capabilities(target.model), request.options
+        effort = options.effort if can.thinking else target.options.effort
+        options = replace(target.options, tool_choice=options.tool_choice, effort=effort)
+        messages = readable(request.messages, capabilities=can)
+        return provider.stream(replace(request, model=target.model, options=options, messages=messages))
 
-    def told(self, event: StreamEvent) -> Sequence[StreamEvent]:
-        """What is told now: pieces without words wait for one with words, so that none is left of what is asked again.
+    @property
+    def _first_choice(self) -> bool:
+        """Whether the model is asked that the request is for, with whichever key."""
+        return self.target.name == self._targets[0].name
+
+    def visible(self, event: StreamEvent) -> Sequence[StreamEvent]:
+        """Events to emit now. Empty chunks are held until text arrives, so a retried attempt leaves no trace.
 
         Raises:
             EmptyAnswer: It is the end, and there was nothing.
@@ -222,15 +219,15 @@ class _Run:
         Raises:
             EmptyAnswer: There is nothing in it.
         """
-        response, leg = event.response, self._legs[self.move.leg]
+        response, target = event.response, self.target
         if not (self._shown or response.text or response.tool_calls) and response.stop in {"end", "tool_calls"}:
-            empty = empty_answer(leg.provider, model=leg.model)
+            empty = empty_answer(target.provider, model=target.model)
             empty.usage = response.usage
             raise empty
-        self._course.answered(self.move.leg)
-        if response.answered_by or self._same_model(0):
+        self._plan.answered(self.attempt.index)
+        if response.answered_by or self._first_choice:
             return event
-        return Finished(response=replace(response, answered_by=self._name(self.move.leg)))
+        return Finished(response=replace(response, answered_by=target.name))
 
     def failure_of(self, error: Exception) -> ProviderError:
         """The failure that an error stands for.
@@ -242,39 +239,37 @@ class _Run:
             return error
         if isinstance(error, ClawError):
             raise error
-        leg = self._legs[self.move.leg]
-        return provider_failed(error, who=self._name(self.move.leg), provider=leg.provider, model=leg.model)
+        target = self.target
+        return provider_failed(error, who=target.name, provider=target.provider, model=target.model)
 
     def failed(self, error: ProviderError) -> Iterator[StreamEvent]:
         """Bill what failed, and choose who is asked next; `failure` is set when that is nobody."""
-        before = self.move.leg
-        name = self._name(before)
+        before, number = self.target, self.attempt.index
+        name = before.name
         log.info("model request failed", extra={"target": name, "error": type(error).__name__, "status": error.status})
         if error.usage is not None:
             yield Spent(model=name, usage=error.usage)
             error.usage = None  # it is billed now
-        self._reasons.pop(before, None)
-        self._reasons[before] = error
+        self._reasons.pop(number, None)
+        self._reasons[number] = error
         clock = self._whole.clock
-        move = self._course.after(before, error, now=clock.monotonic(), chance=clock.random())
-        if self._shown or move is None:
+        attempt = self._plan.after(number, error, now=clock.monotonic(), chance=clock.random())
+        if self._shown or attempt is None:
             self.failure = self._broken_off(error) if self._shown else self._given_up(error)
             return
-        self.move = move
+        self.attempt = attempt
         yield from self._announced(before, self._clean(error.message))
 
-    def _announced(self, before: int, reason: str) -> Iterator[StreamEvent]:
-        leg = self._legs[self.move.leg]
-        if not self._same_model(before):
-            if self.move.delay:
-                yield Retrying(reason=reason, delay=self.move.delay)
-            yield Switched(reason=reason, to=self._name(self.move.leg))
-        elif self.move.leg == before:
-            yield Retrying(reason=reason, delay=self.move.delay)
-        else:
-            yield Retrying(
-                reason=f"{full_sentence(reason)} Another key of {leg.provider} is used now.", delay=self.move.delay
-            )
+    def _announced(self, before: Target, reason: str) -> Iterator[StreamEvent]:
+        target, delay = self.target, self.attempt.delay
+        if target.name != before.name:
+            if delay:
+                yield Retrying(reason=reason, delay=delay)
+            yield Switched(reason=reason, to=target.name)
+            return
+        if target.setup != before.setup:
+            reason = f"{full_sentence(reason)} Another key of {target.provider} is used now."
+        yield Retrying(reason=reason, delay=delay)
 
     def _broken_off(self, error: ProviderError) -> ProviderError:
         if INCOMPLETE in error.message:
@@ -288,19 +283,33 @@ class _Run:
         of_the_request = isinstance(error, ContextTooLong | RequestRejected)
         if len(self._reasons) == 1 or (of_the_request and not isinstance(error, ServiceMisconfigured)):
             return error if message == error.message else _retold(error, message)
-        reasons = self._reasons.items()
-        each_said = ((self._name(number), full_sentence(self._clean(reason.message))) for number, reason in reasons)
-        told = list(dict.fromkeys(f"{name}: {said}" for name, said in each_said))
-        listed = " ".join(f"{count}. {each}" for count, each in enumerate(told, 1))
-        telling = (reason for kind in _TELLING for reason in self._reasons.values() if isinstance(reason, kind))
-        return _retold(next(telling, error), f"Nobody answered; {len(reasons)} were asked. {listed}")
+        failed = [(self._targets[number].name, reason) for number, reason in self._reasons.items()]
+        each_said = (f"{name}: {full_sentence(self._clean(reason.message))}" for name, reason in failed)
+        listed = " ".join(f"{count}. {said}" for count, said in enumerate(dict.fromkeys(each_said), 1))
+        telling = (reason for kind in _TELLING for _, reason in failed if isinstance(reason, kind))
+        models = len({name for name, _ in failed})
+        summary = (
+            f"All {models} models failed."
+            if models > 1
+            else f"All {len(failed)} keys of {self.target.provider} failed."
+        )
+        return _retold(next(telling, error), f"{summary} {listed}")
 
-    def _same_model(self, other: int) -> bool:
-        one, two = self._legs[self.move.leg], self._legs[other]
-        return (one.provider, one.model) == (two.provider, two.model)
+    def _able(self, targets: Sequence[Target]) -> Sequence[Target]:
+        """The targets without those that cannot see the pictures in the newest message of a person.
 
-    def _name(self, number: int) -> str:
-        return f"{self._legs[number].provider}/{self._legs[number].model}"
+        The first model stays: whether it sees was judged before. Who cannot see has pictures of earlier messages
+        described.
+        """
+        asked = next((message for message in reversed(self._request.messages) if message.role == "user"), None)
+        if asked is None or not any(is_picture(part) for part in asked.parts):
+            return targets
+        first, providers = targets[0], self._whole.providers
+        return [
+            target
+            for target in targets
+            if target.name == first.name or providers[target.setup].capabilities(target.model).images
+        ]
 
     def _clean(self, text: str) -> str:
         return masked(text, secrets=self._whole.secrets)
@@ -311,34 +320,3 @@ def _retold(error: ProviderError, message: str) -> ProviderError:
     kind = next(kind for kind in type(error).__mro__ if kind.__module__ == ProviderError.__module__)
     assert issubclass(kind, ProviderError)
     return kind(message, provider=error.provider, model=error.model, status=error.status, retry_after=error.retry_after)
-
-
-def _legs(targets: Sequence[Target], model: str) -> Sequence[Leg]:
-    """The targets as the course sees them, for a request for `model`."""
-    return [
-        Leg(
-            account=target.provider if target.account is None else target.account,
-            provider=target.provider.name,
-            model=target.model or model,
-            retries=target.retries,
-        )
-        for target in targets
-    ]
-
-
-def _who_can_take(request: ChatRequest, targets: Sequence[Target]) -> Sequence[Target]:
-    """The targets without those that cannot see the pictures in the newest message of a person.
-
-    The first model stays: whether it sees was judged before. Who cannot see has pictures of earlier messages described.
-    """
-    asked = next((message for message in reversed(request.messages) if message.role == "user"), None)
-    if asked is None or not any(is_picture(part) for part in asked.parts):
-        return targets
-    first = targets[0]
-    chosen = (first.provider.name, first.model or request.model)
-
-    def takes(target: Target) -> bool:
-        model = target.model or request.model
-        return (target.provider.name, model) == chosen or target.provider.capabilities(model).images
-
-    return [target for target in targets if takes(target)]

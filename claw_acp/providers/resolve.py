@@ -11,12 +11,12 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.keys import FoundKey, find_key, misplaced_keys, require_key
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.offers import usable
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.route_rules import AUTO, DEFAULT, HINT, no_such_route, rules_of
-from claw_acp.providers.ways import named_model, ways_of
+from claw_acp.providers.targets import named_model, targets_of
 
 OFFLINE_NOTICE = (
     "No model is set up, so the built-in offline assistant answers: it does simple file work and needs no network. "
@@ -32,8 +32,8 @@ def no_model_notice(settings: Settings) -> str:
     return " ".join([*misplaced_keys(provider_cards(settings), settings=settings), OFFLINE_NOTICE])
 
 
-def resolve(settings: Settings, *, model: str | None, key: str | None = None) -> ModelChoice:
-    """The choice for `model` (None: the configured one, else the first provider that can be used, else offline).
+def resolve(settings: Settings, *, model: str | None, key: str | None = None) -> ResolvedModel:
+    """Resolve `model` (None: the configured one, else the first provider that can be used, else offline).
 
     Nothing is waited for: what is kept in a keyring, or comes from a command, may be `unread`.
 
@@ -51,7 +51,7 @@ def resolve(settings: Settings, *, model: str | None, key: str | None = None) ->
     return _named(wanted, settings=settings, key=key)
 
 
-async def resolve_ready(settings: Settings, *, model: str | None) -> ModelChoice:
+async def resolve_ready(settings: Settings, *, model: str | None) -> ResolvedModel:
     """The same with its keys and headers: those in a keyring or from a command are read now, in a thread.
 
     Raises:
@@ -59,20 +59,20 @@ async def resolve_ready(settings: Settings, *, model: str | None) -> ModelChoice
             without a key are left out.
         ConfigError: As for `resolve`.
     """
-    choice = resolve(settings, model=model)
-    wanted = unread_of(choice)
+    resolved = resolve(settings, model=model)
+    wanted = unread_of(resolved)
     if not wanted:
-        return choice
+        return resolved
     failures = await to_thread.run_sync(partial(_fetch, wanted, settings), abandon_on_cancel=True)
     return _ready(resolve(settings, model=model), failures)
 
 
-def unread_of(choice: ModelChoice) -> Sequence[KeyReference]:
+def unread_of(resolved: ResolvedModel) -> Sequence[KeyReference]:
     """Everything that is still to be read, each once."""
-    routes = [route for route in choice.routes.values() if isinstance(route, ModelChoice)]
-    others = (reference for way in choice.others for reference in way.unread)
+    routes = [route for route in resolved.routes.values() if isinstance(route, ResolvedModel)]
+    own = (reference for target in resolved.targets for reference in target.unread)
     below = (reference for route in routes for reference in unread_of(route))
-    return tuple(dict.fromkeys([*choice.unread, *others, *below]))
+    return tuple(dict.fromkeys([*own, *below]))
 
 
 def _fetch(wanted: Sequence[KeyReference], settings: Settings) -> Mapping[KeyReference, ConfigError]:
@@ -86,52 +86,53 @@ def _fetch(wanted: Sequence[KeyReference], settings: Settings) -> Mapping[KeyRef
     return failures
 
 
-def _ready(choice: ModelChoice, failures: Mapping[KeyReference, ConfigError]) -> ModelChoice:
-    """The choice with nothing in it that is unread."""
-    if choice.unread:
-        error = failures.get(choice.unread[0])
+def _ready(resolved: ResolvedModel, failures: Mapping[KeyReference, ConfigError]) -> ResolvedModel:
+    """The model with nothing in it that is unread."""
+    if unread := resolved.target.unread:
+        error = failures.get(unread[0])
         reason = error.message if error else "it changed while it was read; try again"
-        raise AuthRequired(f'there is no key for "{choice.provider_name}": {reason}') from error
-    for way in choice.others:
-        if way.unread:
-            log.info("fallback left out", extra={"fallback": way.answering, "reason": "its key cannot be read"})
-    routes: dict[str, ModelChoice | ClawError] = {}
-    for name, route in choice.routes.items():
+        raise AuthRequired(f'there is no key for "{resolved.target.provider}": {reason}') from error
+    for target in resolved.fallbacks:
+        if target.unread:
+            log.info("fallback left out", extra={"fallback": target.name, "reason": "its key cannot be read"})
+    routes: dict[str, ResolvedModel | ClawError] = {}
+    for name, route in resolved.routes.items():
         try:
-            routes[name] = _ready(route, failures) if isinstance(route, ModelChoice) else route
+            routes[name] = _ready(route, failures) if isinstance(route, ResolvedModel) else route
         except AuthRequired as error:
             routes[name] = error
-    return replace(choice, others=tuple(way for way in choice.others if not way.unread), routes=routes)
+    fallbacks = tuple(target for target in resolved.fallbacks if not target.unread)
+    return replace(resolved, fallbacks=fallbacks, routes=routes)
 
 
-def _named(wanted: str, *, settings: Settings, key: str | None = None) -> ModelChoice:
+def _named(wanted: str, *, settings: Settings, key: str | None = None) -> ResolvedModel:
     cards = provider_cards(settings)
     card, model = named_model(wanted, cards=cards)
     found = require_key(card, settings=settings, given=key)
-    choice = _choice(card, model=model, key=found, settings=settings)
+    resolved = _resolved(card, model=model, key=found, settings=settings)
     configured = wanted == settings.model and "/" in wanted
-    return replace(choice, configured=settings.origin("model").text() if configured else "")
+    return replace(resolved, configured=settings.origin("model").text() if configured else "")
 
 
-def _route(name: str, *, settings: Settings) -> ModelChoice:
+def _route(name: str, *, settings: Settings) -> ResolvedModel:
     wanted = settings.routes.get(name)
     if wanted is None:
         raise ConfigError(no_such_route(name, settings.routes))
     if wanted.startswith(HINT):
         raise ConfigError(f'the route "{name}" leads to {wanted}; a route leads to provider/model')
     try:
-        return replace(_named(wanted, settings=settings), hint=HINT + name)
+        return replace(_named(wanted, settings=settings), label=HINT + name)
     except AuthRequired as error:
         raise AuthRequired(f'the route "{name}" leads to {wanted}, but {error.message}') from error
     except ConfigError as error:
         raise ConfigError(f'the route "{name}" leads to {wanted}, but {error.message}') from error
 
 
-def _by_rules(settings: Settings) -> ModelChoice:
+def _by_rules(settings: Settings) -> ResolvedModel:
     """What `hint:auto` stands for: the choice when no rule fits, and the routes of the rules."""
     rules = rules_of(settings)
     wanted = dict.fromkeys([*(rule.route for rule in rules), *({DEFAULT} & settings.routes.keys())])
-    routes: dict[str, ModelChoice | ClawError] = {}
+    routes: dict[str, ResolvedModel | ClawError] = {}
     for name in wanted:
         try:
             routes[name] = _route(name, settings=settings)
@@ -140,26 +141,26 @@ def _by_rules(settings: Settings) -> ModelChoice:
     usual = routes.get(DEFAULT) or _usual(settings)
     if isinstance(usual, ClawError):
         raise usual
-    return replace(usual, hint=HINT + AUTO, rules=rules, routes=routes)
+    return replace(usual, label=HINT + AUTO, rules=rules, routes=routes)
 
 
-def _usual(settings: Settings) -> ModelChoice:
+def _usual(settings: Settings) -> ResolvedModel:
     configured = settings.model
     if configured is None or configured.startswith(HINT):
         return _first_usable(settings)
     return _named(configured, settings=settings)
 
 
-def _first_usable(settings: Settings) -> ModelChoice:
+def _first_usable(settings: Settings) -> ResolvedModel:
     # What a client has set up for this process comes before what was there anyway.
     for card in sorted(usable(settings), key=lambda card: not card.overridden):
         if card.models and card.name != OFFLINE.name:
             key = find_key(card, settings=settings, named=False)
-            choice = _choice(card, model=card.models[0], key=key, settings=settings)
-            return replace(choice, notice=_local_notice(choice.name, card.base_url)) if card.found else choice
+            resolved = _resolved(card, model=card.models[0], key=key, settings=settings)
+            return replace(resolved, notice=_local_notice(resolved.name, card.base_url)) if card.found else resolved
     offline = provider_cards(settings)[OFFLINE.name]
     return replace(
-        _choice(offline, model=offline.models[0], key=None, settings=settings), notice=no_model_notice(settings)
+        _resolved(offline, model=offline.models[0], key=None, settings=settings), notice=no_model_notice(settings)
     )
 
 
@@ -170,15 +171,6 @@ def _local_notice(model: str, address: str) -> str:
     )
 
 
-def _choice(card: Card, *, model: str, key: FoundKey | None, settings: Settings) -> ModelChoice:
-    chosen, *others = ways_of(card, model, key=key, settings=settings)
-    return ModelChoice(
-        provider_name=chosen.provider_name,
-        model=chosen.model,
-        setup=chosen.setup,
-        options=chosen.options,
-        retries=chosen.retries,
-        unread=chosen.unread,
-        key_source=key.source if key else None,
-        others=tuple(others),
-    )
+def _resolved(card: Card, *, model: str, key: FoundKey | None, settings: Settings) -> ResolvedModel:
+    target, *fallbacks = targets_of(card, model, key=key, settings=settings)
+    return ResolvedModel(target=target, fallbacks=tuple(fallbacks), key_source=key.source if key else None)

@@ -62,6 +62,7 @@ class ResponsesProvider(HttpProvider):
     def _answer(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         return stream_answer(
             self._service,
+            request,
             path=self._path,
             body=self._body(responses_request(request, provider=self.name, summaries=self._summaries)),
             parser=ResponsesStream(provider=self.name, model=request.model, secrets=self._secrets),

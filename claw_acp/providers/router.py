@@ -13,18 +13,11 @@ from claw_acp.contracts.provider import (
     StreamEvent,
 )
 from claw_acp.core.errors import RequestRejected
-from claw_acp.core.value import Value, replace
+from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.route_rules import AUTO, HINT, Rule, newest_text, no_such_route, pick_route
 from claw_acp.providers.streaming import collected
-
-
-class Lane(Value):
-    """Where a route leads: a provider, its model, and sampling in the place of the request's (None: the request's)."""
-
-    provider: Provider
-    model: str
-    options: ChatOptions | None = None
+from claw_acp.providers.target import Target
 
 
 class Router(Provider):
@@ -34,13 +27,22 @@ class Router(Provider):
         usual: Where requests go that name no route; its model answers `hint:auto` when no rule fits and no route is
             called `default`.
         routes: By name.
+        providers: The provider of each of these targets.
         rules: Which message goes to which route, for `hint:auto`.
     """
 
-    def __init__(self, usual: Lane, *, routes: Mapping[str, Lane], rules: Sequence[Rule] = ()) -> None:
-        self.name = usual.provider.name
+    def __init__(
+        self,
+        usual: Target,
+        *,
+        routes: Mapping[str, Target],
+        providers: Mapping[Target, Provider],
+        rules: Sequence[Rule] = (),
+    ) -> None:
+        self.name = usual.provider
         self._usual = usual
         self._routes = routes
+        self._providers = providers
         self._rules = rules
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
@@ -50,14 +52,13 @@ class Router(Provider):
             RequestRejected: There is no such route; the text names the nearest.
             ProviderError: The model that was asked failed.
         """
-        lane = self._lane(request.model, text=newest_text(request))
-        if lane is not None:
-            request = replace(request, model=lane.model, options=_options(lane, request))
-        async with closing((lane or self._usual).provider.stream(request)) as events:
+        target = self._target(request.model, text=newest_text(request))
+        if target is not None:
+            request = replace(request, model=target.model, options=_options(target, request))
+        async with closing(self._providers[target or self._usual].stream(request)) as events:
             async for event in events:
-                if lane is not None and type(event) is Finished and not event.response.answered_by:
-                    name = f"{lane.provider.name}/{lane.model}"
-                    yield Finished(response=replace(event.response, answered_by=name))
+                if target is not None and type(event) is Finished and not event.response.answered_by:
+                    yield Finished(response=replace(event.response, answered_by=target.name))
                 else:
                     yield event
 
@@ -71,21 +72,21 @@ class Router(Provider):
         Raises:
             RequestRejected: There is no such route.
         """
-        lane = self._lane(model, text=None)
-        return self._usual.provider.capabilities(model) if lane is None else lane.provider.capabilities(lane.model)
+        target = self._target(model, text=None)
+        return self._providers[target or self._usual].capabilities(model if target is None else target.model)
 
     async def models(self) -> Sequence[ModelInfo]:
         """The routes, then the usual provider's models."""
         hints = [ModelInfo(id=f"{HINT}{name}", name=name) for name in self._routes]
-        return [*hints, *await self._usual.provider.models()]
+        return [*hints, *await self._providers[self._usual].models()]
 
     async def aclose(self) -> None:
         """Close every provider."""
-        for provider in dict.fromkeys([self._usual.provider, *(lane.provider for lane in self._routes.values())]):
+        for provider in dict.fromkeys(self._providers.values()):
             await provider.aclose()
 
-    def _lane(self, model: str, *, text: str | None) -> Lane | None:
-        """The lane of a hint; None for a model's own name."""
+    def _target(self, model: str, *, text: str | None) -> Target | None:
+        """The target of a hint; None for a model's own name."""
         if not model.startswith(HINT):
             return None
         name = model.removeprefix(HINT)
@@ -95,12 +96,12 @@ class Router(Provider):
             if picked is None:
                 return self._usual
             name = picked
-        lane = self._routes.get(name)
-        if lane is None:
+        target = self._routes.get(name)
+        if target is None:
             raise RequestRejected(f"{no_such_route(name, self._routes)}.", provider=self.name)
-        return lane
+        return target
 
 
-def _options(lane: Lane, request: ChatRequest) -> ChatOptions:
+def _options(target: Target, request: ChatRequest) -> ChatOptions:
     asked = request.options
-    return asked if lane.options is None else replace(lane.options, tool_choice=asked.tool_choice, effort=asked.effort)
+    return replace(target.options, tool_choice=asked.tool_choice, effort=asked.effort)

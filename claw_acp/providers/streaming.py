@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 import anyio
 
 from claw_acp.contracts.provider import (
-    BEGUN,
     CallChunk,
+    ChatRequest,
     ChatResponse,
     Finished,
     Remark,
@@ -24,7 +24,6 @@ from claw_acp.core.printable import full_sentence
 from claw_acp.net.closing import closing
 from claw_acp.net.http import HttpService
 from claw_acp.providers.whole_answers import AnswerBody, Unfold
-from claw_acp.providers.wire import text_at
 from claw_acp.registry.foreign_code import described
 
 log = logging.getLogger(__name__)
@@ -78,27 +77,27 @@ class Counting(Protocol):
 
 async def stream_answer(
     service: HttpService,
+    request: ChatRequest,
     *,
     path: str,
     body: JsonObject,
     parser: AnswerParser,
-    model: str = "",
     unfold: Unfold | None = None,
 ) -> AsyncGenerator[StreamEvent, None]:
     """Send a request and yield what comes as it comes, then `Finished`.
 
     Args:
         service: Where to.
-        path: Below its base URL.
-        body: What is asked.
+        request: What is asked.
+        path: Below the service's base URL.
+        body: The request in the vendor's form.
         parser: Reads the answer.
-        model: Who is asked, where the body does not say so.
         unfold: The stream that one JSON document stands for; None: a stream is the only answer.
 
     Raises:
         ProviderError: See `HttpService.stream` and the parser. It names the model, and the usage if that is known.
     """
-    model = model or text_at(body, "model")
+    model = request.model
     reader = parser if unfold is None else AnswerBody(parser.feed, unfold=unfold, provider=service.provider)
     begun = False
     try:
@@ -109,7 +108,7 @@ async def stream_answer(
                 events = _joined(reader.feed(chunk))
                 if not begun:
                     begun = True
-                    BEGUN.get()()
+                    request.on_first_byte()
                 for event in events:
                     yield event
                 if parser.done:

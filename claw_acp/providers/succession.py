@@ -22,11 +22,11 @@ from claw_acp.core.errors import ImagesUnsupported, ModelNotAllowed, ModelNotFou
 from claw_acp.core.money import shown
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.families import Role
 from claw_acp.providers.known import SERVICES, service_called
 from claw_acp.providers.lineage import lineage, newest, steady
 from claw_acp.providers.model_list import for_chat
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.streaming import collected
 
 About = Callable[[str, str, str], ModelInfo | None]
@@ -70,55 +70,55 @@ class Successions:
         self._clock = clock
         self._successors: dict[tuple[str, str, str], str] = {}
 
-    def applied(self, choice: ModelChoice) -> ModelChoice:
-        """The choice with the successor of its model, where that is known to be gone."""
+    def applied(self, choice: ResolvedModel) -> ResolvedModel:
+        """The model, or its successor where it is known to be gone."""
         successor = self._successors.get(_place(choice))
         if successor is None:
             return choice  # it may be a successor itself
-        return replace(choice, model=successor, replaced=self.reason(choice, successor))
+        return replace(choice.with_model(successor), replaced=self.reason(choice, successor))
 
-    def refused_picture(self, choice: ModelChoice, model: str) -> None:
+    def refused_picture(self, choice: ResolvedModel, model: str) -> None:
         """Note that a model took no picture, so that the conversation can go on without."""
         if self._blind is not None:
             self._blind(choice.setup.name, choice.setup.base_url, model)
 
-    def remember(self, choice: ModelChoice, successor: str) -> None:
+    def remember(self, choice: ResolvedModel, successor: str) -> None:
         """Have `applied` know from now on."""
-        log.warning("model replaced", extra={"model": choice.answering, "successor": successor})
+        log.warning("model replaced", extra={"model": choice.target.name, "successor": successor})
         self._successors[_place(choice)] = successor
 
-    def reason(self, choice: ModelChoice, successor: str) -> str:
+    def reason(self, choice: ResolvedModel, successor: str) -> str:
         """Why another model answers, what that changes, and what to do about it, for people."""
-        now = f"{choice.provider_name}/{successor}"
-        told = f"{choice.provider_name} no longer has {choice.model}; {now} answers in its place"
+        now = f"{choice.target.provider}/{successor}"
+        told = f"{choice.target.provider} no longer has {choice.target.model}; {now} answers in its place"
         dearer = self._dearer(choice, successor)
         mend = (
             f'To settle it, set model = "{now}" ({choice.configured} names the old one).' if choice.configured else ""
         )
         return " ".join(part for part in (f"{told}.", dearer, mend) if part)
 
-    def successor(self, choice: ModelChoice, listed: Sequence[ModelInfo], *, gone: bool) -> str:
+    def successor(self, choice: ResolvedModel, listed: Sequence[ModelInfo], *, gone: bool) -> str:
         """Who answers instead: the newest of the same family, else whoever is the default now; empty: nobody.
 
         A name that nobody ever heard of is a mistake, and is replaced by nothing.
         """
-        others = [info for info in listed if info.id != choice.model]
-        family, roles = lineage(choice.model).family, _roles(choice.setup.name)
+        others = [info for info in listed if info.id != choice.target.model]
+        family, roles = lineage(choice.target.model).family, _roles(choice.setup.name)
         if found := newest(others, [family]):
             return found
-        known = self.about(choice.setup.name, choice.setup.base_url, choice.model)
+        known = self.about(choice.setup.name, choice.setup.base_url, choice.target.model)
         if not (gone or known or any(family in role.of for role in roles)):
             return ""
         filled = (newest(others, role.of) for role in roles)
         return next((model for model in filled if model), steady(others))
 
-    def _dearer(self, choice: ModelChoice, successor: str) -> str:
-        old, new = (self._price(choice, model) for model in (choice.model, successor))
+    def _dearer(self, choice: ResolvedModel, successor: str) -> str:
+        old, new = (self._price(choice, model) for model in (choice.target.model, successor))
         if old is None or new is None or (new[0] <= old[0] and new[1] <= old[1]):
             return ""
         return f"It costs {_words(new)} for a million tokens in and out; the old one cost {_words(old)}."
 
-    def _price(self, choice: ModelChoice, model: str) -> tuple[int, int] | None:
+    def _price(self, choice: ResolvedModel, model: str) -> tuple[int, int] | None:
         known = self.about(choice.setup.name, choice.setup.base_url, model)
         price = None if known is None else price_at(known.prices, self._clock.now())
         return None if price is None else (price.rate.input, price.rate.output)
@@ -127,12 +127,12 @@ class Successions:
 class Succeeding(Provider):
     """The provider of a choice (`inner`); when its model is gone, it finds the successor, says so and asks that."""
 
-    def __init__(self, inner: Provider, choice: ModelChoice, *, memory: Successions) -> None:
+    def __init__(self, inner: Provider, choice: ResolvedModel, *, memory: Successions) -> None:
         self.name = inner.name
         self.inner = inner
         self._choice = choice
         self._memory = memory
-        self._model = choice.model  # who answers now
+        self._model = choice.target.model  # who answers now
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece.
@@ -141,7 +141,7 @@ class Succeeding(Provider):
             ProviderError: As of the inner provider; `ModelNotFound` when the model has no successor.
         """
         asked = request.model
-        if asked == self._choice.model != self._model:
+        if asked == self._choice.target.model != self._model:
             request = replace(request, model=self._model)
         try:
             async with closing(self.inner.stream(request)) as events:
@@ -152,7 +152,7 @@ class Succeeding(Provider):
                 self._memory.refused_picture(self._choice, request.model)
             raise
         except ModelNotFound as error:
-            if isinstance(error, ModelNotAllowed) or request.model != self._choice.model:
+            if isinstance(error, ModelNotAllowed) or request.model != self._choice.target.model:
                 raise
             gone = error
         else:
@@ -161,7 +161,7 @@ class Succeeding(Provider):
         self._memory.remember(self._choice, successor)
         self._model = successor
         reason = self._memory.reason(self._choice, successor)
-        yield Switched(reason=reason, to=f"{self._choice.provider_name}/{successor}")
+        yield Switched(reason=reason, to=f"{self._choice.target.provider}/{successor}")
         async with closing(self.inner.stream(replace(request, model=successor))) as events:
             async for event in events:
                 yield self._signed(event, asked)
@@ -172,7 +172,7 @@ class Succeeding(Provider):
 
     def capabilities(self, model: str) -> Capabilities:
         """What the model can do that answers now."""
-        return self.inner.capabilities(self._model if model == self._choice.model else model)
+        return self.inner.capabilities(self._model if model == self._choice.target.model else model)
 
     async def models(self) -> Sequence[ModelInfo]:
         """The models on offer."""
@@ -205,11 +205,11 @@ class Succeeding(Provider):
         """The end of an answer says who gave it, when that is not who was asked."""
         if type(event) is not Finished or event.response.answered_by or asked == self._model:
             return event
-        return Finished(response=replace(event.response, answered_by=f"{self._choice.provider_name}/{self._model}"))
+        return Finished(response=replace(event.response, answered_by=f"{self._choice.target.provider}/{self._model}"))
 
 
-def _place(choice: ModelChoice) -> tuple[str, str, str]:
-    return choice.setup.name, choice.setup.base_url, choice.model
+def _place(choice: ResolvedModel) -> tuple[str, str, str]:
+    return choice.setup.name, choice.setup.base_url, choice.target.model
 
 
 def _roles(provider: str) -> Sequence[Role]:

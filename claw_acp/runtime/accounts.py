@@ -16,11 +16,11 @@ from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.keys import FoundKey, find_key
 from claw_acp.providers.known import API_TYPES, OFFLINE
 from claw_acp.providers.offers import usable
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.trial import Trial, try_key
 from claw_acp.runtime.engine import Engine
 
@@ -82,7 +82,7 @@ class Accounts:
         """How things are now; asks nobody."""
         settings = self._engine.settings(None)
         wanted = (settings.model or "").partition("/")[0]
-        choice: ModelChoice | None = None
+        choice: ResolvedModel | None = None
         state: State = "unauthenticated"
         try:
             choice = resolve(settings, model=None)
@@ -91,11 +91,11 @@ class Accounts:
             pass
         except ClawError:
             state = "unknown"
-        active = wanted if choice is None else choice.provider_name
+        active = wanted if choice is None else choice.target.provider
         return AccountStatus(
             state=state,
             accounts=tuple(_account(card, key, active=active) for card, key in self._keys()),
-            set_up=choice is not None and (choice.provider_name != OFFLINE.name or settings.model is not None),
+            set_up=choice is not None and (choice.target.provider != OFFLINE.name or settings.model is not None),
             provider="" if active == OFFLINE.name else active,
         )
 
@@ -221,7 +221,7 @@ class Accounts:
 
     # ------------------------------------------------------------------ inside
 
-    def _state(self, choice: ModelChoice) -> State:
+    def _state(self, choice: ResolvedModel) -> State:
         if all(setup in self._engine.refused for setup in choice.keys):
             return "unauthenticated"
         return "authenticated" if choice.key_source or choice.setup.secrets else "not_required"

@@ -8,14 +8,14 @@ from claw_acp.contracts.readable import is_picture, obstacle
 from claw_acp.core.errors import AuthRequired, ConfigError, InvalidRequest
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.value import replace
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.resolve import resolve_ready
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.runtime.models import ProviderPool
 
 
 async def choose_answerer(
     settings: Settings, *, model: str, prompt: Sequence[ContentPart], pool: ProviderPool
-) -> ModelChoice:
+) -> ResolvedModel:
     """The choice for a prompt. Pictures go to the session's model if it sees, else to the configured `vision_model`.
 
     Raises:
@@ -27,7 +27,7 @@ async def choose_answerer(
     seeing = settings.vision_model
     if seeing is None or not any(is_picture(part) for part in prompt):
         return choice
-    if pool.get(choice).capabilities(choice.asked).images:
+    if pool.get(choice).capabilities(choice.target.model).images:
         return choice
     try:
         return replace(await resolve_ready(settings, model=seeing), sees=True)
@@ -37,13 +37,13 @@ async def choose_answerer(
         raise ConfigError(_blind(choice, seeing, error.message)) from error
 
 
-def capabilities_of(provider: Provider, choice: ModelChoice) -> Capabilities:
+def capabilities_of(provider: Provider, choice: ResolvedModel) -> Capabilities:
     """What the model that will be asked can do. One that is configured for pictures sees, whatever is known of it."""
-    known = provider.capabilities(choice.asked)
+    known = provider.capabilities(choice.target.model)
     return replace(known, images=True) if choice.sees else known
 
 
-def check_attachments(provider: Provider, choice: ModelChoice, prompt: Sequence[ContentPart]) -> None:
+def check_attachments(provider: Provider, choice: ResolvedModel, prompt: Sequence[ContentPart]) -> None:
     """Pictures and sound depend on the model; of an attached document that cannot be read the model itself is told.
 
     Raises:
@@ -56,5 +56,5 @@ def check_attachments(provider: Provider, choice: ModelChoice, prompt: Sequence[
             raise InvalidRequest(f"{choice.name} {reason}; leave it out or choose another model")
 
 
-def _blind(choice: ModelChoice, seeing: str, reason: str) -> str:
+def _blind(choice: ResolvedModel, seeing: str, reason: str) -> str:
     return f'{choice.name} does not read images, and vision_model = "{seeing}" cannot be used: {reason}'

@@ -21,12 +21,12 @@ from claw_acp.core.events import SessionChanged
 from claw_acp.core.value import replace
 from claw_acp.providers.cards import Card
 from claw_acp.providers.catalog import Catalog, Listing
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.keys import find_key
 from claw_acp.providers.known import OFFLINE
 from claw_acp.providers.model_list import for_chat
 from claw_acp.providers.offers import usable
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.route_rules import model_behind
 from claw_acp.providers.setups import setup_of
 from claw_acp.registry.reference import Ref
@@ -83,13 +83,13 @@ class Discovery:
             return settings, *_in_its_place(settings, reason=error.message.rstrip("."))
         return settings, choice.name, choice.notice
 
-    async def _first_choice(self, root: Path) -> tuple[Settings, ModelChoice]:
+    async def _first_choice(self, root: Path) -> tuple[Settings, ResolvedModel]:
         """The choice for a new session. Only where nobody else would answer are local model servers awaited."""
         self.recall(self._engine.settings(root))
         settings = self._engine.settings(root)
         choice = resolve(settings, model=None)
         servers = settings.finds.servers
-        if settings.model is None and (choice.provider_name == OFFLINE.name or choice.provider_name in servers):
+        if settings.model is None and (choice.target.provider == OFFLINE.name or choice.target.provider in servers):
             await self._look_first()
             settings = self._engine.settings(root)
             choice = resolve(settings, model=None)

@@ -10,9 +10,9 @@ import anyio
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.clock import Clock
-from claw_acp.providers.assembly import MakePlain, plain, routed
-from claw_acp.providers.choice import ModelChoice
-from claw_acp.providers.reliable_course import Health
+from claw_acp.providers.assembly import MakePlain, plain, resilient
+from claw_acp.providers.fallback_plan import Health
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.succession import Successions
 
 LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
@@ -40,16 +40,16 @@ class ProviderPool:
         self._providers: dict[ProviderSetup, Provider] = {}  # the one used longest ago stands first
         self._users: Counter[ProviderSetup] = Counter()
 
-    def get(self, choice: ModelChoice) -> Provider:
+    def get(self, choice: ResolvedModel) -> Provider:
         """The provider of a choice, with all that answer when it cannot.
 
         Raises:
             ConfigError: It cannot be made.
         """
-        return routed(choice, make=self._plain, health=self.health, clock=self._clock, successions=self.successions)
+        return resilient(choice, make=self._plain, health=self.health, clock=self._clock, successions=self.successions)
 
     @asynccontextmanager
-    async def lent(self, choice: ModelChoice) -> AsyncGenerator[Provider]:
+    async def lent(self, choice: ResolvedModel) -> AsyncGenerator[Provider]:
         """The provider of a choice; all that it may ask is sure to stay open inside the block.
 
         Raises:

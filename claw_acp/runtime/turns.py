@@ -21,9 +21,9 @@ from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.own_keys import own_keys
 from claw_acp.providers.resolve import resolve
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.succession import Successions
 from claw_acp.providers.tool_modes import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
@@ -105,7 +105,7 @@ class Turns:
         prompt: Sequence[ContentPart],
         *,
         told: Sequence[ContentPart],
-        choice: ModelChoice,
+        choice: ResolvedModel,
         desk: Desk,
     ) -> Outcome:
         session, asked = opened.session, opened.session.record.model
@@ -146,7 +146,9 @@ class Turns:
         answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(opened, typed)
         if not isinstance(answer, str):
             return prompt if answer is None else answer
-        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._engine.clock, on_accepted=desk.on_accepted)
+        await keep_answer(
+            opened.session, typed=prompt, answer=answer, clock=self._engine.clock, on_accepted=desk.on_accepted
+        )
         return None
 
     async def _carry_out(self, opened: OpenSession, typed: Typed) -> str | Sequence[ContentPart]:
@@ -163,7 +165,7 @@ class Turns:
             return result.text
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
-    def _turn(self, opened: OpenSession, *, choice: ModelChoice, provider: Provider, desk: Desk) -> Turn:
+    def _turn(self, opened: OpenSession, *, choice: ResolvedModel, provider: Provider, desk: Desk) -> Turn:
         session, clock = opened.session, self._engine.clock
         toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
         toolbox = toolbox.without(partial(hidden_tools, opened))
@@ -176,8 +178,8 @@ class Turns:
         requester = ModelRequester(
             session,
             provider=provider,
-            model=choice.asked,
-            billing=self._till.billing(opened, model=choice.answering, desk=desk),
+            model=choice.target.model,
+            billing=self._till.billing(opened, model=choice.target.name, desk=desk),
             options=partial(_options, opened, choice),
             drafts=drafts,
             capabilities=partial(capabilities_of, provider, choice),
@@ -195,10 +197,10 @@ class Turns:
             clock=clock,
         )
 
-    def _notice(self, session: Session, choice: ModelChoice) -> str | None:
+    def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
         """What a person should know about who answers; of a model that is gone, once in each session."""
         if choice.sees:
-            return f"{choice.answering} answers, because it sees pictures"
+            return f"{choice.target.name} answers, because it sees pictures"
         told = (session.id, choice.replaced)
         if not choice.replaced or told in self._told:
             return None
@@ -222,7 +224,7 @@ def _instructions(system: str, attachment: Attachment | None) -> str:
     return system if attachment is None else system + attachment.instructions()
 
 
-def _options(opened: OpenSession, choice: ModelChoice) -> ChatOptions:
+def _options(opened: OpenSession, choice: ResolvedModel) -> ChatOptions:
     """The configured sampling, with what was chosen in the session."""
-    effort = effort_of(opened, model=choice.answering, configured=choice.options.effort)
-    return replace(choice.options, effort=effort)
+    effort = effort_of(opened, model=choice.target.name, configured=choice.target.options.effort)
+    return replace(choice.target.options, effort=effort)

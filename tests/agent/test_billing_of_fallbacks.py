@@ -14,7 +14,6 @@ from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.asking import Choice, PermissionQuestion
 from claw_acp.contracts.provider import (
-    BEGUN,
     ChatOptions,
     ChatRequest,
     ChatResponse,
@@ -27,11 +26,13 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import BudgetReached, ProviderUnavailable, ProviderUnreachable, StreamInterrupted
 from claw_acp.core.messages import Message, Usage
 from claw_acp.core.redaction import Redactor
-from claw_acp.providers.reliable import Reliable, Target
+from claw_acp.providers.reliable import Reliable
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from tests.agent.test_billing import TEN, Nobody, Speaker, price
+from tests.providers.attempts import Played, at
+from tests.providers.attempts import reliable as reliable_over
 from tests.support.fixed_clock import FixedClock
 
 ANSWER = Finished(response=ChatResponse(text="x", usage=TEN))
@@ -49,7 +50,7 @@ class Named(Speaker):
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent]:
         self.asked += 1
         if self._begins:
-            BEGUN.get()()
+            request.on_first_byte()
         async for event in super().stream(request):
             yield event
 
@@ -95,17 +96,17 @@ async def asked(
         yield requester, session, journal
 
 
-def reliable(*targets: Target) -> Reliable:
-    return Reliable(targets, clock=FixedClock(), sleep=no_wait)
+def reliable(*asked: Played) -> Reliable:
+    return reliable_over(*asked, clock=FixedClock(), sleep=no_wait)
 
 
-def down(name: str, model: str) -> Target:
-    return Target(provider=Named(name, ProviderUnreachable("down", provider=name)), model=model, retries=0)
+def down(name: str, model: str) -> Played:
+    return at(Named(name, ProviderUnreachable("down", provider=name)), model, retries=0)
 
 
 async def test_a_paid_fallback_of_a_free_model_is_held_against_the_budget(tmp_path: Path) -> None:
     paid = Named("b", ANSWER)
-    provider = reliable(down("c", "free"), Target(provider=paid, model="two"))
+    provider = reliable(down("c", "free"), at(paid, "two"))
     async with asked(tmp_path, provider, model="c/free", daily=50) as (one, _, journal):
         with pytest.raises(BudgetReached):
             await one.ask([Message.user("hi")], tools=())
@@ -114,16 +115,14 @@ async def test_a_paid_fallback_of_a_free_model_is_held_against_the_budget(tmp_pa
 
 
 async def test_a_free_model_that_answers_asks_nobody_for_its_paid_fallback(tmp_path: Path) -> None:
-    provider = reliable(
-        Target(provider=Named("c", ANSWER), model="free"), Target(provider=Named("b", ANSWER), model="two")
-    )
+    provider = reliable(at(Named("c", ANSWER), "free"), at(Named("b", ANSWER), "two"))
     async with asked(tmp_path, provider, model="c/free", daily=50) as (one, _, _journal):
         await one.ask([Message.user("hi")], tools=())
 
 
 async def test_who_allowed_a_request_is_not_asked_again_for_a_cheaper_model(tmp_path: Path) -> None:
     person = Willing()
-    provider = reliable(down("b", "two"), Target(provider=Named("a", ANSWER), model="one"))
+    provider = reliable(down("b", "two"), at(Named("a", ANSWER), "one"))
     async with asked(tmp_path, provider, model="b/two", daily=5, asker=person) as (one, _, _journal):
         await one.ask([Message.user("hi")], tools=())
     assert len(person.questions) == 1
@@ -131,7 +130,7 @@ async def test_who_allowed_a_request_is_not_asked_again_for_a_cheaper_model(tmp_
 
 async def test_a_broken_answer_whose_usage_is_known_is_billed_once(tmp_path: Path) -> None:
     broken = StreamInterrupted("gone", provider="a", usage=TEN)
-    provider = reliable(Target(provider=Named("a", TextChunk(text="ha"), broken)))
+    provider = reliable(at(Named("a", TextChunk(text="ha"), broken), "one"))
     async with asked(tmp_path, provider, model="a/one") as (one, _, journal):
         with pytest.raises(StreamInterrupted):
             await one.ask([Message.user("hi")], tools=())
@@ -151,7 +150,7 @@ async def test_usage_that_a_lone_provider_tells_with_its_failure_is_billed(tmp_p
 async def test_every_attempt_that_began_to_answer_is_billed_though_nothing_was_shown(tmp_path: Path) -> None:
     broken = Named("a", StreamInterrupted("gone", provider="a"), begins=True)
     refusing = Named("b", ProviderUnavailable("busy", provider="b"))
-    provider = reliable(Target(provider=broken, retries=1), Target(provider=refusing, model="two", retries=0))
+    provider = reliable(at(broken, "one", retries=1), at(refusing, "two", retries=0))
     async with asked(tmp_path, provider, model="a/one") as (one, _, journal):
         with pytest.raises(ProviderUnavailable):
             await one.ask([Message.user("hi")], tools=())
@@ -162,7 +161,7 @@ async def test_every_attempt_that_began_to_answer_is_billed_though_nothing_was_s
 
 async def test_an_answer_of_a_fallback_that_breaks_is_billed_to_the_fallback(tmp_path: Path) -> None:
     fallback = Named("b", TextChunk(text="ha"), StreamInterrupted("gone", provider="b"))
-    provider = reliable(down("c", "free"), Target(provider=fallback, model="two"))
+    provider = reliable(down("c", "free"), at(fallback, "two"))
     async with asked(tmp_path, provider, model="c/free") as (one, _, journal):
         with pytest.raises(StreamInterrupted):
             await one.ask([Message.user("hi")], tools=())
@@ -180,7 +179,7 @@ async def test_an_answer_that_is_cancelled_before_anything_was_shown_is_billed(t
             waiting.set()
             await anyio.sleep_forever()
 
-    provider = reliable(Target(provider=Silent("a", Remark(text="so far"), begins=True)))
+    provider = reliable(at(Silent("a", Remark(text="so far"), begins=True), "one"))
     async with asked(tmp_path, provider, model="a/one") as (one, _, journal):
         async with anyio.create_task_group() as tasks:
 

@@ -6,15 +6,18 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 import anyio
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, Provider, StreamEvent, TextChunk
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.messages import Message
-from claw_acp.providers.reliable import Reliable, Target
-from claw_acp.providers.router import Lane, Router
+from claw_acp.providers.reliable import Reliable
+from claw_acp.providers.router import Router
+from claw_acp.providers.target import Target
 from tests.benchmarks.figures import Figure, Row, microseconds
 from tests.benchmarks.lab import Lab
 
 CHUNKS = 20_000
 CALLS = 500
 MODEL = "hint:fast"
+TARGET = Target(setup=ProviderSetup(name="instant", kind="instant"), model="m")
 
 
 class Instant(Provider):
@@ -42,17 +45,16 @@ class Instant(Provider):
 
 def reliable(inner: Provider) -> Provider:
     """With one target, as most people have it."""
-    return Reliable([Target(provider=inner)])
+    return Reliable([TARGET], providers={TARGET.setup: inner})
 
 
 def routed(inner: Provider) -> Provider:
     """With one route, which is asked."""
-    lane = Lane(provider=inner, model="m")
-    return Router(lane, routes={"fast": lane})
+    return Router(TARGET, routes={"fast": TARGET}, providers={TARGET: inner})
 
 
 def both(inner: Provider) -> Provider:
-    """As a session on a route has it."""
+    """As a program with routes has it."""
     return routed(reliable(inner))
 
 

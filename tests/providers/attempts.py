@@ -1,13 +1,38 @@
 """A provider that plays one list of steps for each request, for tests of those that stand around others."""
 
 from collections.abc import AsyncGenerator, Sequence
+from typing import Any, NamedTuple
 
 from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ProviderError
+from claw_acp.core.secret import Secret
+from claw_acp.providers.reliable import Reliable
 from claw_acp.providers.streaming import collected
+from claw_acp.providers.target import Target
 from tests.support.fixed_clock import FixedClock
 
 Step = StreamEvent | ProviderError
+
+
+class Played(NamedTuple):
+    """A target, and the provider that answers for it."""
+
+    target: Target
+    provider: Provider
+
+
+def at(provider: Provider, model: str = "test-model", **more: Any) -> Played:
+    """A target that a provider answers for; another provider has another key."""
+    setup = ProviderSetup(name=provider.name, kind="test", api_key=Secret(f"key-{id(provider)}"))
+    return Played(Target(setup=setup, model=model, **more), provider)
+
+
+def reliable(*played: Played | Provider, **more: Any) -> Reliable:
+    """The targets, as one provider."""
+    all_played = [each if isinstance(each, Played) else at(each) for each in played]
+    providers = {target.setup: provider for target, provider in all_played}
+    return Reliable([target for target, _ in all_played], providers=providers, **more)
 
 
 class Attempts(Provider):

@@ -16,13 +16,13 @@ from claw_acp.contracts.provider import ChatRequest, ChatResponse, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.secret import Secret
-from claw_acp.providers.assembly import plain, resilient, routed
-from claw_acp.providers.choice import ModelChoice
+from claw_acp.providers.assembly import plain, resilient
 from claw_acp.providers.offers import available_models
 from claw_acp.providers.reliable import Reliable
 from claw_acp.providers.resolve import resolve, resolve_ready
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.route_rules import model_behind
-from claw_acp.providers.succession import Succeeding
+from claw_acp.providers.succession import Succeeding, Successions
 from claw_acp.runtime import models as pool_of_models
 from claw_acp.runtime.models import ProviderPool
 from tests.support.fixed_clock import FixedClock
@@ -45,11 +45,9 @@ def service(name: str, more: str = "") -> str:
     )
 
 
-def ways(choice: ModelChoice) -> list[tuple[str, str]]:
-    """Who is asked with which key, in order."""
-    return [
-        (way.answering, way.setup.api_key.reveal() if way.setup.api_key else "") for way in (choice, *choice.others)
-    ]
+def asked(model: ResolvedModel) -> list[tuple[str, str]]:
+    """The models and keys, in order."""
+    return [(target.name, target.setup.api_key.reveal() if target.setup.api_key else "") for target in model.targets]
 
 
 def test_the_order_is_keys_then_models_then_providers_depth_first(tmp_path: Path) -> None:
@@ -59,7 +57,7 @@ def test_the_order_is_keys_then_models_then_providers_depth_first(tmp_path: Path
         + service("c")
         + service("d")
     )
-    assert ways(resolve(configured(tmp_path, text), model="a/a-1")) == [
+    assert asked(resolve(configured(tmp_path, text), model="a/a-1")) == [
         ("a/a-1", "k1"),
         ("a/a-1", "k2"),
         ("a/a-2", "k1"),
@@ -72,12 +70,16 @@ def test_the_order_is_keys_then_models_then_providers_depth_first(tmp_path: Path
 
 def test_circles_end_and_nobody_is_asked_twice(tmp_path: Path) -> None:
     text = service("a", 'fallback = ["b", "a"]') + service("b", 'fallback = ["a", "b/b-1", "b/b-2"]')
-    assert [name for name, _ in ways(resolve(configured(tmp_path, text), model="a/a-1"))] == ["a/a-1", "b/b-1", "b/b-2"]
+    assert [name for name, _ in asked(resolve(configured(tmp_path, text), model="a/a-1"))] == [
+        "a/a-1",
+        "b/b-1",
+        "b/b-2",
+    ]
 
 
 def test_fallbacks_of_fallbacks_are_followed_three_steps(tmp_path: Path) -> None:
     text = "".join(service(name, f'fallback = ["{after}"]') for name, after in zip("abcde", "bcdef", strict=True))
-    names = [name for name, _ in ways(resolve(configured(tmp_path, text + service("f")), model="a"))]
+    names = [name for name, _ in asked(resolve(configured(tmp_path, text + service("f")), model="a"))]
     assert names == ["a/a-1", "b/b-1", "c/c-1", "d/d-1"]
 
 
@@ -86,39 +88,46 @@ def test_a_fallback_without_key_is_left_out_with_a_line_in_the_log(
 ) -> None:
     caplog.set_level(logging.INFO, logger="claw_acp")
     text = service("a", 'fallback = ["anthropic", "nobody", "b"]') + service("b")
-    assert [name for name, _ in ways(resolve(configured(tmp_path, text), model="a"))] == ["a/a-1", "b/b-1"]
+    assert [name for name, _ in asked(resolve(configured(tmp_path, text), model="a"))] == ["a/a-1", "b/b-1"]
     assert [vars(line).get("fallback") for line in caplog.records] == ["anthropic", "nobody"]
 
 
 def test_keys_alone_in_a_list_are_keys(tmp_path: Path) -> None:
     text = service("a", 'api_keys = ["k1", "env:ABSENT", "k2"]')
-    assert ways(resolve(configured(tmp_path, text), model="a")) == [("a/a-1", "k1"), ("a/a-1", "k2")]
+    assert asked(resolve(configured(tmp_path, text), model="a")) == [("a/a-1", "k1"), ("a/a-1", "k2")]
 
 
-def test_every_secret_of_every_way_is_known(tmp_path: Path) -> None:
+def test_every_secret_of_every_target_is_known(tmp_path: Path) -> None:
     text = service("a", 'api_keys = ["k1", "k2"]\nfallback = ["b"]') + service("b", 'headers = { X-Token = "tok" }')
     choice = resolve(configured(tmp_path, text), model="a")
     assert set(choice.secrets) == {"k1", "k2", "tok"}
     assert [setup.api_key for setup in choice.keys] == [Secret("k1"), Secret("k2")]
 
 
-def test_a_composed_provider_has_a_target_for_each_way(tmp_path: Path) -> None:
+def test_a_composed_provider_has_a_target_for_each_key_and_model(tmp_path: Path) -> None:
     text = service("a", 'api_keys = ["k1", "k2"]\nretries = 5\nfallback = ["b", "c"]') + service(
         "b", "[providers.b.options]\nmax_tokens = 7"
     )
     provider = resilient(resolve(configured(tmp_path, text + '\n[providers.c]\nkind = "nonsense"\n'), model="a"))
     assert isinstance(provider, Reliable)
-    seen = [(target.provider.name, target.model, target.retries) for target in provider.targets]
-    assert seen == [("a", "", 5), ("a", "a-1", 5), ("b", "b-1", 2)]
-    assert [target.options and target.options.max_tokens for target in provider.targets] == [None, None, 7]
+    seen = [(target.name, target.retries, target.options.max_tokens) for target in provider.targets]
+    assert seen == [("a/a-1", 5, None), ("a/a-1", 5, None), ("b/b-1", 2, 7)]
+    assert {setup.name for setup in provider.providers} == {"a", "b"}
 
 
 def test_who_answers_by_itself_is_left_as_it_is_unless_others_are_named(tmp_path: Path) -> None:
     text = service("a", 'fallback = ["offline"]') + '[providers.offline]\nfallback = ["a"]\n'
     settings = configured(tmp_path, service("a", 'fallback = ["offline"]'))
     assert not isinstance(resilient(resolve(settings, model="offline")), Reliable)
-    assert [name for name, _ in ways(resolve(settings, model="a"))] == ["a/a-1", "offline/assistant"]
+    assert [name for name, _ in asked(resolve(settings, model="a"))] == ["a/a-1", "offline/assistant"]
     assert isinstance(resilient(resolve(configured(tmp_path, text), model="offline")), Reliable)
+
+
+def test_the_successor_of_a_model_is_asked_with_each_of_its_keys(tmp_path: Path) -> None:
+    text = service("a", 'api_keys = ["k1", "k2"]\nfallback = ["b"]') + service("b")
+    chosen, successions = resolve(configured(tmp_path, text), model="a/old"), Successions()
+    successions.remember(chosen, "new")
+    assert asked(successions.applied(chosen)) == [("a/new", "k1"), ("a/new", "k2"), ("b/b-1", "")]
 
 
 # ------------------------------------------------------------------ routes
@@ -126,12 +135,12 @@ def test_who_answers_by_itself_is_left_as_it_is_unless_others_are_named(tmp_path
 ROUTES = '[routes]\nfast = "a/a-1"\nclever = "b/b-1"\nclosed = "anthropic/claude-sonnet-4-5"\n'
 
 
-async def test_a_route_is_kept_by_its_name_and_asked_by_it(tmp_path: Path) -> None:
+def test_a_route_is_kept_by_its_name_which_no_request_carries(tmp_path: Path) -> None:
     settings = configured(tmp_path, f'model = "hint:fast"\n{ROUTES}' + service("a") + service("b"))
     choice = resolve(settings, model=None)
-    assert (choice.name, choice.answering, choice.asked) == ("hint:fast", "a/a-1", "hint:fast")
-    provider = routed(choice)
-    assert provider.capabilities(choice.asked) == plain(choice.setup).capabilities("a-1")
+    assert (choice.name, choice.target.name) == ("hint:fast", "a/a-1")
+    provider = resilient(choice)
+    assert provider.capabilities(choice.target.model) == plain(choice.setup).capabilities("a-1")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +166,7 @@ def test_auto_chooses_by_the_message(tmp_path: Path) -> None:
     choice = resolve(settings, model="hint:auto")
     assert choice.name == "hint:auto"
     assert choice.for_message("Prove it").name == "hint:clever"
-    assert (choice.for_message("Hi").name, choice.for_message("Hi").asked) == ("a/a-9", "a-9")
+    assert (choice.for_message("Hi").name, choice.for_message("Hi").target.model) == ("a/a-9", "a-9")
     with pytest.raises(AuthRequired, match='the route "closed"'):
         choice.for_message("x" * 1000)
     default = configured(tmp_path, ROUTES.replace("fast", "default") + RULES + service("a") + service("b"))
@@ -223,16 +232,16 @@ async def test_headers_from_commands_are_read_without_standing_still(tmp_path: P
     )
     settings = configured(tmp_path, text, os.environ)
     early = resolve(settings, model="a")
-    assert (early.setup.headers, [way.unread == () for way in (early, *early.others)]) == ((), [False, False])
+    assert (early.setup.headers, [target.unread == () for target in early.targets]) == ((), [False, False])
     ready = await resolve_ready(settings, model="a")
     assert ready.setup.headers == (("x-token", Secret("Bearer tok-1")),)
-    assert ways(ready) == [("a/a-1", ""), ("b/b-1", "key-2")]
+    assert asked(ready) == [("a/a-1", ""), ("b/b-1", "key-2")]
 
 
 async def test_a_fallback_whose_key_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     text = service("a", 'fallback = ["b", "c"]') + service("b", 'api_key = "command:exit 1"') + service("c")
     ready = await resolve_ready(configured(tmp_path, text, os.environ), model="a")
-    assert [name for name, _ in ways(ready)] == ["a/a-1", "c/c-1"]
+    assert [name for name, _ in asked(ready)] == ["a/a-1", "c/c-1"]
 
 
 async def test_keys_are_read_in_another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +272,8 @@ async def test_plain_providers_are_shared_between_choices_and_sessions(tmp_path:
     pool = ProviderPool(clock=FixedClock())
     async with pool.lent(resolve(settings, model="a")) as both, pool.lent(resolve(settings, model="b")) as one:
         first, second = reliable_in(both), reliable_in(one)
-        assert first.targets[1].provider is second.targets[0].provider
+        [shared] = first.providers.keys() & second.providers.keys()
+        assert first.providers[shared] is second.providers[shared]
         assert first.health is second.health
     await pool.aclose()
 

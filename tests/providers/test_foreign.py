@@ -21,8 +21,7 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, ProviderFailed, ProviderTimeout, RateLimited
 from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.providers.foreign import made_by_factory
-from claw_acp.providers.reliable import Reliable, Target
-from tests.providers.attempts import Sleeper, heard
+from tests.providers.attempts import Sleeper, heard, reliable
 
 REQUEST = ChatRequest(model="m", messages=[Message.user("hi")])
 ANSWER = ChatResponse(text="fine")
@@ -130,16 +129,15 @@ async def test_what_is_no_event_is_its_failure(said: object) -> None:
 
 @pytest.mark.parametrize("error", RAISED[:6], ids=lambda error: type(error).__name__)
 async def test_another_provider_answers_in_its_place(error: BaseException) -> None:
-    targets = [Target(provider=_made(_Strange(error))), Target(provider=_Strange(ANSWER))]
-    events, failure = await heard(Reliable(targets, sleep=Sleeper()), REQUEST)
+    whole = reliable(_made(_Strange(error)), _Strange(ANSWER), sleep=Sleeper())
+    events, failure = await heard(whole, REQUEST)
     assert failure is None
     assert isinstance(events[-1], Finished)
     assert events[-1].response.text == "fine"
 
 
 async def test_an_unexpected_error_of_our_own_code_has_another_asked_too() -> None:
-    targets = [Target(provider=_Strange(ZeroDivisionError())), Target(provider=_Strange(ANSWER))]
-    events, _ = await heard(Reliable(targets, sleep=Sleeper()), REQUEST)
+    events, _ = await heard(reliable(_Strange(ZeroDivisionError()), _Strange(ANSWER), sleep=Sleeper()), REQUEST)
     assert isinstance(events[-1], Finished)
 
 

@@ -22,7 +22,9 @@ from claw_acp.providers.offers import available_models
 from claw_acp.providers.overview import provider_states
 from claw_acp.providers.reliable import Reliable
 from claw_acp.providers.resolve import resolve, resolve_ready
+from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.succession import Succeeding
+from claw_acp.providers.target import Target
 from claw_acp.runtime.models import KEPT, ProviderPool
 from tests.support.file_keyring import FileKeyring
 from tests.support.fixed_clock import FixedClock
@@ -102,7 +104,7 @@ async def test_a_key_in_the_keyring_is_read_when_it_is_needed_and_not_before(saf
     with pytest.raises(AssertionError):
         resilient(early)
     ready = await resolve_ready(settings, model=None)
-    assert (ready.setup.api_key, ready.unread) == (Secret("sk-ant-safe"), ())
+    assert (ready.setup.api_key, ready.target.unread) == (Secret("sk-ant-safe"), ())
     assert key_of(settings) == "sk-ant-safe"
 
 
@@ -120,7 +122,7 @@ async def test_a_keyring_that_fails_is_a_missing_key_with_its_reason(
 async def test_a_key_from_a_command_belongs_to_its_vendor_as_well(tmp_path: Path) -> None:
     config = '[providers.anthropic]\napi_key = "command:echo sk-proj-1"\n'
     settings = configured(tmp_path, config, environ=os.environ)
-    assert resolve(settings, model=ANTHROPIC).unread
+    assert resolve(settings, model=ANTHROPIC).target.unread
     with pytest.raises(AuthRequired, match=r"command:echo sk-proj-1.* looks like a key of OpenAI"):
         await resolve_ready(settings, model=ANTHROPIC)
 
@@ -171,8 +173,7 @@ async def test_headers_are_sent_and_never_shown(family: str, tmp_path: Path) -> 
             base_url=server.openai_url if family == "openai" else server.anthropic_url,
             headers=(("authorization", Secret("Bearer hush-12345")), ("x-team", Secret("blue"))),
         )
-        choice = replace(resolve(configured(tmp_path), model=None), setup=setup)
-        provider = resilient(choice)
+        provider = resilient(ResolvedModel(target=Target(setup=setup, model="m")))
         server.will_fail(401, {"error": {"message": "bad token hush-12345 of blue"}})
         with pytest.raises(ProviderAuthFailed) as refused:
             await provider.simple_chat("m", "hi")
@@ -186,24 +187,26 @@ async def test_headers_are_sent_and_never_shown(family: str, tmp_path: Path) -> 
 def plain_in(provider: Provider) -> Provider:
     assert isinstance(provider, Succeeding)
     assert isinstance(provider.inner, Reliable)
-    return provider.inner.targets[0].provider
+    [plain] = provider.inner.providers.values()
+    return plain
 
 
 async def test_of_many_set_ups_the_oldest_are_closed_but_none_in_use(tmp_path: Path) -> None:
     base = resolve(configured(tmp_path, environ=VENDOR), model=None)
 
-    def choice(number: int) -> ProviderSetup:
-        return replace(base.setup, headers=(("x-token", Secret(str(number))),))
+    def choice(number: int) -> ResolvedModel:
+        setup = replace(base.setup, headers=(("x-token", Secret(str(number))),))
+        return replace(base, target=replace(base.target, setup=setup))
 
     pool = ProviderPool(clock=FixedClock())
 
     def kept(number: int) -> Provider:
-        return plain_in(pool.get(replace(base, setup=choice(number))))
+        return plain_in(pool.get(choice(number)))
 
-    async with pool.lent(replace(base, setup=choice(0))) as first:
+    async with pool.lent(choice(0)) as first:
         seen: list[Provider] = []
         for number in range(1, KEPT + 3):
-            async with pool.lent(replace(base, setup=choice(number))) as provider:
+            async with pool.lent(choice(number)) as provider:
                 seen.append(plain_in(provider))
         assert kept(0) is plain_in(first)
     assert kept(KEPT + 2) is seen[-1]

@@ -213,7 +213,7 @@ async def test_a_key_comes_before_a_server_that_was_found(desk: Desk) -> None:
     settings = desk.settings("vllm", GROQ_API_KEY="gsk_1")
     settings = replace(settings, finds=replace(settings.finds, servers=await find_servers(settings)))
     choice = resolve(settings, model=None)
-    assert (choice.provider_name, choice.notice) == ("groq", None)
+    assert (choice.target.provider, choice.notice) == ("groq", None)
 
 
 async def test_what_the_user_configured_is_not_looked_for(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""What a provider with others behind it says and sends; in which order they are asked, `test_reliable_course` has."""
+"""What a provider with others behind it says and sends; in which order they are asked, `test_fallback_plan` has."""
 
 import logging
 from contextlib import aclosing
@@ -33,9 +33,9 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.messages import ImagePart, Message, Usage
-from claw_acp.providers.reliable import INCOMPLETE, Reliable, Target
-from claw_acp.providers.reliable_course import Health
-from tests.providers.attempts import Attempts, Sleeper, heard
+from claw_acp.providers.fallback_plan import Health
+from claw_acp.providers.reliable import INCOMPLETE, Reliable
+from tests.providers.attempts import Attempts, Played, Sleeper, at, heard, reliable
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
 
@@ -45,10 +45,10 @@ PICTURE = ImagePart(data="aGk=", mime_type="image/png")
 DOWN = "service is down"
 
 
-def around(*targets: Target | Attempts, sleeper: Sleeper | None = None, health: Health | None = None) -> Reliable:
+def around(*asked: Played | Attempts, sleeper: Sleeper | None = None, health: Health | None = None) -> Reliable:
     clock = FixedClock()
-    return Reliable(
-        [target if isinstance(target, Target) else Target(provider=target) for target in targets],
+    return reliable(
+        *asked,
         health=health,
         secrets=["sk-secret-key-1"],
         clock=clock,
@@ -56,8 +56,8 @@ def around(*targets: Target | Attempts, sleeper: Sleeper | None = None, health: 
     )
 
 
-def other(provider: Attempts, model: str = "big", options: ChatOptions | None = None) -> Target:
-    return Target(provider=provider, model=model, options=options)
+def other(provider: Attempts, model: str = "big", options: ChatOptions | None = None) -> Played:
+    return at(provider, model, options=options or ChatOptions())
 
 
 async def test_a_passing_failure_is_announced_waited_out_and_tried_again() -> None:
@@ -71,6 +71,26 @@ async def test_another_key_is_announced_as_another_try_of_the_same_model() -> No
     one, two = Attempts([ProviderAuthFailed("key refused.")]), Attempts([OK])
     events, _ = await heard(around(one, other(two, "test-model")), asking())
     assert events == [Retrying(reason="key refused. Another key of acme is used now.", delay=0.0), OK]
+
+
+async def test_another_model_of_the_chosen_provider_is_asked_for_with_each_of_its_keys() -> None:
+    one, two = Attempts([ProviderAuthFailed("key refused.")]), Attempts([OK])
+    events, _ = await heard(around(one, other(two, "test-model")), asking(model="newer"))
+    assert events == [Retrying(reason="key refused. Another key of acme is used now.", delay=0.0), OK]
+    assert [request.model for request in (*one.requests, *two.requests)] == ["newer", "newer"]
+
+
+async def test_a_request_that_names_no_model_is_for_the_first() -> None:
+    one = Attempts([OK])
+    await heard(around(one), asking(model=""))
+    assert [request.model for request in one.requests] == ["test-model"]
+
+
+async def test_when_all_keys_of_a_model_fail_the_error_says_so() -> None:
+    keys = [Attempts([ProviderAuthFailed(f"key {number} refused")]) for number in (1, 2)]
+    _, error = await heard(around(*keys), asking())
+    assert error is not None
+    assert error.message.startswith("All 2 keys of acme failed. 1. acme/test-model: key 1 refused. 2.")
 
 
 async def test_another_model_is_announced_and_named_in_its_answer() -> None:
@@ -97,8 +117,8 @@ async def test_who_rests_from_the_beginning_is_passed_over_aloud() -> None:
 async def test_what_a_failed_attempt_took_is_billed_once() -> None:
     used = Usage(input_tokens=10, output_tokens=2)
     one = Attempts([EmptyAnswer("nothing", usage=used)], [ProviderUnavailable("down", usage=used)])
-    whole = Reliable([Target(provider=one, retries=1)], sleep=Sleeper())
-    events, error = await heard(around(Target(provider=whole, retries=0)), asking())
+    whole = reliable(at(one, retries=1), sleep=Sleeper())
+    events, error = await heard(around(at(whole, retries=0)), asking())
     assert [event for event in events if isinstance(event, Spent)] == [Spent(model="acme/test-model", usage=used)] * 2
     assert error is not None
     assert error.usage is None
@@ -140,8 +160,7 @@ async def test_when_all_fail_one_error_names_each_and_why() -> None:
     assert isinstance(error, ProviderAuthFailed)
     assert error.status == 401
     assert error.message == (
-        "Nobody answered; 2 were asked. 1. acme/test-model: service is down at ***. "
-        "2. bell/big: bell refused the key. Check it."
+        "All 2 models failed. 1. acme/test-model: service is down at ***. 2. bell/big: bell refused the key. Check it."
     )
 
 
@@ -208,7 +227,7 @@ async def test_a_service_that_is_configured_wrongly_gives_way_and_is_named_when_
     assert (error, [event.to for event in events if isinstance(event, Switched)]) == (None, ["bell/big"])
     _, error = await heard(around(wrong(), other(Attempts([QuotaExceeded("no credit")], name="bell"))), asking())
     assert error is not None
-    assert "1. acme/test-model: nothing at this address. 2. bell/big: no credit" in error.message
+    assert "All 2 models failed. 1. acme/test-model: nothing at this address. 2. bell/big: no credit" in error.message
 
 
 async def test_leaving_closes_the_inner_stream() -> None:
@@ -221,7 +240,7 @@ async def test_leaving_closes_the_inner_stream() -> None:
 
 async def test_a_wait_is_left_at_once() -> None:
     inner = Attempts([RateLimited("slow", retry_after=60)])
-    whole, told = Reliable([Target(provider=inner)]), anyio.Event()
+    whole, told = reliable(inner), anyio.Event()
 
     async def listen() -> None:
         async for _ in whole.stream(asking()):
@@ -292,7 +311,7 @@ async def test_whatever_fails_the_bill_the_waits_and_the_answer_are_right(script
     providers = [Attempts(*[[e] for e in script], *[[OK]] * 3, name=f"p{n}") for n, script in enumerate(scripts)]
     clock = FixedClock()
     sleeper = Sleeper(clock)
-    whole = Reliable([Target(provider=one, model="m") for one in providers], clock=clock, sleep=sleeper)
+    whole = reliable(*[at(one, "m") for one in providers], clock=clock, sleep=sleeper)
     events, error = await heard(whole, asking())
     asked = [len(one.requests) for one in providers]
     failed = [e for script, count in zip(scripts, asked, strict=True) for e in script[:count]]

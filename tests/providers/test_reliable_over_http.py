@@ -5,13 +5,14 @@ from email.utils import formatdate
 
 import pytest
 
-from claw_acp.contracts.provider import BEGUN, Provider, Retrying, Spent, Switched, TextChunk
+from claw_acp.contracts.provider import Retrying, Spent, Switched, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ProviderAuthFailed, StreamInterrupted
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import plain
-from claw_acp.providers.reliable import INCOMPLETE, Reliable, Target
+from claw_acp.providers.reliable import INCOMPLETE, Reliable
+from claw_acp.providers.target import Target
 from tests.providers.attempts import Sleeper, heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
@@ -44,19 +45,20 @@ class Wire:
         )
 
     def provider(self, *keys: str, models: tuple[str, ...] = ("test-model",)) -> Reliable:
-        targets = [
-            Target(provider=self._plain(key), model=model, account=key) for model in models for key in keys or (ONE,)
-        ]
-        return Reliable(targets, secrets=keys, clock=self.clock, sleep=self.sleeper)
+        setups = [replace(self.setup, api_key=Secret(key)) for key in keys or (ONE,)]
+        return Reliable(
+            [Target(setup=setup, model=model) for model in models for setup in setups],
+            providers={setup: plain(setup, clock=self.clock) for setup in setups},
+            secrets=keys,
+            clock=self.clock,
+            sleep=self.sleeper,
+        )
 
     def keys_seen(self) -> list[str]:
         return [
             request.headers.get("x-api-key") or request.headers["authorization"].removeprefix("Bearer ")
             for request in self.server.requests
         ]
-
-    def _plain(self, key: str) -> Provider:
-        return plain(replace(self.setup, api_key=Secret(key)), clock=self.clock)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -138,10 +140,8 @@ async def test_of_each_attempt_it_is_told_that_it_began_to_answer(family: str, s
     for _ in range(2):
         server.will_reply(Say(calls=(Call(name="write", arguments={"text": "x" * 200}, pieces=9),), insert={6: Cut()}))
     begun: list[str] = []
-    told = BEGUN.set(lambda: begun.append("begun"))
     provider = Wire(server, family).provider()
-    _, error = await heard(provider, asking())
-    BEGUN.reset(told)
+    _, error = await heard(provider, replace(asking(), on_first_byte=lambda: begun.append("begun")))
     assert isinstance(error, StreamInterrupted)
     assert len(begun) == 2
     await provider.aclose()
@@ -165,7 +165,7 @@ async def test_no_key_is_ever_in_an_error(server: ModelServer) -> None:
     provider = Wire(server, "openai").provider(ONE, TWO)
     with pytest.raises(ProviderAuthFailed) as refused:
         await provider.simple_chat("m", "hi")
-    assert "Nobody answered; 2 were asked." in refused.value.message
+    assert "All 2 keys of acme failed." in refused.value.message
     assert ONE not in repr(refused.value)
     assert TWO not in repr(refused.value)
     await provider.aclose()

@@ -13,10 +13,10 @@ from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.providers.assembly import resilient
-from claw_acp.providers.choice import ModelChoice
 from claw_acp.providers.families import ANTHROPIC, OPENAI
 from claw_acp.providers.offers import available_models
 from claw_acp.providers.resolve import OFFLINE_NOTICE, resolve
+from claw_acp.providers.resolved_model import ResolvedModel
 
 
 def configured(home: Path, text: str = "", environ: Mapping[str, str] | None = None) -> Settings:
@@ -28,7 +28,7 @@ def configured(home: Path, text: str = "", environ: Mapping[str, str] | None = N
     return settings
 
 
-def key_of(choice: ModelChoice) -> str | None:
+def key_of(choice: ResolvedModel) -> str | None:
     return choice.setup.api_key.reveal() if choice.setup.api_key else None
 
 
@@ -59,7 +59,7 @@ def test_the_first_provider_with_a_key_answers_when_no_model_is_named(
 
 def test_a_model_is_split_at_the_first_slash(tmp_path: Path) -> None:
     choice = resolve(configured(tmp_path, WORK), model="work/org/model:free")
-    assert (choice.provider_name, choice.model) == ("work", "org/model:free")
+    assert (choice.target.provider, choice.target.model) == ("work", "org/model:free")
 
 
 def test_the_name_of_a_provider_alone_means_its_first_model(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_an_unknown_kind_names_the_nearest(tmp_path: Path) -> None:
 
 def test_configured_sampling_travels_with_the_choice(tmp_path: Path) -> None:
     text = WORK + '[providers.work.options]\nmax_tokens = 9\ntemperature = 0\nstop = ["x"]\neffort = "high"\n'
-    options = resolve(configured(tmp_path, text), model="work/qwen3").options
+    options = resolve(configured(tmp_path, text), model="work/qwen3").target.options
     assert (options.max_tokens, options.temperature, options.stop, options.effort) == (9, 0.0, ("x",), "high")
     assert options.top_p is None
 
@@ -193,7 +193,7 @@ async def test_a_scripted_provider_plays_its_script(tmp_path: Path) -> None:
     settings = configured(tmp_path, '[providers.play]\nkind = "scripted"\nscript = "play.json"\nmodels = ["a"]\n')
     choice = resolve(settings, model=None)
     provider = resilient(choice)
-    answer = await provider.chat(ChatRequest(model=choice.model, messages=[Message.user("hello")]))
+    answer = await provider.chat(ChatRequest(model=choice.target.model, messages=[Message.user("hello")]))
     await provider.aclose()
     assert (choice.name, answer.text) == ("play/a", "Good morning.")
 

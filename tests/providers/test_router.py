@@ -19,11 +19,10 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import Message, Reasoning, ToolCall, Usage
-from claw_acp.providers.reliable import Reliable, Target
 from claw_acp.providers.route_rules import LOOKED_AT, Rule, pick_route
-from claw_acp.providers.router import Lane, Router
+from claw_acp.providers.router import Router
 from claw_acp.providers.scripted import ScriptedProvider
-from tests.providers.attempts import Attempts, Sleeper, heard
+from tests.providers.attempts import Attempts, Played, Sleeper, at, heard, reliable
 from tests.providers.conversation import asking
 
 OK = Finished(response=ChatResponse(text="ok"))
@@ -33,11 +32,14 @@ CODE = Rule(route="code", keywords=("python", "c++"))
 def router(*rules: Rule, default: bool = False) -> tuple[Router, dict[str, Attempts]]:
     sees = Capabilities(images=True)
     lanes = {name: Attempts([OK], name=f"p-{name}", can=sees) for name in ("code", "long", "default")}
-    routes = {
-        name: Lane(provider=one, model=f"m-{name}") for name, one in lanes.items() if name != "default" or default
-    }
+    routes = {name: at(one, f"m-{name}") for name, one in lanes.items() if name != "default" or default}
     lanes["usual"] = Attempts([OK], name="usual")
-    return Router(Lane(provider=lanes["usual"], model="m-usual"), routes=routes, rules=rules), lanes
+    return routed(at(lanes["usual"], "m-usual"), *rules, **routes), lanes
+
+
+def routed(usual: Played, *rules: Rule, **routes: Played) -> Router:
+    targets = {name: played.target for name, played in routes.items()}
+    return Router(usual.target, routes=targets, providers=dict([usual, *routes.values()]), rules=rules)
 
 
 async def test_a_hint_is_asked_of_its_model_which_the_answer_names() -> None:
@@ -64,10 +66,7 @@ async def test_an_unknown_hint_names_the_nearest() -> None:
 
 async def test_a_route_may_have_its_own_sampling() -> None:
     inner = Attempts([OK])
-    provider = Router(
-        Lane(provider=inner, model="m"),
-        routes={"cold": Lane(provider=inner, model="m", options=ChatOptions(temperature=0.0))},
-    )
+    provider = routed(at(inner, "m"), cold=at(inner, "m", options=ChatOptions(temperature=0.0)))
     await heard(provider, asking(model="hint:cold", effort="low", temperature=1.0))
     assert inner.requests[0].options == ChatOptions(temperature=0.0, effort="low")
 
@@ -148,9 +147,9 @@ LAYERS = st.lists(st.sampled_from(["reliable", "router"]), max_size=4)
 def wrapped(provider: Provider, layers: list[str]) -> Provider:
     for layer in layers:
         if layer == "reliable":
-            provider = Reliable([Target(provider=provider), Target(provider=Attempts(), model="x")], sleep=Sleeper())
+            provider = reliable(provider, at(Attempts(), "x"), sleep=Sleeper())
         else:
-            provider = Router(Lane(provider=provider, model="x"), routes={"x": Lane(provider=Attempts(), model="x")})
+            provider = routed(at(provider, "x"), x=at(Attempts(), "x"))
     return provider
 
 

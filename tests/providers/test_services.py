@@ -195,7 +195,7 @@ def test_a_service_where_everybody_has_an_own_address_asks_for_it(name: str, tmp
 def test_keys_of_the_cloud_make_bedrock_ready_but_do_not_choose_it(tmp_path: Path) -> None:
     settings = settings_with(tmp_path, AWS_ACCESS_KEY_ID="AKIA", AWS_SECRET_ACCESS_KEY="x")
     assert resolve(settings, model=None).name == "offline/assistant"
-    assert resolve(settings, model="bedrock").provider_name == "bedrock"
+    assert resolve(settings, model="bedrock").target.provider == "bedrock"
     (state,) = [state for state in provider_states(settings) if state.name == "bedrock"]
     assert state.ready
 

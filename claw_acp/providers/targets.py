@@ -1,4 +1,4 @@
-"""The ways to a model, in the order in which they are tried: its keys, other models, then other providers."""
+"""The targets of a model, in the order in which they are asked: its keys, other models, then other providers."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,11 +10,11 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ChatOptions
 from claw_acp.core.errors import ClawError, ConfigError
 from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.choice import Way
 from claw_acp.providers.keys import FoundKey, further_keys, require_key
 from claw_acp.providers.known import SERVICES
 from claw_acp.providers.lineage import lineage
 from claw_acp.providers.setups import setup_of, unread_texts
+from claw_acp.providers.target import Target
 
 _LISTED = "`claw-acp providers list` shows all that there are"
 
@@ -41,8 +41,8 @@ def named_model(wanted: str, *, cards: Mapping[str, Card]) -> tuple[Card, str]:
     return card, card.named(model_name)
 
 
-def ways_of(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Way]:
-    """Every way, the chosen one first. Others that cannot be used are left out, with a line in the log.
+def targets_of(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Target]:
+    """Every target, the chosen one first. Others that cannot be used are left out, with a line in the log.
 
     Raises:
         ConfigError: The chosen one cannot be used.
@@ -61,35 +61,34 @@ class _Walk:
     def _cards(self) -> Mapping[str, Card]:
         return provider_cards(self._settings)
 
-    def through(self, card: Card, model: str, *, key: FoundKey | None, depth: int) -> Iterator[Way]:
+    def through(self, card: Card, model: str, *, key: FoundKey | None, depth: int) -> Iterator[Target]:
         settings = self._settings
         keys = [key, *further_keys(card, settings=settings)]
         for name in (model, *card.section.fallback_models):
             if (card.name, name) not in self._met:
                 self._met.add((card.name, name))
                 for each in keys:
-                    yield _way(card, name, key=each, settings=settings)
+                    yield _target(card, name, key=each, settings=settings)
         if depth < DEPTH:
             for wanted in card.section.fallback:
                 yield from self._fallback(wanted, depth=depth + 1)
 
-    def _fallback(self, wanted: str, *, depth: int) -> Iterator[Way]:
+    def _fallback(self, wanted: str, *, depth: int) -> Iterator[Target]:
         try:
             card, model = named_model(wanted, cards=self._cards)
             if (card.name, model) in self._met:
                 return
             key = require_key(card, settings=self._settings)
-            ways = list(self.through(card, model, key=key, depth=depth))
+            targets = list(self.through(card, model, key=key, depth=depth))
         except ClawError as error:
             log.info("fallback left out", extra={"fallback": wanted, "reason": error.message})
             return
-        yield from ways
+        yield from targets
 
 
-def _way(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Way:
+def _target(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Target:
     unread = (key.slow,) if key and key.slow and key.secret is None else ()
-    return Way(
-        provider_name=card.name,
+    return Target(
         model=model,
         setup=setup_of(card, key=key.secret if key else None, settings=settings),
         options=_chat_options(card.section.options),

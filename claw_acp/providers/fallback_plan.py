@@ -7,6 +7,7 @@ the request: the target rests, and every session of the process asks another one
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Literal
 
+from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import (
     ContextTooLong,
     ModelNotAllowed,
@@ -20,8 +21,8 @@ from claw_acp.core.errors import (
     ServiceMisconfigured,
 )
 from claw_acp.core.value import Value
+from claw_acp.providers.target import Target
 
-RETRIES = 2
 FIRST_DELAY = 0.5  # seconds; vendors punish clients that come back sooner
 LONGEST_DELAY = 10.0  # seconds of our own backing off
 LONGEST_WISH = 60.0  # seconds of a vendor's Retry-After that are honoured; nobody sits longer before an editor
@@ -32,22 +33,6 @@ KEY_REST = 300.0  # seconds a refused key rests, and a target without credit or 
 
 Why = Literal["limited", "failing", "refused"]
 """Why a target rests: it asked for it, so it is waited for; it failed, so others come first; its key is no good."""
-
-
-class Leg(Value):
-    """What the course knows of a target.
-
-    Attributes:
-        account: What a key opens; the same for all models behind one key of one service.
-        provider: The provider's name.
-        model: The model's own name.
-        retries: How often a failed request is tried again before another target has its turn.
-    """
-
-    account: Hashable
-    provider: str
-    model: str
-    retries: int = RETRIES
 
 
 class Rest(Value):
@@ -62,37 +47,37 @@ class Health:
 
     def __init__(self) -> None:
         self._rests: dict[Hashable, Rest] = {}
-        self._refused: dict[Hashable, None] = {}  # in the order in which they were refused
+        self._refused: dict[ProviderSetup, None] = {}  # in the order in which they were refused
 
-    def rest_of(self, leg: Leg, *, now: float) -> Rest | None:
+    def rest_of(self, target: Target, *, now: float) -> Rest | None:
         """Why and how long a target is to be left alone; None when it is not."""
-        for place in (leg.account, (leg.account, leg.model)):
+        for place in (target.setup, (target.setup, target.model)):
             rest = self._rests.get(place)
             if rest is not None and rest.until > now:
                 return rest
         return None
 
-    def rest(self, leg: Leg, why: Why, *, now: float, seconds: float) -> None:
+    def rest(self, target: Target, why: Why, *, now: float, seconds: float) -> None:
         """Leave a target alone; the same key may still be asked for other models."""
-        self._put((leg.account, leg.model), Rest(why=why, until=now + seconds), now=now)
+        self._put((target.setup, target.model), Rest(why=why, until=now + seconds), now=now)
 
-    def refuse(self, leg: Leg, *, now: float) -> None:
+    def refuse(self, target: Target, *, now: float) -> None:
         """Leave alone all that a key should have opened."""
-        self._refused.pop(leg.account, None)
-        self._refused[leg.account] = None
+        self._refused.pop(target.setup, None)
+        self._refused[target.setup] = None
         if len(self._refused) > MOST_REFUSED:
             del self._refused[next(iter(self._refused))]
-        self._put(leg.account, Rest(why="refused", until=now + KEY_REST), now=now)
+        self._put(target.setup, Rest(why="refused", until=now + KEY_REST), now=now)
 
-    def answered(self, leg: Leg) -> None:
+    def answered(self, target: Target) -> None:
         """Forget what was held against a target."""
-        self._refused.pop(leg.account, None)
-        self._rests.pop(leg.account, None)
-        self._rests.pop((leg.account, leg.model), None)
+        self._refused.pop(target.setup, None)
+        self._rests.pop(target.setup, None)
+        self._rests.pop((target.setup, target.model), None)
 
-    def is_refused(self, account: Hashable) -> bool:
+    def is_refused(self, setup: ProviderSetup) -> bool:
         """Whether the key was refused when it was last used."""
-        return account in self._refused
+        return setup in self._refused
 
     def _put(self, place: Hashable, rest: Rest, *, now: float) -> None:
         for old in [old for old, held in self._rests.items() if held.until <= now]:
@@ -100,94 +85,94 @@ class Health:
         self._rests[place] = rest
 
 
-class Move(Value):
-    """Ask the target with this number, after `delay` seconds. `rested`: targets before it are being left alone."""
+class NextAttempt(Value):
+    """Ask the target with this `index`, after `delay` seconds. `rested`: targets before it are being left alone."""
 
-    leg: int
+    index: int
     delay: float = 0.0
     rested: bool = False
 
 
-class Course:
-    """One request's way through its targets; it ends after at most `retries + 1` attempts on each."""
+class FallbackPlan:
+    """The order of one request's attempts; it ends after at most `retries + 1` of them on each target."""
 
-    def __init__(self, legs: Sequence[Leg], *, health: Health) -> None:
-        assert legs, "somebody must be asked"
-        self._legs = legs
+    def __init__(self, targets: Sequence[Target], *, health: Health) -> None:
+        assert targets, "somebody must be asked"
+        self._targets = targets
         self._health = health
-        self._tries = [0] * len(legs)
-        self._open = list(range(len(legs)))
+        self._tries = [0] * len(targets)
+        self._open = list(range(len(targets)))
 
-    def first(self, *, now: float) -> Move:
-        """Whom to ask first."""
-        move = self._next(now)
-        assert move is not None
-        return move
+    def first(self, *, now: float) -> NextAttempt:
+        """The first attempt."""
+        attempt = self._next(now)
+        assert attempt is not None
+        return attempt
 
     def answered(self, number: int) -> None:
         """Note that a target answered."""
-        self._health.answered(self._legs[number])
+        self._health.answered(self._targets[number])
 
-    def after(self, number: int, error: ProviderError, *, now: float, chance: float) -> Move | None:
-        """Whom to ask after `error` of the target `number`; None: nobody can mend it. `chance` is in [0, 1)."""
-        leg = self._legs[number]
+    def after(self, number: int, error: ProviderError, *, now: float, chance: float) -> NextAttempt | None:
+        """The attempt after `error` of the target `number`; None: no other can help. `chance` is in [0, 1)."""
+        target = self._targets[number]
         self._tries[number] += 1
         match error:
             case ServiceMisconfigured():
-                self._drop(lambda other: other.provider == leg.provider)
+                self._drop(lambda other: other.provider == target.provider)
             case ContextTooLong() | RequestRejected():
                 return None  # the request itself is at fault: elsewhere it would be as wrong
             case ProviderAuthFailed():
-                self._health.refuse(leg, now=now)
-                self._drop(lambda other: other.account == leg.account)
+                self._health.refuse(target, now=now)
+                self._drop(lambda other: other.setup == target.setup)
             case QuotaExceeded() | ModelNotAllowed():
-                self._health.rest(leg, "refused", now=now, seconds=KEY_REST)
-                self._drop(lambda other: (other.account, other.model) == (leg.account, leg.model))
+                self._health.rest(target, "refused", now=now, seconds=KEY_REST)
+                self._drop(lambda other: (other.setup, other.model) == (target.setup, target.model))
             case ModelNotFound():
-                self._drop(lambda other: (other.provider, other.model) == (leg.provider, leg.model))
+                self._drop(lambda other: (other.provider, other.model) == (target.provider, target.model))
             case _ if error.retryable:
                 return self._again(number, error, now=now, chance=chance)
             case _:
                 self._open.remove(number)
         return self._next(now)
 
-    def _again(self, number: int, error: ProviderError, *, now: float, chance: float) -> Move | None:
-        leg = self._legs[number]
-        others = any(self._health.rest_of(self._legs[other], now=now) is None for other in self._others(number))
+    def _again(self, number: int, error: ProviderError, *, now: float, chance: float) -> NextAttempt | None:
+        target = self._targets[number]
+        others = any(self._health.rest_of(self._targets[other], now=now) is None for other in self._others(number))
         delay = backoff(self._tries[number] - 1, chance=chance, retry_after=error.retry_after)
-        used_up = self._tries[number] > leg.retries
+        used_up = self._tries[number] > target.retries
         asked_to_wait = isinstance(error, RateLimited) or error.retry_after is not None
         if asked_to_wait and len(self._open) > 1:
             wish = COOLDOWN if error.retry_after is None else min(error.retry_after, LONGEST_WISH)
-            self._health.rest(leg, "limited", now=now, seconds=wish if others else delay)
+            self._health.rest(target, "limited", now=now, seconds=wish if others else delay)
         elif (used_up or isinstance(error, ProviderTimeout)) and others:
-            self._health.rest(leg, "failing", now=now, seconds=COOLDOWN)
+            self._health.rest(target, "failing", now=now, seconds=COOLDOWN)
             used_up = True
         elif not used_up:
-            return Move(leg=number, delay=delay)
+            return NextAttempt(index=number, delay=delay)
         if used_up:
             self._open.remove(number)
         return self._next(now)
 
-    def _next(self, now: float) -> Move | None:
-        rests = {number: self._health.rest_of(self._legs[number], now=now) for number in self._open}
+    def _next(self, now: float) -> NextAttempt | None:
+        rests = {number: self._health.rest_of(self._targets[number], now=now) for number in self._open}
         for number, rest in rests.items():
             if rest is None:
-                return Move(leg=number, rested=number != self._open[0])
+                return NextAttempt(index=number, rested=number != self._open[0])
         for number, rest in rests.items():
             if rest is not None and rest.why == "failing":
-                return Move(leg=number, rested=number != self._open[0])
+                return NextAttempt(index=number, rested=number != self._open[0])
         waits = {number: rest.until - now for number, rest in rests.items() if rest and rest.why == "limited"}
         if waits:
             soonest = min(waits, key=lambda number: waits[number])
-            return Move(leg=soonest, delay=waits[soonest], rested=True)
-        return Move(leg=self._open[0]) if self._open else None
+            return NextAttempt(index=soonest, delay=waits[soonest], rested=True)
+        return NextAttempt(index=self._open[0]) if self._open else None
 
     def _others(self, number: int) -> Iterator[int]:
         return (other for other in self._open if other != number)
 
-    def _drop(self, which: Callable[[Leg], bool]) -> None:
-        self._open = [number for number in self._open if not which(self._legs[number])]
+    def _drop(self, which: Callable[[Target], bool]) -> None:
+        self._open = [number for number in self._open if not which(self._targets[number])]
 
 
 def backoff(attempt: int, *, chance: float, retry_after: float | None = None) -> float:
