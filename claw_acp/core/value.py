@@ -10,7 +10,7 @@ first made: only then its `__init__` is compiled. To readers and type checkers t
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, Never, Self, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, Final, Never, Self, TypeVar, cast, dataclass_transform, get_origin
 
 _T = TypeVar("_T")
 REQUIRED: Final = object()
@@ -59,7 +59,7 @@ def _annotations(body: dict[str, Any]) -> dict[str, object]:
 
 
 def _is_class_variable(kind: object) -> bool:
-    return "ClassVar" in (kind if isinstance(kind, str) else repr(kind))
+    return "ClassVar" in kind if isinstance(kind, str) else kind is ClassVar or get_origin(kind) is ClassVar
 
 
 def _first_init(self: "Value", **given: object) -> None:

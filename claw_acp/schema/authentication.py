@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field
-
-from claw_acp.schema.base import Known, Lenient, LenientItems, NullableArray, Variants, Wire
+from claw_acp.core.value import made_by
+from claw_acp.schema.base import Instead, Known, Lenient, LenientItems, NullableArray, Variants, Wire
 
 
 class AuthMethodAgent(Wire):
@@ -24,7 +23,7 @@ class AuthMethodTerminal(AuthMethodAgent):
 
     type: Literal["terminal"] = "terminal"
     args: NullableArray[str] = ()
-    env: Annotated[dict[str, str], BeforeValidator(_no_variables_for_null)] = Field(default_factory=dict)
+    env: Annotated[dict[str, str], Instead(_no_variables_for_null)] = made_by(default_factory=dict[str, str])
 
 
 AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, Variants("type", otherwise=AuthMethodAgent)]

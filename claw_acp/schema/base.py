@@ -5,77 +5,86 @@ Names are camelCase on the wire and snake_case here; unknown keys are ignored; t
 is left out, the field says so with `Lenient`, `Flag`, `Part`, `Items` or `LenientItems`; everything else is refused.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from math import isfinite
 from pathlib import PureWindowsPath
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar, cast, get_args
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    Strict,
-    model_serializer,
-)
-from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError, core_schema
+from claw_acp.core.value import REQUIRED, Value, field_default
+from claw_acp.schema.reading import OMITTED, Build, Reader, Reading, failed, quoted
 
 if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
-
     from claw_acp.core.json_value import JsonObject, JsonValue
-else:  # pydantic need not look inside values that only pass through
+else:  # readers need not look inside values that only pass through
     JsonValue = Any
     JsonObject = dict[str, Any]
 
 T = TypeVar("T")
 
-EXPLAINED = "explained"  # error type whose message is ours and is shown as it is
-UNKNOWN_VARIANT = "unknown_variant"
-
 
 # ------------------------------------------------------------------ leniency
 
 
-@dataclass(frozen=True, slots=True)
-class OnError:
+class OnError(NamedTuple):
     """A malformed value counts as `default`, which must be immutable (x-deserialize-default-on-error)."""
 
     default: object
 
-    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> core_schema.CoreSchema:
-        return core_schema.with_default_schema(handler(source), default=self.default, on_error="default")
+    def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
+        """A reader that forgives."""
+        return _forgiving(inner, lambda: self.default)
 
 
-@dataclass(frozen=True, slots=True)
-class EmptyOnError:
+class EmptyOnError(NamedTuple):
     """A malformed object counts as one of its class without any value (x-deserialize-default-on-error)."""
 
-    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> core_schema.CoreSchema:
-        return core_schema.with_default_schema(
-            handler(source), default_factory=cast("type[object]", source), on_error="default"
-        )
+    def around(self, inner: Reader, source: Any, _build: Build) -> Reader:  # noqa: ANN401 - the annotated class
+        """A reader that forgives."""
+        return _forgiving(inner, source)
 
 
-@dataclass(frozen=True, slots=True)
-class OmitOnError:
+class OmitOnError(NamedTuple):
     """A malformed element is left out of its array (x-deserialize-skip-invalid-items)."""
 
-    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> core_schema.CoreSchema:
-        return core_schema.with_default_schema(handler(source), on_error="omit")
+    def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
+        """A reader that forgives."""
+        return _forgiving(inner, lambda: OMITTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+def _forgiving(inner: Reader, default: Callable[[], object]) -> Reader:
+    def read(value: object, reading: Reading) -> object:
+        if reading.exact:
+            return inner(value, reading)
+        invalid, result = failed(inner, value, reading)
+        return default() if invalid else result
+
+    return read
+
+
+class Instead(NamedTuple):
+    """A value for which `counts_as` returns another one is read as that one."""
+
+    counts_as: Callable[[Any], Any]
+
+    def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
+        """A reader that looks at the value first."""
+        counts_as = self.counts_as
+        return lambda value, reading: inner(value if reading.exact else counts_as(value), reading)
+
+
+class Explained(NamedTuple):
     """Any failure below here is reported once, in these words, which follow the name of the field."""
 
     text: str
 
-    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> core_schema.CoreSchema:
-        return core_schema.custom_error_schema(handler(source), EXPLAINED, custom_error_message=self.text)
+    def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
+        """A reader with one fault."""
+
+        def read(value: object, reading: Reading) -> object:
+            invalid, result = failed(inner, value, reading)
+            return reading.fault(self.text) if invalid else result
+
+        return read
 
 
 def _empty_for_null(value: object) -> object:
@@ -86,9 +95,9 @@ def _empty_unless_array(value: object) -> object:
     return cast("object", value) if isinstance(value, list | tuple) else ()
 
 
-Array: TypeAlias = Annotated[tuple[T, ...], Strict(strict=False)]
-"""An array; every element must be valid. (Not strict, since parsed JSON holds lists.)"""
-NullableArray: TypeAlias = Annotated[tuple[T, ...], Strict(strict=False), BeforeValidator(_empty_for_null)]
+Array: TypeAlias = tuple[T, ...]
+"""An array; every element must be valid."""
+NullableArray: TypeAlias = Annotated[tuple[T, ...], Instead(_empty_for_null)]
 """An array where null means empty (x-deserialize-default-on-null)."""
 Lenient: TypeAlias = Annotated[T | None, OnError(None)]
 """Optional; a malformed value counts as absent."""
@@ -96,99 +105,145 @@ Flag: TypeAlias = Annotated[bool, OnError(default=False)]
 """A capability: on only if it is exactly `true`."""
 Part: TypeAlias = Annotated[T, EmptyOnError()]
 """An object of which nothing is required; a malformed one counts as empty."""
-Items: TypeAlias = Annotated[
-    tuple[Annotated[T, OmitOnError()], ...], Strict(strict=False), BeforeValidator(_empty_unless_array)
-]
+Items: TypeAlias = Annotated[tuple[Annotated[T, OmitOnError()], ...], Instead(_empty_unless_array)]
 """An array whose bad elements are left out; anything but an array counts as empty."""
-LenientItems: TypeAlias = Annotated[
-    Annotated[tuple[Annotated[T, OmitOnError()], ...], Strict(strict=False)] | None, OnError(None)
-]
+LenientItems: TypeAlias = Annotated[tuple[Annotated[T, OmitOnError()], ...] | None, OnError(None)]
 """Like `Items`, but None when absent, null, or not an array."""
 
 # ------------------------------------------------------------------ values
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """Documents the values the protocol defines for an open enumeration; any other string is accepted too."""
 
     values: tuple[str, ...]
 
+    def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
+        """The same reader."""
+        return inner
 
-def _absolute(path: str) -> str:
+
+class Check(NamedTuple):
+    """A value for which `fault` returns a sentence is refused with it."""
+
+    fault: Callable[[Any], str]
+
+    def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
+        """A reader that looks at the result."""
+
+        def read(value: object, reading: Reading) -> object:
+            before = len(reading.faults)
+            result = inner(value, reading)
+            if len(reading.faults) == before and (text := self.fault(result)):
+                return reading.fault(text)
+            return result
+
+        return read
+
+
+def between(least: int, most: int) -> Check:
+    """A check that a number lies within bounds."""
+
+    def fault(number: int) -> str:
+        if number < least:
+            return f"must be at least {least}"
+        return f"must be at most {most}" if number > most else ""
+
+    return Check(fault)
+
+
+def _empty(text: str) -> str:
+    return "" if text else "must have at least 1 character(s)"
+
+
+NOT_EMPTY = Check(_empty)
+
+
+def _not_absolute(path: str) -> str:
     """Accept the absolute paths of every system: the editor's need not be ours."""
     if "\0" in path:
-        raise PydanticCustomError(EXPLAINED, "must not contain a NUL character")
+        return "must not contain a NUL character"
     if any("\ud800" <= character <= "\udfff" for character in path):
-        raise PydanticCustomError(EXPLAINED, "must be valid Unicode text")
+        return "must be valid Unicode text"
     if not path.startswith("/") and not PureWindowsPath(path).is_absolute():
-        raise PydanticCustomError(EXPLAINED, "must be an absolute path")
-    return path
+        return "must be an absolute path"
+    return ""
 
 
-AbsolutePath: TypeAlias = Annotated[str, AfterValidator(_absolute)]
+AbsolutePath: TypeAlias = Annotated[str, Check(_not_absolute)]
 """A path that begins at a root, in POSIX (`/a`) or Windows form (`C:\\a`, `\\\\host\\share`)."""
-ProtocolVersion: TypeAlias = Annotated[int, Field(ge=0, le=0xFFFF)]
-Uint32: TypeAlias = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]
-Uint64: TypeAlias = Annotated[int, Field(ge=0, le=0xFFFF_FFFF_FFFF_FFFF)]
-Int64: TypeAlias = Annotated[int, Field(ge=-0x8000_0000_0000_0000, le=0x7FFF_FFFF_FFFF_FFFF)]
+ProtocolVersion: TypeAlias = Annotated[int, between(0, 0xFFFF)]
+Uint32: TypeAlias = Annotated[int, between(0, 0xFFFF_FFFF)]
+Int32: TypeAlias = Annotated[int, between(-0x8000_0000, 0x7FFF_FFFF)]
+Uint64: TypeAlias = Annotated[int, between(0, 0xFFFF_FFFF_FFFF_FFFF)]
+Int64: TypeAlias = Annotated[int, between(-0x8000_0000_0000_0000, 0x7FFF_FFFF_FFFF_FFFF)]
 RequestId: TypeAlias = Annotated[int | str | None, Explained("must be a string, an integer or null")]
 
 
 # ------------------------------------------------------------------ models
 
 
-class Wire(BaseModel):
+class Wire(Value):
     """A value of the protocol.
 
     Attributes:
         meta: `_meta`, free for both sides to use; anything but an object counts as absent.
     """
 
-    # Built at first use: a session needs a handful of the classes, and an unused schema costs about half a millisecond.
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        populate_by_name=True,
-        extra="ignore",
-        frozen=True,
-        strict=True,
-        allow_inf_nan=False,
-        defer_build=True,
-    )
-
-    meta: Lenient[JsonObject] = Field(default=None, validation_alias="_meta", serialization_alias="_meta")
+    meta: Lenient[JsonObject] = None
 
     def to_wire(self) -> dict[str, JsonValue]:
         """The JSON object to send: camelCase names, nothing that is None.
 
         Lone surrogates stay as they are, for the writer of frames to escape or replace.
         """
-        try:
-            return self.model_dump(mode="json", by_alias=True, exclude_none=True)
-        except UnicodeEncodeError:  # pydantic cannot render a key that has a lone surrogate
-            return {key: _listed(value) for key, value in self.model_dump(by_alias=True, exclude_none=True).items()}
+        held = ((name, getattr(self, name)) for name in type(self).fields)
+        return {wire_key(name): _json(value) for name, value in held if value is not None}
+
+    def conflict(self) -> str:
+        """A fault of the fields together, as a sentence without its subject; empty when there is none."""
+        return ""
 
 
-def _listed(value: object) -> JsonValue:
-    """The same JSON value with lists for tuples."""
+def wire_key(name: str) -> str:
+    """The key of a field on the wire."""
+    if name == "meta":
+        return "_meta"
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def _json(value: Any) -> JsonValue:  # noqa: ANN401 - what models hold
+    if isinstance(value, Wire):
+        return value.to_wire()
     if isinstance(value, dict):
-        return {key: _listed(inner) for key, inner in cast("dict[str, object]", value).items()}
+        return {key: _json(inner) for key, inner in cast("dict[str, object]", value).items()}
     if isinstance(value, list | tuple):
-        return [_listed(inner) for inner in cast("list[object]", value)]
+        return [_json(inner) for inner in cast("list[object]", value)]
+    if isinstance(value, float) and not isfinite(value):
+        return None  # JSON has no word for it
     return cast("JsonValue", value)
 
 
-class Patch(Wire):
+class Given(Wire):
+    """A value that remembers which fields it was made with, for an absent field is not the same as None."""
+
+    __slots__ = ("given",)
+    given: ClassVar[frozenset[str]]  # each value has its own; the annotation only keeps it from being a field
+
+    def __new__(cls, **given: object) -> Self:  # noqa: D102 - as of any class
+        made = object.__new__(cls)
+        object.__setattr__(made, "given", frozenset(given))
+        return made
+
+
+class Patch(Given):
     """A change where null has a meaning of its own: absent is "unchanged", None given by name is "clear it"."""
 
-    @model_serializer(mode="wrap")
-    def _keep_given_nulls(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        wire: dict[str, Any] = serialize(self)
-        fields = type(self).model_fields
-        for name in self.model_fields_set - {"meta"}:
-            if getattr(self, name) is None:
-                wire[fields[name].serialization_alias or name] = None
-        return wire
+    def to_wire(self) -> dict[str, JsonValue]:
+        """The JSON object to send, with null for what is cleared."""
+        given = [name for name in type(self).fields if name in self.given and name != "meta"]
+        return super().to_wire() | {wire_key(name): None for name in given if getattr(self, name) is None}
 
 
 class Marker(Wire):
@@ -198,13 +253,7 @@ class Marker(Wire):
 # ------------------------------------------------------------------ unions
 
 
-def is_variant_tag(part: str) -> bool:
-    """Whether a part of an error's location names a variant (`<text>`) and not a key of the JSON."""
-    return part.startswith("<") and part.endswith(">")
-
-
-@dataclass(frozen=True, slots=True)
-class Variants:
+class Variants(NamedTuple):
     """Tells the members of a union apart by a field that each declares as a `Literal`.
 
     Attributes:
@@ -216,43 +265,33 @@ class Variants:
     tag: str
     otherwise: type[Wire] | None = None
 
-    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> core_schema.CoreSchema:
-        choices: dict[Any, core_schema.CoreSchema] = {}
-        for member in get_args(source):
-            schema = handler.generate_schema(member)
-            names = ("",) if member is self.otherwise else variant_names(member, tag=self.tag)
-            choices.update({f"<{name}>": schema for name in names})
-        key = to_camel(self.tag)
-        known = [tag[1:-1] for tag in choices if tag != "<>"]
-        return core_schema.tagged_union_schema(
-            choices,
-            self._chooser(frozenset(known)),
-            custom_error_type=UNKNOWN_VARIANT,
-            custom_error_message="unknown variant",
-            custom_error_context={"tag": key, "known": ", ".join(known)},
-        )
+    def around(self, _inner: Reader, source: object, build: Build) -> Reader:
+        """A reader for the union `source`."""
+        key = wire_key(self.tag)
+        members = [member for member in get_args(source) if member is not self.otherwise]
+        readers = {name: build(member) for member in members for name in variant_names(member, tag=self.tag)}
+        untagged, needed = None, ()
+        if (other := self.otherwise) is not None:
+            untagged = build(other)
+            needed = tuple(wire_key(name) for name in other.fields if field_default(other, name) is REQUIRED)
 
-    def _chooser(self, known: frozenset[str]) -> Callable[[object], str | None]:
-        key = to_camel(self.tag)
-        fields = self.otherwise.model_fields if self.otherwise else {}
-        needed = [to_camel(name) for name, field in fields.items() if field.is_required()]
+        def read(value: object, reading: Reading) -> object:
+            if not isinstance(value, Mapping):
+                return reading.fault("must be an object")
+            found = cast("Mapping[str, object]", value)
+            name = found.get(key)
+            chosen = readers.get(name) if isinstance(name, str) else None
+            if chosen is None and (name is None or all(part in found for part in needed)):
+                chosen = untagged
+            if chosen is not None:
+                return chosen(found, reading)
+            known = f"{quoted(name)} is not one of {', '.join(readers)}"
+            return reading.fault(known if key in found else "is missing", key)
 
-        def choose(value: object) -> str | None:
-            if isinstance(value, Wire):
-                name, untagged = getattr(value, self.tag, None), self.otherwise is not None
-            elif isinstance(value, dict):
-                found = cast("dict[str, object]", value)
-                name = found.get(key)
-                untagged = self.otherwise is not None and (name is None or all(part in found for part in needed))
-            else:
-                return None
-            if isinstance(name, str) and name in known:
-                return f"<{name}>"
-            return "<>" if untagged else None
-
-        return choose
+        return read
 
 
 def variant_names(member: type[Wire], *, tag: str) -> tuple[str, ...]:
     """The values of the `Literal` that is the type of the field `tag`."""
-    return get_args(member.model_fields[tag].annotation)
+    annotations = next(base.__annotations__ for base in member.__mro__ if tag in base.__annotations__)
+    return get_args(annotations[tag])

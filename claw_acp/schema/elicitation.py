@@ -2,13 +2,11 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
-
+from claw_acp.core.value import made_by
 from claw_acp.schema.base import (
-    EXPLAINED,
     Array,
     Explained,
+    Given,
     Int64,
     Known,
     Lenient,
@@ -120,14 +118,14 @@ class ElicitationSchema(_Property):
     """A form: its fields by name, and which of them must be filled in."""
 
     type: Annotated[Literal["object"], OnError("object")] = "object"
-    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=dict)
+    properties: dict[str, ElicitationPropertySchema] = made_by(default_factory=dict[str, ElicitationPropertySchema])
     required: Array[str] | None = None
 
 
 # ------------------------------------------------------------------ asking and answering
 
 
-class CreateElicitationRequest(Wire):
+class CreateElicitationRequest(Given):
     """A question.
 
     Mode `form` needs `requested_schema`, mode `url` needs `elicitation_id` and `url`. It is asked within a session (and
@@ -143,15 +141,15 @@ class CreateElicitationRequest(Wire):
     elicitation_id: str | None = None
     url: str | None = None
 
-    @model_validator(mode="after")
-    def _is_complete(self) -> "CreateElicitationRequest":
+    def conflict(self) -> str:
+        """The fields that the mode needs are not all there."""
         if self.mode == "form" and self.requested_schema is None:
-            raise PydanticCustomError(EXPLAINED, 'needs `requestedSchema` when `mode` is "form"')
+            return 'needs `requestedSchema` when `mode` is "form"'
         if self.mode == "url" and (self.elicitation_id is None or self.url is None):
-            raise PydanticCustomError(EXPLAINED, 'needs `elicitationId` and `url` when `mode` is "url"')
-        if self.session_id is None and "request_id" not in self.model_fields_set:
-            raise PydanticCustomError(EXPLAINED, "needs `sessionId` or `requestId`")
-        return self
+            return 'needs `elicitationId` and `url` when `mode` is "url"'
+        if self.session_id is None and "request_id" not in self.given:
+            return "needs `sessionId` or `requestId`"
+        return ""
 
 
 ElicitationContentValue: TypeAlias = Annotated[

@@ -1,10 +1,8 @@
 """The error object of a response, and the codes to which the protocol gives a meaning."""
 
-from typing import Annotated, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from pydantic import Field
-
-from claw_acp.schema.base import JsonValue, Wire
+from claw_acp.schema.base import Int32, JsonValue, Wire
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -15,7 +13,7 @@ REQUEST_CANCELLED: Final = -32800
 AUTHENTICATION_REQUIRED: Final = -32000
 RESOURCE_NOT_FOUND: Final = -32002
 
-ErrorCode: TypeAlias = Annotated[int, Field(ge=-0x8000_0000, le=0x7FFF_FFFF)]
+ErrorCode: TypeAlias = Int32
 
 
 class Error(Wire):

@@ -4,8 +4,7 @@ An absent capability is an unsupported one, and a malformed one counts as absent
 protocol version.
 """
 
-from pydantic import Field
-
+from claw_acp.core.value import made_by
 from claw_acp.schema.authentication import AuthMethod
 from claw_acp.schema.base import Flag, Items, Lenient, Marker, Part, ProtocolVersion, Wire
 
@@ -58,10 +57,10 @@ class ElicitationCapabilities(Wire):
 class ClientCapabilities(Wire):
     """Everything the client can do for the agent."""
 
-    fs: Part[FileSystemCapabilities] = Field(default_factory=FileSystemCapabilities)
+    fs: Part[FileSystemCapabilities] = made_by(default_factory=FileSystemCapabilities)
     terminal: Flag = False
     session: Lenient[ClientSessionCapabilities] = None
-    auth: Part[AuthCapabilities] = Field(default_factory=AuthCapabilities)
+    auth: Part[AuthCapabilities] = made_by(default_factory=AuthCapabilities)
     elicitation: Lenient[ElicitationCapabilities] = None
     plan: Lenient[Marker] = None
     subagents: Lenient[Marker] = None
@@ -71,7 +70,7 @@ class InitializeRequest(Wire):
     """The first request on a connection."""
 
     protocol_version: ProtocolVersion
-    client_capabilities: Part[ClientCapabilities] = Field(default_factory=ClientCapabilities)
+    client_capabilities: Part[ClientCapabilities] = made_by(default_factory=ClientCapabilities)
     client_info: Lenient[Implementation] = None
 
 
@@ -132,10 +131,10 @@ class AgentCapabilities(Wire):
     """Everything the agent can do for the client."""
 
     load_session: Flag = False
-    prompt_capabilities: Part[PromptCapabilities] = Field(default_factory=PromptCapabilities)
-    mcp_capabilities: Part[McpCapabilities] = Field(default_factory=McpCapabilities)
-    session_capabilities: Part[SessionCapabilities] = Field(default_factory=SessionCapabilities)
-    auth: Part[AgentAuthCapabilities] = Field(default_factory=AgentAuthCapabilities)
+    prompt_capabilities: Part[PromptCapabilities] = made_by(default_factory=PromptCapabilities)
+    mcp_capabilities: Part[McpCapabilities] = made_by(default_factory=McpCapabilities)
+    session_capabilities: Part[SessionCapabilities] = made_by(default_factory=SessionCapabilities)
+    auth: Part[AgentAuthCapabilities] = made_by(default_factory=AgentAuthCapabilities)
     providers: Lenient[Marker] = None
 
 
@@ -143,6 +142,6 @@ class InitializeResponse(Wire):
     """The version both sides will speak, and what the agent offers."""
 
     protocol_version: ProtocolVersion
-    agent_capabilities: Part[AgentCapabilities] = Field(default_factory=AgentCapabilities)
+    agent_capabilities: Part[AgentCapabilities] = made_by(default_factory=AgentCapabilities)
     auth_methods: Items[AuthMethod] = ()
     agent_info: Lenient[Implementation] = None

@@ -1,10 +1,6 @@
 """Messages of MCP that travel inside ACP, to servers inside the client (unstable)."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from claw_acp.schema.base import JsonObject, JsonValue, Wire
+from claw_acp.schema.base import Int32, JsonObject, JsonValue, Wire
 
 
 class MessageMcpRequest(Wire):
@@ -19,7 +15,7 @@ class MessageMcpRequest(Wire):
 class McpError(Wire):
     """An error of MCP: its codes are none of ACP's."""
 
-    code: Annotated[int, Field(ge=-0x8000_0000, le=0x7FFF_FFFF)]
+    code: Int32
     message: str
     data: JsonValue = None
 

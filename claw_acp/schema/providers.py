@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
-
+from claw_acp.core.value import made_by
 from claw_acp.schema.base import Array, Items, Known, Wire
 
 LlmProtocol: TypeAlias = Annotated[str, Known(("anthropic", "openai", "azure", "vertex", "bedrock"))]
@@ -43,7 +42,9 @@ class SetProviderRequest(Wire):
     provider_id: str
     api_type: LlmProtocol
     base_url: str
-    headers: Mapping[str, str] = Field(default_factory=dict[str, str], repr=False)
+    headers: Mapping[str, str] = made_by(default_factory=dict[str, str])
+
+    hidden = ("headers",)
 
 
 class SetProviderResponse(Wire):

@@ -2,10 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import model_validator
-from pydantic_core import PydanticCustomError
-
-from claw_acp.schema.base import EXPLAINED, Array, Explained, Items, Known, Lenient, Variants, Wire
+from claw_acp.schema.base import Array, Explained, Items, Known, Lenient, Variants, Wire
 
 SessionConfigOptionCategory: TypeAlias = Annotated[str, Known(("mode", "model", "model_config", "thought_level"))]
 
@@ -91,13 +88,13 @@ class SetSessionConfigOptionRequest(Wire):
     type: Annotated[str, Known(("boolean",))] | None = None
     value: Annotated[bool | str, Explained("must be a string, or true or false")]
 
-    @model_validator(mode="after")
-    def _value_fits_type(self) -> "SetSessionConfigOptionRequest":
+    def conflict(self) -> str:
+        """The value does not fit the type."""
         if self.type == "boolean" and not isinstance(self.value, bool):
-            raise PydanticCustomError(EXPLAINED, 'needs true or false as `value` when `type` is "boolean"')
+            return 'needs true or false as `value` when `type` is "boolean"'
         if self.type != "boolean" and isinstance(self.value, bool):
-            raise PydanticCustomError(EXPLAINED, 'needs `type` "boolean" when `value` is true or false')
-        return self
+            return 'needs `type` "boolean" when `value` is true or false'
+        return ""
 
 
 class SetSessionConfigOptionResponse(Wire):

@@ -1,18 +1,11 @@
 """Opening, listing and closing sessions."""
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from claw_acp.schema.base import AbsolutePath, Items, Known, Lenient, LenientItems, NullableArray, Wire
-from claw_acp.schema.late import Late
 from claw_acp.schema.mcp import McpServer
 from claw_acp.schema.session_settings import SessionConfigOption, SessionModeState
-
-if TYPE_CHECKING:
-    from claw_acp.schema.system_prompt import SystemPrompt
-
-    GivenPrompt: TypeAlias = SystemPrompt | None
-else:
-    GivenPrompt = Annotated[Any, Late("claw_acp.schema.system_prompt:SystemPrompt")]
+from claw_acp.schema.system_prompt import SystemPrompt
 
 SessionArchiveFilter: TypeAlias = Annotated[str, Known(("exclude", "include", "only"))]
 
@@ -28,7 +21,7 @@ class NewSessionRequest(Wire):
     cwd: AbsolutePath
     mcp_servers: NullableArray[McpServer]
     additional_directories: NullableArray[AbsolutePath] = ()
-    system_prompt: GivenPrompt = None
+    system_prompt: SystemPrompt | None = None
 
 
 class NewSessionResponse(_Opened):
@@ -44,7 +37,7 @@ class LoadSessionRequest(Wire):
     cwd: AbsolutePath
     mcp_servers: NullableArray[McpServer]
     additional_directories: NullableArray[AbsolutePath] = ()
-    system_prompt: GivenPrompt = None
+    system_prompt: SystemPrompt | None = None
 
 
 class LoadSessionResponse(_Opened):
@@ -58,7 +51,7 @@ class ResumeSessionRequest(Wire):
     cwd: AbsolutePath
     mcp_servers: NullableArray[McpServer] = ()
     additional_directories: NullableArray[AbsolutePath] = ()
-    system_prompt: GivenPrompt = None
+    system_prompt: SystemPrompt | None = None
 
 
 class ResumeSessionResponse(_Opened):

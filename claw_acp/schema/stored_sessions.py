@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 from claw_acp.schema.base import AbsolutePath, Known, Lenient, LenientItems, NullableArray, Wire
 from claw_acp.schema.mcp import McpServer
 from claw_acp.schema.session_settings import SessionConfigOption, SessionModeState
-from claw_acp.schema.sessions import GivenPrompt
+from claw_acp.schema.system_prompt import SystemPrompt
 
 SessionStatus: TypeAlias = Annotated[str, Known(("open", "saved"))]
 
@@ -17,7 +17,7 @@ class ForkSessionRequest(Wire):
     cwd: AbsolutePath
     mcp_servers: NullableArray[McpServer] = ()
     additional_directories: NullableArray[AbsolutePath] = ()
-    system_prompt: GivenPrompt = None
+    system_prompt: SystemPrompt | None = None
 
 
 class ForkSessionResponse(Wire):

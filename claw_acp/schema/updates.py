@@ -2,9 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
-
-from claw_acp.schema.base import Items, Known, Lenient, LenientItems, Patch, Uint64, Variants, Wire
+from claw_acp.schema.base import NOT_EMPTY, Items, Known, Lenient, LenientItems, Patch, Uint64, Variants, Wire
 from claw_acp.schema.content import ContentBlock
 from claw_acp.schema.plans import Plan, PlanRemoved, PlanUpdate
 from claw_acp.schema.session_settings import SessionConfigOption
@@ -96,7 +94,7 @@ class Notice(Wire):
 
     session_update: Literal["notice"] = "notice"
     severity: NoticeSeverity
-    title: Annotated[str, Field(min_length=1)]
+    title: Annotated[str, NOT_EMPTY]
     description: Lenient[str] = None
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.schema.initialize import InitializeRequest
 from claw_acp.schema.invalid import describe_invalid, parse
 from claw_acp.schema.methods import AGENT_METHODS, CLIENT_METHODS, SHARED_METHODS, resolve
+from claw_acp.schema.validation import ValidationError, validate
 from tests.schema.examples import EXAMPLES
 
 METHODS = {**AGENT_METHODS, **CLIENT_METHODS, **SHARED_METHODS}
@@ -90,9 +90,9 @@ SENTENCES: list[tuple[str, Any, str]] = [
 
 def _describe(method: str, params: object) -> str | None:
     try:
-        resolve(METHODS[method].params).model_validate(params)
+        validate(resolve(METHODS[method].params), params)
     except ValidationError as error:
-        return describe_invalid(error, method)
+        return describe_invalid(error.faults, method)
     return None
 
 
@@ -110,7 +110,7 @@ def test_a_protocol_version_is_an_integer_from_0_to_65535(version: object) -> No
 
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
 def test_any_version_that_could_exist_is_read(version: int) -> None:
-    assert InitializeRequest.model_validate({"protocolVersion": version}).protocol_version == version
+    assert validate(InitializeRequest, {"protocolVersion": version}).protocol_version == version
 
 
 def test_long_values_and_names_are_not_repeated() -> None:

@@ -3,10 +3,11 @@
 The unstable schema is the measure: it holds all of the stable one. What of it is not served yet is listed here.
 """
 
-from typing import Annotated, Any, Literal, cast, get_args, get_origin
+from typing import Annotated, Literal, cast, get_args, get_origin
 
 from claw_acp.schema import errors
 from claw_acp.schema.base import Known, Wire
+from claw_acp.schema.validation import wire_fields
 from tests.schema.official import modules, our, our_model, tags
 from tests.support.official_definitions import BY_TAG, OfficialSchema, Schema
 
@@ -108,6 +109,7 @@ LEFT_OUT = {
 
 OURS_ONLY = {
     "Marker": MARKER,
+    "Given": "a base: absent is not the same as null",
     "Patch": "a base: null means something of its own in updates that change what was said before",
     "ToolCallUpdated": "`ToolCallUpdate` with its tag; without one it stands in permission requests",
     "CancelledPermissionOutcome": "a variant that the official schema leaves without a name",
@@ -164,13 +166,7 @@ def _our_values(annotation: object) -> set[object] | None:
 
 
 def _field_values(model: type[Wire], alias: str) -> set[object] | None:
-    for info in model.model_fields.values():
-        if alias in {info.alias, info.serialization_alias}:
-            annotated: Any = info.annotation
-            parts = [_our_values(annotated), *map(_our_values, info.metadata)]
-            found = [values for values in parts if values]
-            return set[object]().union(*found) if found else None
-    return None
+    return next((_our_values(field.annotation) for field in wire_fields(model) if field.key == alias), None)
 
 
 def _place(name: str) -> tuple[Schema, str] | None:
@@ -210,9 +206,9 @@ def _differing_fields(name: str) -> set[str]:
         union, key = place
         properties |= union.get("properties", {}) | {key: {}}
         required |= set(union.get("required", ()))
-    fields = model.model_fields.values()
-    ours = {str(info.serialization_alias or info.alias) for info in fields}
-    needed = {str(info.alias) for info in fields if info.is_required()}
+    fields = wire_fields(model)
+    ours = {field.key for field in fields}
+    needed = {field.key for field in fields if field.required}
     tag = place[1] if place else None
     left_out = FIELDS_LEFT_OUT.get(name, set[str]())
     differing = {f"{key} is only on one side" for key in (ours ^ (set(properties) - left_out)) - {"_meta"}}

@@ -2,10 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import model_validator
-from pydantic_core import PydanticCustomError
-
-from claw_acp.schema.base import EXPLAINED, Explained, Wire
+from claw_acp.schema.base import Explained, Wire
 
 
 class SetSessionConfigOptionRequest(Wire):
@@ -16,9 +13,9 @@ class SetSessionConfigOptionRequest(Wire):
     type: Literal["id", "boolean"]
     value: Annotated[bool | str, Explained("must be a string, or true or false")]
 
-    @model_validator(mode="after")
-    def _value_fits_type(self) -> "SetSessionConfigOptionRequest":
+    def conflict(self) -> str:
+        """The value does not fit the type."""
         if (self.type == "boolean") != isinstance(self.value, bool):
             wanted = "true or false" if self.type == "boolean" else "the id of a value"
-            raise PydanticCustomError(EXPLAINED, f'need {wanted} as `value` when `type` is "{self.type}"')
-        return self
+            return f'need {wanted} as `value` when `type` is "{self.type}"'
+        return ""

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from claw_acp.schema.base import AbsolutePath, NullableArray, Wire
-from claw_acp.schema.sessions import GivenPrompt
+from claw_acp.schema.system_prompt import SystemPrompt
 from claw_acp.schema.v2.mcp import McpServer
 
 
@@ -13,7 +13,7 @@ class NewSessionRequest(Wire):
     cwd: AbsolutePath
     additional_directories: NullableArray[AbsolutePath] = ()
     mcp_servers: NullableArray[McpServer] = ()
-    system_prompt: GivenPrompt = None
+    system_prompt: SystemPrompt | None = None
 
 
 class ReplayFromStart(Wire):
@@ -30,7 +30,7 @@ class ResumeSessionRequest(Wire):
     additional_directories: NullableArray[AbsolutePath] = ()
     mcp_servers: NullableArray[McpServer] = ()
     replay_from: ReplayFromStart | None = None
-    system_prompt: GivenPrompt = None
+    system_prompt: SystemPrompt | None = None
 
 
 class ForkSessionRequest(Wire):
@@ -40,4 +40,4 @@ class ForkSessionRequest(Wire):
     cwd: AbsolutePath
     additional_directories: NullableArray[AbsolutePath] = ()
     mcp_servers: NullableArray[McpServer] = ()
-    system_prompt: GivenPrompt = None
+    system_prompt: SystemPrompt | None = None

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
-from claw_acp.schema.base import AbsolutePath, Array, JsonObject, Wire
+from claw_acp.core.value import made_by
+from claw_acp.schema.base import NOT_EMPTY, AbsolutePath, Array, JsonObject, JsonValue, Wire
 from claw_acp.schema.env_variable import EnvVariable
 from claw_acp.schema.initialize import Implementation
 from claw_acp.verify.second.pieces import Open
@@ -39,7 +38,7 @@ class RequestPermission(Wire):
     title: str
     description: str | None = None
     subject: Annotated[Any, Open("type", (("tool_call", _ToolCallSubject), ("command", _CommandSubject)))] | None = None
-    options: Annotated[Array[_PermissionOption], Field(min_length=1)]
+    options: Annotated[Array[_PermissionOption], NOT_EMPTY]
 
 
 # ------------------------------------------------------------------ results
@@ -62,7 +61,7 @@ class InitializeResult(Wire):
 
     protocol_version: int
     info: Implementation
-    capabilities: JsonObject = Field(default_factory=dict)
+    capabilities: JsonObject = made_by(default_factory=dict[str, JsonValue])
     auth_methods: Array[Annotated[Any, Open("type", (("agent", _AuthMethod), ("terminal", _AuthTerminal)))]] = ()
 
 

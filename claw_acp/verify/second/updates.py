@@ -2,9 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
-
-from claw_acp.schema.base import Array, JsonObject, Uint64, Wire
+from claw_acp.schema.base import NOT_EMPTY, Array, JsonObject, Uint64, Wire
 from claw_acp.verify.second.pieces import ContentBlock, Open
 from claw_acp.verify.second.tool_calls import TerminalOutputChunk, TerminalUpdate, ToolCallContentChunk, ToolCallUpdated
 
@@ -119,7 +117,7 @@ class _Usage(Wire):
 class _Notice(Wire):
     session_update: str
     severity: str
-    title: Annotated[str, Field(min_length=1)]
+    title: Annotated[str, NOT_EMPTY]
     description: str | None = None
 
 
