@@ -5,15 +5,19 @@ from collections.abc import Iterable
 from claw_acp.core.events import Event, MessageStarted, Notice, StateChanged, TextDelta, ToolCallChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import printable
+from claw_acp.session.turns import without_undone
 
 LONGEST_LINE = 100  # characters of each piece; `export` has the whole
 
 
 def outline(events: Iterable[Event]) -> list[str]:
-    """Lines such as `user: fix the test` and `tool: Read a.py (completed)`, in the order things began."""
+    """Lines such as `user: fix the test` and `tool: Read a.py (completed)`, in the order things began.
+
+    Undone turns are left out.
+    """
     roles: dict[str, str] = {}
     texts: dict[str, str] = {}
-    for event in events:
+    for event in without_undone(tuple(events)):
         match event:
             case MessageStarted(item=item, role=role, parts=parts):
                 roles[item] = role

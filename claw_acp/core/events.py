@@ -181,13 +181,15 @@ class Notice(_Event):
 class CompactionChanged(_Event):
     """The conversation up to here is being replaced by a summary for the model; people still see all of it.
 
-    `summary` is whole (None: unchanged); it grows by `delta` while in progress.
+    `summary` is whole (None: unchanged); it grows by `delta` while in progress. `kept_from` is the message from which
+    on the model still sees everything itself; without it, everything before the compaction is replaced.
     """
 
     status: CompactionStatus
     summary: str | None = None
     delta: str | None = None
     error: str | None = None
+    kept_from: str | None = None
 
 
 class StateChanged(_Event):
@@ -204,6 +206,15 @@ class StateChanged(_Event):
     error: str | None = None
     code: int | None = None
     usage: Usage | None = None
+
+
+class TurnRewound(_Event):
+    """The turn `item` was undone, with everything after it up to here: models and replays leave that out.
+
+    With `undone` false, all that the last such event of this turn left out counts again.
+    """
+
+    undone: bool = True
 
 
 class SessionChanged(_Event):
@@ -230,6 +241,7 @@ Event: TypeAlias = (
     | Notice
     | CompactionChanged
     | StateChanged
+    | TurnRewound
     | SessionChanged
     | CommandsChanged
 )

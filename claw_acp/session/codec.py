@@ -38,6 +38,7 @@ from claw_acp.core.events import (
     ToolCallChanged,
     ToolKind,
     ToolStatus,
+    TurnRewound,
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonValue
@@ -231,7 +232,14 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         total=_AMOUNT,
     ),
     "notice": _Shape(Notice, severity=_choice(Severity), title=_TEXT, description=_TEXT),
-    "compaction": _Shape(CompactionChanged, status=_choice(CompactionStatus), summary=_TEXT, delta=_TEXT, error=_TEXT),
+    "compaction": _Shape(
+        CompactionChanged,
+        status=_choice(CompactionStatus),
+        summary=_TEXT,
+        delta=_TEXT,
+        error=_TEXT,
+        kept_from=_TEXT,
+    ),
     "state": _Shape(
         StateChanged,
         state=_choice(Literal["running", "idle"]),
@@ -240,6 +248,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         code=_COUNT,
         usage=_object(_USAGE),
     ),
+    "rewind": _Shape(TurnRewound, undone=_FLAG),
     "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT, options=_JSON),
     "commands": _Shape(CommandsChanged),
 }

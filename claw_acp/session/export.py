@@ -30,6 +30,7 @@ from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, 
 from claw_acp.core.value import as_dict, replace
 from claw_acp.session.codec import as_json
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.turns import without_undone
 from claw_acp.store.database import storable
 
 _DIFF_LIMIT: Final = 4000  # lines of both sides; comparing more takes seconds
@@ -49,9 +50,9 @@ def to_json(record: SessionRecord, events: Iterable[Event]) -> str:
 
 
 def to_markdown(record: SessionRecord, events: Iterable[Event]) -> str:
-    """The conversation to read: prompts, answers, tool calls with their output and diffs folded away."""
+    """The conversation to read: prompts, answers, tool calls with output and diffs folded away; no undone turns."""
     transcript = _Transcript()
-    for event in events:
+    for event in without_undone(tuple(events)):
         transcript.apply(event)
     heading = (
         f"# {_line(record.title or 'Untitled session')}\n\n"

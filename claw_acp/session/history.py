@@ -1,8 +1,10 @@
 """A session's events, folded into a conversation that every model accepts, however the events were cut short.
 
-Every tool call is followed by exactly one result, every result has its call, ids are unique, nothing is empty.
+Every tool call is followed by exactly one result, every result has its call, ids are unique, nothing is empty. Nothing
+is ever taken out of what was folded: compacted and undone parts are skipped, and come back when that is undone.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
@@ -20,11 +22,14 @@ from claw_acp.core.events import (
     TextDelta,
     ThoughtDelta,
     ToolCallChanged,
+    TurnRewound,
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart, FactsPart, Message, Reasoning, TextPart, ToolCall
+from claw_acp.session.turns import TurnLog, TurnSpan
 
+SUMMARY: Final = "<summary>\nThe conversation before this point, summarized:\n\n{}\n</summary>"
 INTERRUPTED: Final = "The call was interrupted before it finished; it may have had effects."
 NEVER_RAN: Final = "The call was interrupted before it began, so nothing was done."
 NO_OUTPUT: Final = "The call finished without output."
@@ -66,6 +71,7 @@ class _Call:
 
 @dataclass(slots=True, kw_only=True)
 class _User:
+    seq: int  # of its first event
     parts: tuple[ContentPart, ...]
     facts: str
     local_only: bool  # not for models
@@ -79,6 +85,7 @@ class _User:
 
 @dataclass(slots=True, kw_only=True)
 class _Assistant:
+    seq: int
     parts: tuple[ContentPart, ...] = ()
     text: list[str] = field(default_factory=list[str])
     thought: list[str] = field(default_factory=list[str])  # the block that is still open
@@ -124,6 +131,21 @@ class _Assistant:
 _Entry: TypeAlias = _User | _Assistant
 
 
+@dataclass(slots=True, kw_only=True)
+class _Compaction:
+    """A summary of the entries before the position `kept`, from which on they are kept."""
+
+    seq: int
+    kept: int
+    summary: str = ""
+    completed: bool = False
+
+    def change(self, event: CompactionChanged) -> None:
+        self.summary = self.summary if event.summary is None else event.summary
+        self.summary += event.delta or ""
+        self.completed = event.status == "completed"
+
+
 class History:
     """The conversation of one session, kept up to date event by event. Applying is cheap; so is asking again."""
 
@@ -136,27 +158,50 @@ class History:
         self._messages: list[Message] = []  # those of the entries before `_fresh`
         self._starts: list[int] = []  # where each of these entries' messages begin
         self._fresh = 0
+        self._compactions: dict[str, _Compaction] = {}
+        self._kept = 0  # the entry from which on the messages are made of entries, and not of a summary
+        self.turns = TurnLog()
         self.usage: UsageChanged | None = None
         """What was said last of tokens and money."""
 
     @property
     def unfinished_calls(self) -> tuple[str, ...]:
-        """Items of the tool calls without a final status, in the order of their announcement."""
-        return tuple(item for item, call in self._calls.items() if call.id in self._open)
+        """Items of the tool calls without a final status, in the order of their announcement; none of undone turns."""
+        unfinished = ((item, call) for item, call in self._calls.items() if call.id in self._open)
+        return tuple(item for item, call in unfinished if not self.turns.is_undone(self._entries[call.order].seq))
 
     def messages(self) -> list[Message]:
         """The conversation so far, without a system message. The list is the caller's."""
-        for entry in self._entries[self._fresh :]:
+        if not self._fresh:
+            self._begin()
+        for order in range(self._fresh, len(self._entries)):
             self._starts.append(len(self._messages))
-            self._messages += entry.messages()
+            entry = self._entries[order]
+            if order >= self._kept and not self.turns.is_undone(entry.seq):
+                self._messages += entry.messages()
         self._fresh = len(self._entries)
         return self._messages.copy()
+
+    def split(self, turn: TurnSpan) -> tuple[list[Message], list[Message]]:
+        """The conversation of `messages`, cut in two: before a turn, and from its beginning on."""
+        messages = self.messages()
+        order = bisect_left(self._entries, turn.first, key=lambda entry: entry.seq)
+        start = self._starts[order] if order < len(self._starts) else len(messages)
+        return messages[:start], messages[start:]
+
+    def _begin(self) -> None:
+        """Begin the messages with the summary of the latest compaction that counts, if there is one."""
+        self._messages, self._kept = [], 0
+        for compaction in reversed(self._compactions.values()):
+            if compaction.completed and compaction.summary.strip() and not self.turns.is_undone(compaction.seq):
+                self._messages, self._kept = [Message.user(SUMMARY.format(compaction.summary))], compaction.kept
+                return
 
     def apply(self, event: Event) -> None:
         """Take the next event."""
         match event:
             case TextDelta() | ThoughtDelta():
-                if (message := self._assistant(event.item)) is not None:
+                if (message := self._assistant(event.item, seq=event.seq)) is not None:
                     message.grow(event)
             case MessageStarted():
                 self._start(event)
@@ -165,12 +210,11 @@ class History:
             case UsageChanged():
                 self.usage = event
                 self._finish_last()
-            case StateChanged(stop=stop):
-                if stop not in {None, "cancelled"}:
-                    self._finish_last()
-            case TerminalChanged():
-                pass
-            case PlanChanged() | Notice() | SessionChanged() | CompactionChanged() | CommandsChanged():
+            case StateChanged() | TurnRewound():
+                self._change_turns(event)
+            case CompactionChanged():
+                self._compact(event)
+            case TerminalChanged() | PlanChanged() | Notice() | SessionChanged() | CommandsChanged():
                 pass
             case _:
                 assert_never(event)
@@ -180,22 +224,23 @@ class History:
     def _start(self, event: MessageStarted) -> None:
         if event.role == "user":
             self._start_user(event)
-        elif (message := self._assistant(event.item)) is not None:
+        elif (message := self._assistant(event.item, seq=event.seq)) is not None:
             message.parts, message.local_only = event.parts, event.local_only
 
     def _start_user(self, event: MessageStarted) -> None:
         order = self._orders.get(event.item)
         if order is None:
-            self._add(event.item, _User(parts=_model_parts(event), facts=event.facts, local_only=event.local_only))
+            parts = _model_parts(event)
+            self._add(event.item, _User(seq=event.seq, parts=parts, facts=event.facts, local_only=event.local_only))
         elif isinstance(entry := self._entries[order], _User):
             entry.parts, entry.facts, entry.local_only = _model_parts(event), event.facts, event.local_only
             self._stale(order)
 
-    def _assistant(self, item: str) -> _Assistant | None:
+    def _assistant(self, item: str, *, seq: int) -> _Assistant | None:
         """The assistant message `item`, made if it is new, about to change; None if that is a person's message."""
         order = self._orders.get(item)
         if order is None:
-            order = self._add(item, _Assistant())
+            order = self._add(item, _Assistant(seq=seq))
         self._stale(order)
         entry = self._entries[order]
         return entry if isinstance(entry, _Assistant) else None
@@ -212,6 +257,21 @@ class History:
             entry.finished = True
             entry.settle()
             self._stale(len(self._entries) - 1)
+
+    def _change_turns(self, event: StateChanged | TurnRewound) -> None:
+        self.turns.apply(event)
+        if isinstance(event, TurnRewound):
+            self._stale(0)
+        elif event.stop not in {None, "cancelled"}:
+            self._finish_last()
+
+    def _compact(self, event: CompactionChanged) -> None:
+        compaction = self._compactions.get(event.item)
+        if compaction is None:
+            compaction = self._compactions[event.item] = _Compaction(seq=event.seq, kept=len(self._entries))
+        compaction.kept = self._orders.get(event.kept_from or "", compaction.kept)
+        compaction.change(event)
+        self._stale(0)
 
     def _stale(self, order: int) -> None:
         """Messages from this entry on must be made anew."""
@@ -234,7 +294,7 @@ class History:
     def _announced(self, event: ToolCallChanged) -> _Call | None:
         """The call `event.item` of the message `event.message`; new there if another message has one of this id."""
         asking = event.message or ""
-        message = self._assistant(asking)
+        message = self._assistant(asking, seq=event.seq)
         if message is None:
             return None
         call = message.calls.get(event.item)

@@ -50,8 +50,9 @@ _COPY: Final = (  # an item named like the session is its plan; what the session
     "INSERT INTO event (session_id, seq, kind, item, body) "
     "SELECT ?, row_number() OVER (ORDER BY seq), kind, CASE item WHEN session_id THEN ? ELSE item END, "
     "CASE kind WHEN 'usage' THEN json_remove(body, '$.total') ELSE body END "
-    "FROM event WHERE session_id = ?"
+    "FROM event WHERE session_id = ? AND seq <= ?"
 )
+_ALL: Final = 2**63 - 1  # the highest position there can be
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
 _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND seq > ? ORDER BY seq"
 
@@ -157,10 +158,15 @@ class Journal:
         """
         await self._change(session_id, Statement(_ARCHIVE, [(archived, session_id)]))
 
-    async def fork(self, record: SessionRecord, *, source: str) -> None:
-        """Keep a new session that has, from its start, all events which `source` has now; both in one transaction.
+    async def fork(self, record: SessionRecord, *, source: str, until: int = _ALL) -> None:
+        """Keep a new session that has, from its start, the events which `source` has now; both in one transaction.
 
         Of a turn that runs, it has what happened so far, as if that turn had been interrupted.
+
+        Args:
+            record: The new session.
+            source: Whose events are copied.
+            until: The position of the last event to copy, such as the end of a turn.
 
         Raises:
             InvalidRequest: A path in it is no text that can be kept.
@@ -170,7 +176,9 @@ class Journal:
         if not storable(source):
             raise SessionNotFound(source)
         ticket = self._writer.put(record.id, Statement(_FORK, [(*as_columns(record), source)]), wait=True)
-        self._writer.put(record.id, Statement(_COPY, [(record.id, record.id, source)]), wait=False)  # the same commit
+        self._writer.put(
+            record.id, Statement(_COPY, [(record.id, record.id, source, until)]), wait=False
+        )  # the same commit
         if ticket is None or await ticket.wait() == 0:
             raise SessionNotFound(source)
 

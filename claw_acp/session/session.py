@@ -24,6 +24,7 @@ from claw_acp.core.events import (
     TextDelta,
     ThoughtDelta,
     ToolCallChanged,
+    TurnRewound,
     TurnState,
 )
 from claw_acp.core.value import replace
@@ -135,6 +136,10 @@ class Session:
             for event in events:
                 self._take(event)
         return events
+
+    async def conversation(self) -> Sequence[Event]:
+        """The journal as it is shown again: without undone turns."""
+        return self.history.turns.without_undone(await self.read())
 
     async def publish(self, event: _E, *, committed: bool = True) -> _E:
         """Number, keep, fold and show an event. Returns it as numbered.
@@ -345,5 +350,7 @@ def _must_be_kept(event: Event) -> bool:
             return status == "in_progress" or status in FINAL
         case StateChanged(state=state):
             return state == "idle"
+        case TurnRewound():
+            return True
         case TextDelta() | ThoughtDelta() | _:
             return False

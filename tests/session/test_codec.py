@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from claw_acp.core.events import (
     CommandContent,
+    CompactionChanged,
     DiffContent,
     Event,
     Location,
@@ -25,9 +26,11 @@ from claw_acp.core.events import (
     TextDelta,
     ThoughtDelta,
     ToolCallChanged,
+    TurnRewound,
     UsageChanged,
 )
 from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, ResourcePart, TextPart, Usage
+from claw_acp.core.value import replace
 from claw_acp.session.codec import decode, encode
 
 # Two surrogates that pair up would come back as the one character they mean.
@@ -75,7 +78,14 @@ contents = st.lists(
 statuses = st.sampled_from(["pending", "in_progress", "completed", "cancelled"])
 steps = st.sampled_from(["pending", "in_progress", "completed"])
 EVENTS: st.SearchStrategy[Event] = st.one_of(
-    st.builds(MessageStarted, role=st.sampled_from(["user", "assistant"]), parts=parts, local_only=st.booleans()),
+    st.builds(
+        MessageStarted,
+        role=st.sampled_from(["user", "assistant"]),
+        parts=parts,
+        model_parts=st.none() | parts,
+        facts=texts,
+        local_only=st.booleans(),
+    ),
     st.builds(TextDelta, text=texts),
     st.builds(ThoughtDelta, text=texts, signature=optional_texts, redacted=optional_texts),
     st.builds(
@@ -116,6 +126,14 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         error=optional_texts,
     ),
     st.builds(
+        CompactionChanged,
+        status=st.sampled_from(["in_progress", "completed"]),
+        summary=optional_texts,
+        delta=optional_texts,
+        kept_from=optional_texts,
+    ),
+    st.builds(TurnRewound, undone=st.booleans()),
+    st.builds(
         SessionChanged,
         title=optional_texts,
         mode=optional_texts,
@@ -145,6 +163,13 @@ def test_session_position_and_item_are_given_by_the_row() -> None:
 def test_only_what_differs_from_the_defaults_is_written() -> None:
     event = ToolCallChanged(item="c", status="completed", locations=(), raw_output=0)
     assert encode(event) == ("tool_call", '{"status":"completed","locations":[],"raw_output":0}')
+
+
+def test_what_is_for_people_or_for_models_alone_keeps_the_names_it_has_on_disk() -> None:
+    event = MessageStarted(item="it", role="user", model_parts=(TextPart(text="x"),), local_only=True)
+    row = ("message", '{"role":"user","told":[{"type":"text","text":"x"}],"aside":true}')
+    assert encode(event) == row
+    assert read(*row) == replace(event, session="ses_1", seq=7)
 
 
 def test_a_new_file_and_an_empty_one_stay_different() -> None:

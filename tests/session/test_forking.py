@@ -20,6 +20,7 @@ from claw_acp.session.history import NEVER_RAN, History
 from claw_acp.session.journal import Journal
 from claw_acp.session.pages import Archived
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.turns import TurnLog
 
 
 def record(session: str, *, cwd: str = "/w", updated_at: float = 1.0) -> SessionRecord:
@@ -77,6 +78,24 @@ async def test_a_copy_and_its_source_go_their_own_ways(tmp_path: Path) -> None:
         await journal.delete("s")
         assert len(await journal.read("copy")) == count + 1
         assert await journal.read("s") == []
+
+
+async def test_a_copy_can_end_with_an_earlier_turn(tmp_path: Path) -> None:
+    first = (StateChanged(item="t1", state="running"), *TALK, StateChanged(item="t1", state="idle", stop="end_turn"))
+    later = (StateChanged(item="t2", state="running"), MessageStarted(item="u2", role="user"))
+    async with Journal.opened(tmp_path / "claw.db") as journal:
+        await journal.create(record("s"))
+        await keep(journal, "s", *first, *later)
+        turns = TurnLog()
+        for event in await journal.read("s"):
+            if isinstance(event, StateChanged):
+                turns.apply(event)
+        await journal.fork(record("copy"), source="s", until=turns.spans[0].last or 0)
+        await journal.fork(record("empty"), source="s", until=0)
+        copied, original = await journal.read("copy"), await journal.read("s")
+        assert await journal.read("empty") == []
+    assert [event.seq for event in copied] == list(range(1, len(copied) + 1))
+    assert [type(event) for event in copied] == [type(event) for event in original[: -len(later)]]
 
 
 async def test_only_a_session_that_is_there_can_be_copied_and_nothing_is_left_of_the_attempt(tmp_path: Path) -> None:

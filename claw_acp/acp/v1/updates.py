@@ -29,6 +29,7 @@ from claw_acp.core.events import (
     ThoughtDelta,
     ToolCallChanged,
     ToolContent,
+    TurnRewound,
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -52,8 +53,10 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
             return None if replay else _notice(event, client)
         case CompactionChanged():
             return updates.compaction(event) if client.compaction else None
-        case TerminalChanged() | MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged():
+        case TerminalChanged():
             return None  # of programs in the background: they go on between turns, when nothing may be shown
+        case MessageStarted() | StateChanged() | TurnRewound() | SessionChanged() | CommandsChanged():
+            return None
         case _:
             assert_never(event)
 

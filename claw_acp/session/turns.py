@@ -1,0 +1,82 @@
+"""The turns of a session, as its events have them: where each began and ended, and which were undone."""
+
+from collections.abc import Sequence
+
+from claw_acp.core.events import Event, StateChanged, ToolCallChanged, TurnRewound, UsageChanged
+from claw_acp.core.value import Value, replace
+
+
+class TurnSpan(Value):
+    """A turn: its id and the positions (`seq`) of its first and last event; `last` is None until it has ended."""
+
+    id: str
+    first: int
+    last: int | None = None
+
+
+class TurnLog:
+    """The turns of one session, kept up to date event by event.
+
+    A turn that was cut short, by a crash say, ends where the next one begins.
+    """
+
+    def __init__(self) -> None:
+        self._spans: list[TurnSpan] = []
+        self._undone: dict[str, range] = {}  # the first turn undone -> positions of all that was undone with it
+
+    @property
+    def spans(self) -> tuple[TurnSpan, ...]:
+        """The turns in their order, without those that are undone."""
+        return tuple(span for span in self._spans if not self.is_undone(span.first))
+
+    def is_undone(self, seq: int) -> bool:
+        """Return whether the event at this position belongs to an undone turn, or came between undone turns."""
+        return any(seq in positions for positions in self._undone.values())
+
+    def apply(self, event: StateChanged | TurnRewound) -> None:
+        """Take the next event that begins, ends or undoes a turn."""
+        match event:
+            case TurnRewound(undone=False):
+                self._undone.pop(event.item, None)
+            case TurnRewound():
+                first = next((span.first for span in reversed(self._spans) if span.id == event.item), event.seq)
+                self._undone[event.item] = range(first, event.seq)
+            case StateChanged(state="running"):
+                self._end(event.seq - 1)
+                self._spans.append(TurnSpan(id=event.item, first=event.seq))
+            case StateChanged(state="idle"):
+                self._end(event.seq)
+            case StateChanged():
+                pass
+
+    def _end(self, seq: int) -> None:
+        if self._spans and self._spans[-1].last is None:
+            self._spans[-1] = replace(self._spans[-1], last=seq)
+
+    def without_undone(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events to show again. Those of undone turns are left out; changes of a tool call go with the call.
+
+        What requests cost stays: undoing a turn does not bring the money back.
+        """
+        if not self._undone:
+            return events
+        kept: list[Event] = []
+        calls: set[str] = set()  # announced in undone turns
+        for event in events:
+            undone = self.is_undone(event.seq)
+            if isinstance(event, ToolCallChanged):
+                if event.message is not None:
+                    (calls.add if undone else calls.discard)(event.item)
+                undone = event.item in calls
+            if isinstance(event, UsageChanged) or not undone:
+                kept.append(event)
+        return kept
+
+
+def without_undone(events: Sequence[Event]) -> Sequence[Event]:
+    """The events of a whole journal without those of undone turns: see `TurnLog.without_undone`."""
+    turns = TurnLog()
+    for event in events:
+        if isinstance(event, StateChanged | TurnRewound):
+            turns.apply(event)
+    return turns.without_undone(events)
