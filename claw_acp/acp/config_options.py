@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from claw_acp.contracts.command import Option, Setting
 from claw_acp.core.json_value import JsonObject
 from claw_acp.runtime.choices import settings_in
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 
 
-def config_options(opened: OpenSession, *, id_key: str, switches: bool) -> Sequence[JsonObject]:
+def config_options(opened: LiveSession, *, id_key: str, switches: bool) -> Sequence[JsonObject]:
     """All options of a session, as they are now, the most important first.
 
     Args:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias, TypeVar, cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -19,7 +19,6 @@ from claw_acp.acp.handshake import (
     requested_version,
 )
 from claw_acp.acp.view import SessionView
-from claw_acp.contracts.mcp_server import OnServerMessage
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -28,15 +27,15 @@ from claw_acp.rpc.dispatcher import BAD_ID, Dispatcher
 from claw_acp.rpc.errors import RpcError
 from claw_acp.rpc.message import INVALID_REQUEST, is_plain
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, OnFrame, Reply, RequestHandler, Transport
-from claw_acp.runtime.engine import Engine, OpenSession
-from claw_acp.runtime.lifetimes import EngineHouse
-
-if TYPE_CHECKING:
-    from claw_acp.acp.login import StatusWatch
+from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.engine_host import EngineHost
+from claw_acp.runtime.live_session import LiveSession
 
 log = logging.getLogger(__name__)
 
 LAST_WORDS = 5.0  # seconds for closing the sessions of a client that is gone; each part of it has a bound of its own
+
+_T = TypeVar("_T")
 
 Handler: TypeAlias = Callable[["Connection", IncomingCall, JsonObject], Awaitable["JsonValue | Reply"]]
 Listener: TypeAlias = Callable[["Connection", JsonObject], Awaitable[None]]
@@ -47,7 +46,7 @@ class Connection:
 
     Args:
         transport: Carries the frames.
-        house: Where the engine lives.
+        host: Keeps the engine.
         clock: Time.
         spoken: The protocol versions on offer.
         answered: The handshake, when it was done before.
@@ -57,7 +56,7 @@ class Connection:
     def __init__(
         self,
         transport: Transport,
-        house: EngineHouse,
+        host: EngineHost,
         *,
         clock: Clock,
         spoken: Sequence[int] = (PROTOCOL_VERSION,),
@@ -70,13 +69,11 @@ class Connection:
         self._dialect = None if answered is None else DIALECTS[PROTOCOL_VERSION].load()
         self._spoken = spoken
         self._fresh = True  # nothing was asked for but `initialize`
-        self._house = house
+        self._host = host
         self._tasks: TaskGroup | None = None
         self._views: dict[str, SessionView] = {}
-        self.mcp_requests: dict[tuple[str, str], OnServerMessage] = {}
-        """Who hears of which request to an MCP server inside the client, by the ids of both."""
-        self.status_watch: StatusWatch | None = None
-        """What tells this client when `auth/status` has changed; there once it has asked."""
+        self._parts: dict[type, object] = {}
+        self._closing: list[Callable[[], None]] = []
 
     async def run(self) -> None:
         """Serve until the other side is gone, then let go of everything that was opened here."""
@@ -100,7 +97,17 @@ class Connection:
         Raises:
             StoreError: It cannot start; the next call tries again.
         """
-        return await self._house.engine()
+        return await self._host.engine()
+
+    def part(self, kind: type[_T], make: Callable[[], _T]) -> _T:
+        """What a feature keeps for this connection: the one object of its `kind`, made on first use."""
+        if kind not in self._parts:
+            self._parts[kind] = make()
+        return cast("_T", self._parts[kind])
+
+    def on_close(self, callback: Callable[[], None]) -> None:
+        """Have something called when the client is gone."""
+        self._closing.append(callback)
 
     # ------------------------------------------------------------------ routing
 
@@ -142,7 +149,7 @@ class Connection:
 
     # ------------------------------------------------------------------ sessions
 
-    def open(self, opened: OpenSession) -> SessionView:
+    def open(self, opened: LiveSession) -> SessionView:
         """Make a session active here; its updates go to the client from now on."""
         session_id = opened.session.id
         view = self._views.get(session_id)
@@ -204,13 +211,13 @@ class Connection:
             self.forget(session_id)
             if session.subscribers:
                 return
-        await (await self.engine()).close(session_id)  # nobody else watches, or the others left meanwhile
+        await (await self.engine()).sessions.close(session_id)  # nobody else watches, or the others left meanwhile
         self.forget(session_id)
 
     async def aclose(self) -> None:
         """The client is gone: stop watching, and close the sessions that nobody else watches."""
-        if self.status_watch is not None:
-            self.status_watch.stop()
+        for callback in self._closing:
+            callback()
         views = tuple(self._views.items())
         for session_id, _ in views:
             self.forget(session_id)
@@ -219,7 +226,7 @@ class Connection:
             engine = await self.engine()
             async with anyio.create_task_group() as tasks:
                 for session_id in unwatched:
-                    tasks.start_soon(engine.close, session_id)
+                    tasks.start_soon(engine.sessions.close, session_id)
 
 
 async def _refuse_early(call: IncomingCall, _params: JsonObject) -> JsonValue:

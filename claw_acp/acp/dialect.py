@@ -9,9 +9,9 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Peer
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 
-MakeView: TypeAlias = "Callable[[Peer, OpenSession, ClientCapabilities], SessionView]"
+MakeView: TypeAlias = "Callable[[Peer, LiveSession, ClientCapabilities], SessionView]"
 
 
 class Dialect(Value):

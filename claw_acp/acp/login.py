@@ -203,12 +203,11 @@ def _called(card: Card) -> str:
 
 async def auth_status(connection: Connection, _call: IncomingCall, _params: JsonObject) -> JsonValue:
     """`auth/status`. From now on this client is told of changes."""
-    if connection.status_watch is None:
-        connection.status_watch = StatusWatch(connection, await connection.engine())
-    return connection.status_watch.current()
+    engine = await connection.engine()
+    return connection.part(StatusSubscription, lambda: StatusSubscription(connection, engine)).current()
 
 
-class StatusWatch:
+class StatusSubscription:
     """Tells one client when its last `auth/status` is no longer true.
 
     Only who has asked is told: the notification is unstable, and nothing else says that a client knows it.
@@ -219,15 +218,12 @@ class StatusWatch:
         self._engine = engine
         self._told: JsonObject = {}
         engine.configuration.watchers.append(self._look)
+        connection.on_close(lambda: engine.configuration.watchers.remove(self._look))
 
     def current(self) -> JsonObject:
         """The status, which the client is about to be told."""
         self._told = _status(self._engine.accounts)
         return self._told
-
-    def stop(self) -> None:
-        """The client is gone."""
-        self._engine.configuration.watchers.remove(self._look)
 
     def _look(self) -> None:
         status = _status(self._engine.accounts)  # looking may notice another change, and tell of it first

@@ -62,6 +62,14 @@ def _spec(
             return ClientServer(name=server.name, server_id=server.server_id, link=link)
 
 
+class _OpenRequests(dict[tuple[str, str], OnServerMessage]):
+    """The callbacks of requests to MCP servers inside the client, by the ids of server and request."""
+
+
+def _requests(connection: Connection) -> _OpenRequests:
+    return connection.part(_OpenRequests, _OpenRequests)
+
+
 class ClientLink:
     """See `ServerLink`. Links to one server over one connection are equal: it is the same server."""
 
@@ -81,14 +89,14 @@ class ClientLink:
 
     async def request(self, request_id: str, method: str, params: JsonObject) -> JsonObject:
         """See `ServerLink`."""
-        key = (self._server_id, request_id)
+        key, open_requests = (self._server_id, request_id), _requests(self._connection)
         if self._heard is not None:
-            self._connection.mcp_requests[key] = self._heard
+            open_requests[key] = self._heard
         envelope = {"serverId": self._server_id, "requestId": request_id, "method": method, "params": params}
         try:
             outcome = await self._connection.peer.request(MESSAGE, envelope)
         finally:
-            self._connection.mcp_requests.pop(key, None)
+            open_requests.pop(key, None)
         if isinstance(outcome, Mapping) and ("result" in outcome or isinstance(outcome.get("error"), Mapping)):
             return outcome
         raise RpcError(INTERNAL_ERROR, "the client's answer holds neither a result nor an error")
@@ -103,7 +111,7 @@ async def message(connection: Connection, params: JsonObject) -> None:
     server_id, request_id, method = params.get("serverId"), params.get("requestId"), params.get("method")
     if not (isinstance(server_id, str) and isinstance(request_id, str) and isinstance(method, str)):
         raise InvalidRequest(f"{MESSAGE}: `serverId`, `requestId` and `method` must be strings")
-    heard = connection.mcp_requests.get((server_id, request_id))
+    heard = _requests(connection).get((server_id, request_id))
     if heard is not None:
         inner = params.get("params")
         await heard(request_id, method, inner if isinstance(inner, Mapping) else {})

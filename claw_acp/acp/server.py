@@ -3,27 +3,25 @@
 import gc
 import logging
 import os
-import signal
 from collections.abc import Sequence
 
 import anyio
 
+from claw_acp.acp import warm_up
 from claw_acp.acp.boot import Answered, Opening
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.dialect import spoken_versions
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.core.clock import SYSTEM_CLOCK
-from claw_acp.rpc.stdio import StdioTransport, stdio_transport
-from claw_acp.runtime import warm_up
-from claw_acp.runtime.build import open_engine
+from claw_acp.process.groups import kill_all_groups
+from claw_acp.rpc.stdio import stdio_transport
 from claw_acp.runtime.deadline import Deadline
+from claw_acp.runtime.engine_host import hosted_engine
 from claw_acp.runtime.event_loop import SERVER
-from claw_acp.runtime.lifetimes import EngineHouse
 from claw_acp.security.own_process import make_unreadable
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
-from claw_acp.workspace.process_groups import kill_all_groups
 
 log = logging.getLogger(__name__)
 
@@ -48,32 +46,28 @@ def serve(opening: Opening) -> int:
 
 
 async def _serve(opening: Opening, spoken: Sequence[int], trace: FrameTrace | None) -> None:
+    deadline = Deadline()
     async with (
         stdio_transport(
             opening.input_fd,
             opening.output_fd,
             splitter=opening.splitter,
             early=opening.frames,
-            on_end=Deadline().start,
+            on_end=deadline.start,
         ) as transport,
-        anyio.create_task_group() as tasks,
+        hosted_engine(stop=transport.end, deadline=deadline, warm_up=_warm_up) as host,
     ):
         if trace is not None and opening.answered is not None:
             _record(opening.answered, trace)
-        house = EngineHouse(open_engine)
         connection = Connection(
             transport,
-            house,
+            host,
             clock=SYSTEM_CLOCK,
             spoken=spoken,
             answered=None if opening.answered is None else opening.answered.handshake,
             on_frame=None if trace is None else trace.record,
         )
-        tasks.start_soon(house.keep, name="engine")
-        tasks.start_soon(_end_on_signal, transport, name="signals")
-        tasks.start_soon(_warm_up, name="warm-up")
         await connection.run()
-        tasks.cancel_scope.cancel()
 
 
 def _record(answered: Answered, trace: FrameTrace) -> None:
@@ -86,10 +80,3 @@ async def _warm_up() -> None:
     await warm_up.for_sessions()
     gc.enable()
     gc.freeze()  # what was imported stays; looking through it again and again would only cost time
-
-
-async def _end_on_signal(transport: StdioTransport) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
-        async for number in signals:
-            log.info("told to stop", extra={"signal": number.name})
-            transport.end()

@@ -7,13 +7,14 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.view import SessionView
+from claw_acp.acp.warm_up import for_prompts
 from claw_acp.core.clock import iso_time
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.events import CommandsChanged, SessionChanged
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall
-from claw_acp.runtime.engine import Engine, OpenSession
-from claw_acp.runtime.warm_up import for_prompts
+from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.live_session import LiveSession
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.sessions import DeleteSessionRequest, ListSessionsRequest
 from claw_acp.session.pages import Archived
@@ -26,7 +27,9 @@ async def list_sessions(connection: Connection, call: IncomingCall, params: Json
     """A page of sessions, the last changed first."""
     request = parse(ListSessionsRequest, params, method=call.method)
     engine = await connection.engine()
-    page = await engine.list(cwd=request.cwd, archived=_archive_filter(request.archived), cursor=request.cursor)
+    page = await engine.sessions.list(
+        cwd=request.cwd, archived=_archive_filter(request.archived), cursor=request.cursor
+    )
     can_archive = connection.serves("session/archive")
     infos = [session_info(record) | ({"archived": record.archived} if can_archive else {}) for record in page.records]
     result: dict[str, JsonValue] = {"sessions": infos}
@@ -44,7 +47,7 @@ async def delete(connection: Connection, call: IncomingCall, params: JsonObject)
     """Remove a session for good; one that does not exist is already gone."""
     request = parse(DeleteSessionRequest, params, method=call.method)
     call.on_cancel = finish_anyway
-    await (await connection.engine()).delete(request.session_id)
+    await (await connection.engine()).sessions.delete(request.session_id)
     connection.forget(request.session_id)
     return {}
 
@@ -65,7 +68,7 @@ def finish_anyway() -> None:
 @asynccontextmanager
 async def opening(
     connection: Connection, engine: Engine, *, made: bool = False
-) -> AsyncGenerator[Callable[[OpenSession], SessionView]]:
+) -> AsyncGenerator[Callable[[LiveSession], SessionView]]:
     """Around all that comes before the answer to a request that opens a session.
 
     Makes what the engine opened active here. If the block fails or is cancelled, the client will not be told that it
@@ -78,7 +81,7 @@ async def opening(
     """
     views: list[SessionView] = []
 
-    def enter(opened: OpenSession) -> SessionView:
+    def enter(opened: LiveSession) -> SessionView:
         view = connection.open(opened)
         view.openings += 1
         views.append(view)
@@ -98,17 +101,17 @@ async def opening(
         view.known = True
 
 
-async def _take_back(connection: Connection, engine: Engine, opened: OpenSession, *, made: bool) -> None:
+async def _take_back(connection: Connection, engine: Engine, opened: LiveSession, *, made: bool) -> None:
     connection.forget(opened.session.id)
     if not opened.session.subscribers:
-        await (engine.delete if made else engine.close)(opened.session.id)
+        await (engine.sessions.delete if made else engine.sessions.close)(opened.session.id)
 
 
 async def settle(engine: Engine, view: SessionView) -> None:
     """What follows a session's opening: what the client should know, and what the first prompt will need."""
     await find_commands(view.opened)
     await view.announce()
-    await _introduce(view.opened)
+    await view.opened.extensions.announce()
     await for_prompts(engine, view.opened)
 
 
@@ -118,22 +121,16 @@ async def introduce(engine: Engine, view: SessionView) -> None:
     await settle(engine, view)
 
 
-async def find_commands(opened: OpenSession) -> None:
+async def find_commands(opened: LiveSession) -> None:
     """Look for prompt files before a client is told what can be typed; others who watch the session hear of news."""
     if await opened.commands.look() and len(opened.session.subscribers) > 1:
         await opened.session.broadcast(CommandsChanged())
 
 
-async def _introduce(opened: OpenSession) -> None:
-    """The client knows the session: its MCP servers may have news of their own."""
-    if opened.attachment is not None:
-        await opened.attachment.introduce()
-
-
 async def prepare_history(engine: Engine, view: SessionView) -> None:
     """Fold a long conversation into messages now, so that the first prompt need not wait for it."""
     view.opened.session.history.messages()
-    await _introduce(view.opened)
+    await view.opened.extensions.announce()
     await for_prompts(engine, view.opened)
 
 

@@ -17,24 +17,24 @@ async def archive(connection: Connection, call: IncomingCall, params: JsonObject
     """Close a session for everybody, and leave it out of ordinary lists."""
     request = parse(ArchiveSessionRequest, params, method=call.method)
     call.on_cancel = finish_anyway
-    await (await connection.engine()).archive(request.session_id)
+    await (await connection.engine()).sessions.archive(request.session_id)
     return {}
 
 
 async def unarchive(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
     """Take a session back into ordinary lists."""
     request = parse(UnarchiveSessionRequest, params, method=call.method)
-    await (await connection.engine()).unarchive(request.session_id)
+    await (await connection.engine()).sessions.unarchive(request.session_id)
     return {}
 
 
 async def status(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
     """Whether a session is in memory, on whichever connection."""
     request = parse(SessionStatusRequest, params, method=call.method)
-    return {"status": await (await connection.engine()).status(request.session_id)}
+    return {"status": await (await connection.engine()).sessions.status(request.session_id)}
 
 
 async def set_title(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
     """Name a session; whoever has it open hears of it."""
     request = parse(SetSessionTitleRequest, params, method=call.method)
-    return {"title": await (await connection.engine()).set_title(request.session_id, request.title)}
+    return {"title": await (await connection.engine()).sessions.set_title(request.session_id, request.title)}

@@ -11,7 +11,7 @@ from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.core.events import Event, Notice, StateChanged, TerminalChanged, ToolCallChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.peer import Peer
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class SessionView(ABC):
         known: Whether one was answered, so that the client takes it for open.
     """
 
-    def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
+    def __init__(self, peer: Peer, opened: LiveSession, client: ClientCapabilities) -> None:
         self.opened = opened
         self.client = client
         self.can_ask = True

@@ -167,7 +167,7 @@ class ToolRunner:
             shown = None if news.content is None else bounded_content(news.content)
             content = None if shown is None else await cleaned(redacted_content, shown, redactor=self._redactor)
             lasting = news.locations is not None or news.title is not None  # a picture of its output is not
-            tell = self._session.publish if lasting else self._session.show
+            tell = self._session.publish if lasting else self._session.broadcast
             title = None if news.title is None else self._redactor(news.title)
             change = ToolCallChanged(item=call.id, content=content, locations=news.locations, title=title)
             await tell(sound(change) if entry.package else change)

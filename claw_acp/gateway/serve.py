@@ -1,14 +1,14 @@
 """A process that serves ACP to clients elsewhere, from its socket to its last word."""
 
 import logging
-import signal
 import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import anyio
-from anyio.abc import SocketListener, TaskStatus
+from anyio.abc import SocketListener
 
+from claw_acp.acp import warm_up
 from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.secret import Secret
@@ -20,10 +20,8 @@ from claw_acp.gateway.ending import RemoteTransport
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.listener import Listener
 from claw_acp.gateway.place import Place
-from claw_acp.runtime import warm_up
-from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.deadline import Deadline
-from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.runtime.engine_host import EngineHost, hosted_engine
 from claw_acp.telemetry.trace import FrameTrace
 
 log = logging.getLogger(__name__)
@@ -65,13 +63,8 @@ async def serve(
         on_ready: Called when clients are served.
     """
     stop = anyio.Event()
-    async with anyio.create_task_group() as tasks:
-        house = EngineHouse(open_engine)
-        tasks.start_soon(house.keep, name="engine")
-        await tasks.start(_stop_on_signal, stop, name="signals")
-        tasks.start_soon(warm_up.for_sessions, name="warm-up")
-        await run(listening, address, terms, connect=_maker(house, spoken, trace), stop=stop, on_ready=on_ready)
-        tasks.cancel_scope.cancel()
+    async with hosted_engine(stop=stop.set, deadline=Deadline(), warm_up=warm_up.for_sessions) as host:
+        await run(listening, address, terms, connect=_maker(host, spoken, trace), stop=stop, on_ready=on_ready)
 
 
 async def run(
@@ -102,21 +95,9 @@ async def run(
         over.set()
 
 
-def _maker(house: EngineHouse, spoken: Sequence[int], trace: FrameTrace | None) -> Connect:
+def _maker(host: EngineHost, spoken: Sequence[int], trace: FrameTrace | None) -> Connect:
     def connect(transport: RemoteTransport, connection_id: str) -> Connection:
         on_frame = None if trace is None else trace.of_connection(connection_id)
-        return Connection(transport, house, clock=SYSTEM_CLOCK, spoken=spoken, on_frame=on_frame)
+        return Connection(transport, host, clock=SYSTEM_CLOCK, spoken=spoken, on_frame=on_frame)
 
     return connect
-
-
-async def _stop_on_signal(stop: anyio.Event, *, task_status: TaskStatus[None]) -> None:
-    heard = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it is to be
-        heard.append(signal.SIGHUP)
-    with anyio.open_signal_receiver(*heard) as signals:
-        task_status.started()
-        async for number in signals:
-            log.info("told to stop", extra={"signal": number.name})
-            Deadline().start()
-            stop.set()

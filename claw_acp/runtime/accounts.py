@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal
 from urllib.parse import urlsplit
@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 from anyio import to_thread
 
 from claw_acp.config.credential_store import CredentialStore, Store
+from claw_acp.config.current import CurrentSettings
+from claw_acp.config.locations import Locations
 from claw_acp.config.overlay import Headers, ProviderOverride
+from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest
 from claw_acp.core.secret import Secret
@@ -22,7 +25,7 @@ from claw_acp.providers.offers import usable
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.trial import Trial, try_key
-from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.key_status import KeyStatus
 
 log = logging.getLogger(__name__)
 
@@ -70,17 +73,35 @@ class Route(Value):
 
 
 class Accounts:
-    """The accounts of an engine. Made by `Engine.accounts`, on first use."""
+    """The accounts of a process.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._store = CredentialStore(engine.locations, engine.environ)
+    Args:
+        configuration: Where keys and providers are set.
+        keys: Which were refused.
+        locations: Where logins are kept.
+        environ: The environment, which may have keys as well.
+        on_listed: Takes in the models that a service listed when a key was tried: provider, address, models.
+    """
+
+    def __init__(
+        self,
+        configuration: CurrentSettings,
+        *,
+        keys: KeyStatus,
+        locations: Locations,
+        environ: Mapping[str, str],
+        on_listed: Callable[[str, str, Sequence[ModelInfo]], Awaitable[None]],
+    ) -> None:
+        self._configuration = configuration
+        self._key_status = keys
+        self._on_listed = on_listed
+        self._store = CredentialStore(locations, environ)
 
     # ------------------------------------------------------------------ looking
 
     def status(self) -> AccountStatus:
         """How things are now; asks nobody."""
-        settings = self._engine.settings(None)
+        settings = self._configuration.for_folder(None)
         wanted = (settings.model or "").partition("/")[0]
         choice: ResolvedModel | None = None
         state: State = "unauthenticated"
@@ -106,11 +127,11 @@ class Accounts:
             AuthRequired: The configured model has no usable key.
             ConfigError: It is not configured completely.
         """
-        resolve(self._engine.settings(None), model=None)
+        resolve(self._configuration.for_folder(None), model=None)
 
     def look_again(self) -> None:
         """Have keys read anew that took time to get."""
-        self._engine.configuration.keys.clear()
+        self._configuration.keys.clear()
 
     def candidates(self) -> Sequence[Card]:
         """The providers that a key can be given for, in the order in which one is chosen."""
@@ -133,7 +154,7 @@ class Accounts:
         trial = await try_key(card, key) if tried else None
         store = await self.keep(provider, key)
         if trial is not None and trial.listed:
-            await self._engine.discovery.listed(card.name, card.base_url, trial.listed)
+            await self._on_listed(card.name, card.base_url, trial.listed)
         log.info("logged in", extra={"provider": provider, "kept_in": store})
         return trial
 
@@ -144,7 +165,7 @@ class Accounts:
             ConfigError: It cannot be kept.
         """
         store = await to_thread.run_sync(partial(self._store.keep, provider, key))
-        self._engine.settings(None)  # now, so that all who watch hear of it
+        self._configuration.for_folder(None)  # now, so that all who watch hear of it
         return store
 
     async def log_out(self) -> Sequence[str]:
@@ -156,8 +177,8 @@ class Accounts:
         try:
             gone = await to_thread.run_sync(self._store.forget_all)
         finally:
-            self._engine.configuration.forget()
-            self._engine.settings(None)
+            self._configuration.forget()
+            self._configuration.for_folder(None)
         stays = [f"{card.name}: {key.brief}" for card, key in self._keys()]
         log.info("logged out", extra={"forgotten": ", ".join(gone) or "-", "keys_that_stay": ", ".join(stays) or "-"})
         return stays
@@ -169,12 +190,12 @@ class Accounts:
 
         Any other known service can be set as well; a list of ninety would help nobody.
         """
-        settings = self._engine.settings(None)
+        settings = self._configuration.for_folder(None)
         used = {card.name for card in usable(settings)}.union(settings.providers, settings.overrides.by_provider)
         return [route for route in self._all_routes() if route.provider in used | USUAL_ROUTES]
 
     def _all_routes(self) -> Sequence[Route]:
-        wanted = (self._engine.settings(None).model or "").partition("/")[0]
+        wanted = (self._configuration.for_folder(None).model or "").partition("/")[0]
         return [
             Route(
                 provider=card.name,
@@ -201,7 +222,7 @@ class Accounts:
             raise InvalidRequest(f"{provider} cannot speak the API {api_type!r}; it speaks: {route.api_type}")
         kind = next(kind for kind, name in API_TYPES.items() if name == api_type)
         override = ProviderOverride(kind=kind, base_url=_address(base_url), headers=_checked(headers))
-        self._engine.configuration.override(provider, override)
+        self._configuration.override(provider, override)
         log.info("provider set by the client", extra={"provider": provider, "headers": len(headers)})
 
     def disable(self, provider: str) -> None:
@@ -214,23 +235,23 @@ class Accounts:
         if route is None or route.off:
             return
         if route.required:
-            model = self._engine.settings(None).model
+            model = self._configuration.for_folder(None).model
             raise InvalidRequest(f"{provider} cannot be switched off: the configured model is {model}")
-        self._engine.configuration.override(provider, None)
+        self._configuration.override(provider, None)
         log.info("provider switched off by the client", extra={"provider": provider})
 
     # ------------------------------------------------------------------ inside
 
     def _state(self, choice: ResolvedModel) -> State:
-        if all(setup in self._engine.refused for setup in choice.keys):
+        if all(self._key_status.is_refused(setup) for setup in choice.keys):
             return "unauthenticated"
         return "authenticated" if choice.key_source or choice.setup.secrets else "not_required"
 
     def _cards(self) -> Sequence[Card]:
-        return tuple(provider_cards(self._engine.settings(None)).values())
+        return tuple(provider_cards(self._configuration.for_folder(None)).values())
 
     def _keys(self) -> Iterator[tuple[Card, FoundKey]]:
-        settings = self._engine.settings(None)
+        settings = self._configuration.for_folder(None)
         wanted = (settings.model or "").partition("/")[0]
         for card in self._cards():
             if card.service and card.service.same_as and card.name not in {wanted, *settings.providers}:

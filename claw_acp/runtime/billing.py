@@ -6,37 +6,39 @@ from claw_acp.agent.desk import Desk
 from claw_acp.config.model import BudgetSection
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.spending import Bill, BudgetName, Spending
+from claw_acp.core.clock import Clock
 from claw_acp.core.events import MessageStarted, UsageChanged
 from claw_acp.core.money import from_dollars
 from claw_acp.providers.price_list import PriceList
-from claw_acp.runtime.engine import Engine, OpenSession
+from claw_acp.runtime.live_session import LiveSession
+from claw_acp.session.spending import Ledger
 
 
-class Till:
+class CostTracker:
     """One for the whole program: it remembers what people have allowed, and prices as long as settings are the same."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, ledger: Ledger, *, clock: Clock) -> None:
+        self._ledger = ledger
+        self._clock = clock
         self._memory = BudgetMemory()
         self._prices: tuple[Settings, PriceList] | None = None
 
-    def billing(self, opened: OpenSession, *, model: str, desk: Desk) -> Billing:
+    def billing(self, opened: LiveSession, *, model: str, desk: Desk) -> Billing:
         """What a turn is billed by that asks `model` (`provider/model`)."""
-        ledger = self._engine.journal.ledger
         guard = BudgetGuard(
             opened.session,
             limits=limits_of(opened.settings.budget),
-            ledger=ledger,
+            ledger=self._ledger,
             memory=self._memory,
             asker=desk.asker,
-            clock=self._engine.clock,
+            clock=self._clock,
         )
         prices = self._price_list(opened.settings)
-        return Billing(opened.session, model=model, price=prices.cost, ledger=ledger, guard=guard)
+        return Billing(opened.session, model=model, price=prices.cost, ledger=self._ledger, guard=guard)
 
     def _price_list(self, settings: Settings) -> PriceList:
         if self._prices is None or self._prices[0] is not settings:
-            self._prices = settings, PriceList(settings, clock=self._engine.clock)
+            self._prices = settings, PriceList(settings, clock=self._clock)
         return self._prices[1]
 
 
@@ -53,13 +55,13 @@ def limits_of(budget: BudgetSection) -> Limits:
     return Limits(amounts=tuple(known), warn=budget.warn)
 
 
-async def bill_of(engine: Engine, opened: OpenSession) -> Bill:
+async def bill_of(opened: LiveSession, *, ledger: Ledger) -> Bill:
     """All that a session can be told of money.
 
     Raises:
         StoreError: The ledger cannot be read.
     """
-    ledger, session_id = engine.journal.ledger, opened.session.id
+    session_id = opened.session.id
     limits = limits_of(opened.settings.budget)
     return Bill(
         turn=await _last_turn(opened),
@@ -71,7 +73,7 @@ async def bill_of(engine: Engine, opened: OpenSession) -> Bill:
     )
 
 
-async def _last_turn(opened: OpenSession) -> Spending:
+async def _last_turn(opened: LiveSession) -> Spending:
     turn = Spending()
     for event in await opened.session.read():
         if isinstance(event, MessageStarted) and event.role == "user" and not event.local_only:

@@ -1,17 +1,40 @@
-"""Builds the engine: the one place where the parts are put together."""
+"""The composition root: the one place where the parts of the engine are made from what each of them needs."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
+from anyio.abc import TaskGroup
 
-from claw_acp.config.locations import find_locations, private_directory
+from claw_acp.config.current import CurrentSettings
+from claw_acp.config.locations import Locations, find_locations, private_directory
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.command import Command
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.registry.lazy import Lazy
+from claw_acp.registry.reference import Ref
 from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.key_status import KeyStatus
+from claw_acp.runtime.live_session import LiveSessions
+from claw_acp.runtime.sessions import Sessions
 from claw_acp.session.journal import Journal
+from claw_acp.session.lock import SessionLock
 from claw_acp.session.session import CLEANUP_TIMEOUT
 from claw_acp.workspace.process_host import ProcessHost
+
+if TYPE_CHECKING:
+    from claw_acp.runtime.accounts import Accounts
+    from claw_acp.runtime.discovery import Discovery
+    from claw_acp.runtime.turns import Turns
+
+# Loaded when they are first used: nothing of them is needed to open a session.
+ACCOUNTS: "Ref[Callable[..., Accounts]]" = Ref("claw_acp.runtime.accounts:Accounts")
+DISCOVERY: "Ref[Callable[..., Discovery]]" = Ref("claw_acp.runtime.discovery:Discovery")
+TURNS: "Ref[Callable[..., Turns]]" = Ref("claw_acp.runtime.turns:Turns")
+MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.registries:make_commands")
 
 
 @asynccontextmanager
@@ -31,7 +54,7 @@ async def open_engine(
         ProcessHost() as processes,
         anyio.create_task_group() as tasks,
     ):
-        engine = Engine(
+        engine = _engine(
             journal=journal, processes=processes, locations=locations, environ=environ, clock=clock, tasks=tasks
         )
         try:
@@ -40,3 +63,69 @@ async def open_engine(
             with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
                 await engine.aclose()
             tasks.cancel_scope.cancel()
+
+
+def _make_commands() -> Sequence[Command]:
+    return MAKE_COMMANDS.load()()
+
+
+def _engine(
+    *,
+    journal: Journal,
+    processes: ProcessHost,
+    locations: Locations,
+    environ: Mapping[str, str],
+    clock: Clock,
+    tasks: TaskGroup,
+) -> Engine:
+    configuration = CurrentSettings(locations=locations, environ=environ)
+    keys = KeyStatus(on_change=configuration.tell)
+    live, locks = LiveSessions(), SessionLock(locations.lock_dir)
+    discovery = Lazy(
+        lambda: DISCOVERY.load()(
+            configuration, live=live, cache_dir=locations.cache_dir, processes=processes, clock=clock, tasks=tasks
+        )
+    )
+
+    async def first_model(root: Path) -> tuple[Settings, str, str | None]:
+        return await discovery().first_model(root)
+
+    sessions = Sessions(
+        live=live,
+        journal=journal,
+        locks=locks,
+        processes=processes,
+        configuration=configuration,
+        locations=locations,
+        clock=clock,
+        tasks=tasks,
+        commands=Lazy(_make_commands),
+        first_model=first_model,
+    )
+    turns = Lazy(
+        lambda: TURNS.load()(
+            sessions=sessions,
+            configuration=configuration,
+            discovery=discovery(),
+            ledger=journal.ledger,
+            locks=locks,
+            locations=locations,
+            keys=keys,
+            clock=clock,
+            tasks=tasks,
+        )
+    )
+    accounts = Lazy(
+        lambda: ACCOUNTS.load()(
+            configuration, keys=keys, locations=locations, environ=environ, on_listed=discovery().listed
+        )
+    )
+    return Engine(
+        sessions=sessions,
+        configuration=configuration,
+        turns=turns,
+        accounts=accounts,
+        discovery=discovery,
+        clock=clock,
+        tasks=tasks,
+    )

@@ -14,7 +14,7 @@ from claw_acp.providers.model_facts import known_capabilities
 from claw_acp.providers.offers import OWN_CHOICE, available_models
 from claw_acp.providers.resolve import resolve
 from claw_acp.providers.route_rules import model_behind
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 
 MODES: Sequence[Option] = (
     Option(value="plan", name="Plan", description="Reads and plans; changes nothing"),
@@ -39,7 +39,7 @@ _WEB_TOOLS: Final = frozenset({"fetch"})
 _EFFORTS: Mapping[str, Effort] = {"off": "off", "low": "low", "medium": "medium", "high": "high"}
 
 
-def settings_in(opened: OpenSession, *, switches: bool) -> Sequence[Setting]:
+def settings_in(opened: LiveSession, *, switches: bool) -> Sequence[Setting]:
     """All settings of a session, the most important first; which there are depends on its model.
 
     Args:
@@ -68,7 +68,7 @@ def settings_in(opened: OpenSession, *, switches: bool) -> Sequence[Setting]:
     return [*settings, web if switches else replace(web, current="on" if web.current else "off", options=WEB_SWITCH)]
 
 
-async def choose(opened: OpenSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
+async def choose(opened: LiveSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
     """Change a setting; it counts from the next prompt (the model), model request or tool call on.
 
     Raises:
@@ -91,7 +91,7 @@ async def choose(opened: OpenSession, setting_id: str, value: Chosen, *, switche
     await _SETTERS[setting_id](opened, value)
 
 
-async def choose_mode(opened: OpenSession, mode: str) -> None:
+async def choose_mode(opened: LiveSession, mode: str) -> None:
     """Switch the mode, from the next tool call on.
 
     Raises:
@@ -101,7 +101,7 @@ async def choose_mode(opened: OpenSession, mode: str) -> None:
     await opened.session.change(mode=mode)
 
 
-async def choose_model(opened: OpenSession, model: str) -> None:
+async def choose_model(opened: LiveSession, model: str) -> None:
     """Switch the model, from the next prompt on. One that is not offered will do, of a provider that can be used.
 
     The name of a provider alone means its first model.
@@ -112,15 +112,15 @@ async def choose_model(opened: OpenSession, model: str) -> None:
     await opened.session.change(model=_full_name(opened, model))
 
 
-async def _choose_thought_level(opened: OpenSession, level: Chosen) -> None:
+async def _choose_thought_level(opened: LiveSession, level: Chosen) -> None:
     await opened.session.change(options={THOUGHT_LEVEL: level})
 
 
-async def _choose_web(opened: OpenSession, value: Chosen) -> None:
+async def _choose_web(opened: LiveSession, value: Chosen) -> None:
     await opened.session.change(options={WEB: value in {True, "on"}})
 
 
-_SETTERS: Mapping[str, Callable[[OpenSession, Chosen], Awaitable[None]]] = {
+_SETTERS: Mapping[str, Callable[[LiveSession, Chosen], Awaitable[None]]] = {
     "mode": lambda opened, value: choose_mode(opened, str(value)),
     "model": lambda opened, value: choose_model(opened, str(value)),
     THOUGHT_LEVEL: _choose_thought_level,
@@ -130,7 +130,7 @@ _SETTERS: Mapping[str, Callable[[OpenSession, Chosen], Awaitable[None]]] = {
 # ------------------------------------------------------------------ what is chosen
 
 
-def models(opened: OpenSession) -> Sequence[Option]:
+def models(opened: LiveSession) -> Sequence[Option]:
     """The models on offer; the one in use is always among them."""
     current = opened.session.record.model
     options = [
@@ -149,28 +149,28 @@ def can_think(model: str, *, settings: Settings) -> bool:
     return known_capabilities(name, None if card is None else card.about(name)).thinking
 
 
-def effort_of(opened: OpenSession, *, model: str, configured: Effort | None) -> Effort | None:
+def effort_of(opened: LiveSession, *, model: str, configured: Effort | None) -> Effort | None:
     """How long `provider/model` is to think in this session: what was chosen here, else what is configured."""
     chosen = _EFFORTS.get(_thought_level(opened))
     return chosen if chosen is not None and can_think(model, settings=opened.settings) else configured
 
 
-def web_access(opened: OpenSession) -> bool:
+def web_access(opened: LiveSession) -> bool:
     """Whether the model may fetch web pages."""
     return opened.session.record.options.get(WEB, True) is not False
 
 
-def hidden_tools(opened: OpenSession) -> frozenset[str]:
+def hidden_tools(opened: LiveSession) -> frozenset[str]:
     """The tools that the model is not to have now."""
     return frozenset() if web_access(opened) else _WEB_TOOLS
 
 
-def _thought_level(opened: OpenSession) -> str:
+def _thought_level(opened: LiveSession) -> str:
     level = opened.session.record.options.get(THOUGHT_LEVEL)
     return level if isinstance(level, str) and level in _EFFORTS else "default"
 
 
-def _full_name(opened: OpenSession, model: str) -> str:
+def _full_name(opened: LiveSession, model: str) -> str:
     """A list shows some of what there is: any `provider/model` may be typed, if that provider has all it needs."""
     if not model or any(option.value == model for option in models(opened)):
         _check(model, models(opened), what="model")

@@ -4,7 +4,7 @@ import os
 import threading
 from typing import Final
 
-from claw_acp.workspace.process_groups import kill_all_groups
+from claw_acp.process.groups import kill_all_groups
 
 POLITE: Final = 0.7  # seconds from the end that commands have to end by themselves; what they wrote is still kept
 EXIT_WITHIN: Final = 1.7  # seconds from the end to the process's own; editors kill after two or three

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import anyio
 from anyio import to_thread
+from anyio.abc import TaskGroup
 
+from claw_acp.config.current import CurrentSettings
 from claw_acp.config.finds import FoundServer
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.clock import Clock
 from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.events import SessionChanged
 from claw_acp.core.value import replace
@@ -31,8 +34,9 @@ from claw_acp.providers.route_rules import model_behind
 from claw_acp.providers.setups import setup_of
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.choices import models
-from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.live_session import LiveSessions
 from claw_acp.runtime.model_reference import ReferenceUpkeep
+from claw_acp.workspace.process_host import ProcessHost
 
 # Loaded when they are first used, and not while an editor waits for its session.
 FIND_SERVERS: "Ref[Callable[[Settings], Awaitable[Mapping[str, FoundServer]]]]" = Ref(
@@ -53,17 +57,40 @@ log = logging.getLogger(__name__)
 
 
 class Discovery:
-    """Looks around for an engine. Made by `Engine.discovery`, on first use."""
+    """Looks around, in the background.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._catalog = Catalog(engine.locations.cache_dir / "models")
+    Args:
+        configuration: Learns what is found.
+        live: The sessions that are told.
+        cache_dir: Where lists are kept.
+        processes: Runs what makes the reference of models.
+        clock: Time.
+        tasks: Where it works.
+    """
+
+    def __init__(
+        self,
+        configuration: CurrentSettings,
+        *,
+        live: LiveSessions,
+        cache_dir: Path,
+        processes: ProcessHost,
+        clock: Clock,
+        tasks: TaskGroup,
+    ) -> None:
+        self._configuration = configuration
+        self._live = live
+        self._clock = clock
+        self._tasks = tasks
+        self._catalog = Catalog(cache_dir / "models")
         self._recalled: dict[tuple[str, str], Listing | None] = {}
         self._asked: dict[tuple[str, str], float] = {}
         self._looking: anyio.Event | None = None
         self._looked: float | None = None
         self._fetching = anyio.Lock()
-        self.reference = ReferenceUpkeep(engine)
+        self.reference = ReferenceUpkeep(
+            configuration, directory=cache_dir / "reference", processes=processes, clock=clock
+        )
 
     async def first_model(self, root: Path) -> tuple[Settings, str, str | None]:
         """The settings of a new session in a folder, its model's name, and what a person should know about that.
@@ -78,20 +105,20 @@ class Discovery:
         except AuthRequired:
             raise
         except ClawError as error:
-            settings = self._engine.settings(root)
+            settings = self._configuration.for_folder(root)
             log.warning("the model cannot be used", extra={"model": settings.model, "reason": error.message})
             return settings, *_in_its_place(settings, reason=error.message.rstrip("."))
         return settings, choice.name, choice.notice
 
     async def _first_choice(self, root: Path) -> tuple[Settings, ResolvedModel]:
         """The choice for a new session. Only where nobody else would answer are local model servers awaited."""
-        self.recall(self._engine.settings(root))
-        settings = self._engine.settings(root)
+        self.recall(self._configuration.for_folder(root))
+        settings = self._configuration.for_folder(root)
         choice = resolve(settings, model=None)
         servers = settings.finds.servers
         if settings.model is None and (choice.target.provider == OFFLINE.name or choice.target.provider in servers):
             await self._look_first()
-            settings = self._engine.settings(root)
+            settings = self._configuration.for_folder(root)
             choice = resolve(settings, model=None)
         return settings, choice
 
@@ -99,15 +126,15 @@ class Discovery:
 
     def look(self) -> None:
         """Look for model servers, in the background; not again at once."""
-        now = self._engine.clock.monotonic()
+        now = self._clock.monotonic()
         if self._looked is None or now - self._looked >= LOOK_AGAIN:
             self._look_now()
 
     def _look_now(self) -> None:
-        settings = self._engine.settings(None)
+        settings = self._configuration.for_folder(None)
         if self._looking is None and (settings.local_servers or settings.finds.servers):
             self._looking = anyio.Event()
-            self._engine.tasks.start_soon(self._look, settings)
+            self._tasks.start_soon(self._look, settings)
 
     async def _look_first(self) -> None:
         self._look_now()
@@ -120,10 +147,10 @@ class Discovery:
         try:
             servers = await FIND_SERVERS.load()(settings)
         finally:
-            self._looked, self._looking = self._engine.clock.monotonic(), None
+            self._looked, self._looking = self._clock.monotonic(), None
             if looking is not None:
                 looking.set()
-        known = self._engine.configuration.finds.servers
+        known = self._configuration.finds.servers
         if servers.keys() != known.keys():
             log.info("model servers", extra={"found": ", ".join(servers) or "none"})
         await self._learn(servers=servers)
@@ -134,8 +161,9 @@ class Discovery:
         """Take in what is kept of models and of providers that can be used, before anybody has seen a choice."""
         self.reference.recall(settings)
         if known := self._kept(settings):
-            configuration = self._engine.configuration
-            configuration.learn(replace(configuration.finds, lists={**configuration.finds.lists, **known}))
+            self._configuration.learn(
+                replace(self._configuration.finds, lists={**self._configuration.finds.lists, **known})
+            )
 
     def _kept(self, settings: Settings) -> Mapping[tuple[str, str], tuple[ModelInfo, ...]]:
         """What is on disk and was not read yet; each file is read once."""
@@ -153,7 +181,7 @@ class Discovery:
 
         Programs are not started for their lists alone: only the one that answers as `model` is asked.
         """
-        self._engine.tasks.start_soon(self.reference.refresh, settings)
+        self._tasks.start_soon(self.reference.refresh, settings)
         if not settings.model_lists or self._fetching.locked():
             return
         if known := self._kept(settings):
@@ -163,16 +191,16 @@ class Discovery:
             chosen = model_behind(model, settings=settings).partition("/")[0]
             for card in usable(settings):
                 if _listable(card) and self._is_due(card) and (card.kind != "binary" or card.name == chosen):
-                    self._asked[card.name, card.base_url] = self._engine.clock.monotonic()
+                    self._asked[card.name, card.base_url] = self._clock.monotonic()
                     tasks.start_soon(self._fetch, card, settings, limit)
 
     def _is_due(self, card: Card) -> bool:
         place = (card.name, card.base_url)
         listing = self._recalled.get(place)
-        if listing is not None and listing.is_new(self._engine.clock.now()):
+        if listing is not None and listing.is_new(self._clock.now()):
             return False
         asked = self._asked.get(place)
-        return asked is None or self._engine.clock.monotonic() - asked >= FETCH_AGAIN
+        return asked is None or self._clock.monotonic() - asked >= FETCH_AGAIN
 
     async def _fetch(self, card: Card, settings: Settings, limit: anyio.CapacityLimiter) -> None:
         async with limit:
@@ -188,7 +216,7 @@ class Discovery:
     async def listed(self, provider: str, base_url: str, models: Sequence[ModelInfo]) -> None:
         """Take in and keep a list that a provider has just given."""
         listed = tuple(models)
-        place, now = (provider, base_url), self._engine.clock.now()
+        place, now = (provider, base_url), self._clock.now()
         self._recalled[place] = Listing(models=listed, fetched=now)
         try:
             await to_thread.run_sync(partial(self._catalog.write, *place, models=listed, now=now))
@@ -216,10 +244,9 @@ class Discovery:
         lists: Mapping[tuple[str, str], tuple[ModelInfo, ...]] | None = None,
     ) -> None:
         """Take in what is new; sessions that are open are told when their choice of models is another now."""
-        configuration = self._engine.configuration
-        before = [(opened, models(opened)) for opened in self._engine.in_use()]
-        finds = configuration.finds
-        configuration.learn(
+        before = [(opened, models(opened)) for opened in self._live if opened.closed is None]
+        finds = self._configuration.finds
+        self._configuration.learn(
             replace(
                 finds,
                 servers=finds.servers if servers is None else servers,

@@ -3,16 +3,19 @@
 import logging
 import shlex
 import sys
+from pathlib import Path
 from typing import Final
 
 import anyio
 
+from claw_acp.config.current import CurrentSettings
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.workspace import Command
+from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.core.value import replace
 from claw_acp.providers.reference import KeptReference
-from claw_acp.runtime.engine import Engine
+from claw_acp.workspace.process_host import ProcessHost
 
 BUILD: Final = "claw_acp.providers.reference_build"
 LIFE: Final = 24 * 3600.0  # seconds a reference is taken for new
@@ -23,11 +26,22 @@ log = logging.getLogger(__name__)
 
 
 class ReferenceUpkeep:
-    """The reference of an engine. Made by `Discovery`."""
+    """Keeps the reference of models new.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._directory = engine.locations.cache_dir / "reference"
+    Args:
+        configuration: Learns it.
+        directory: Where it is kept.
+        processes: Runs what makes it.
+        clock: Time.
+    """
+
+    def __init__(
+        self, configuration: CurrentSettings, *, directory: Path, processes: ProcessHost, clock: Clock
+    ) -> None:
+        self._configuration = configuration
+        self._directory = directory
+        self._processes = processes
+        self._clock = clock
         self._read = False
         self._built = 0.0
         self._tried = False  # whether it was made anew here already, or could not be
@@ -41,7 +55,7 @@ class ReferenceUpkeep:
 
     async def refresh(self, settings: Settings) -> None:
         """Have it made anew when it is old; what cannot be had stays as it was."""
-        age = self._engine.clock.now() - self._built
+        age = self._clock.now() - self._built
         if settings.model_reference == "off" or self._making or (self._tried and not self._built) or 0 <= age < LIFE:
             return
         self._making, self._tried = anyio.Event(), True
@@ -63,7 +77,7 @@ class ReferenceUpkeep:
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             command = Command(line=f"exec nice {shlex.join(argv)}", cwd=self._directory, output_limit=TELLING)
-            process = await self._engine.processes.start(command)
+            process = await self._processes.start(command)
         except (OSError, ToolError) as error:
             log.info("no reference of models", extra={"reason": str(error)})
             return
@@ -81,5 +95,4 @@ class ReferenceUpkeep:
         kept = KeptReference(self._directory)
         if kept.built and kept.built != self._built:
             self._built = kept.built
-            configuration = self._engine.configuration
-            configuration.learn(replace(configuration.finds, reference=kept))
+            self._configuration.learn(replace(self._configuration.finds, reference=kept))

@@ -21,12 +21,14 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.runtime.billing import bill_of
 from claw_acp.runtime.choices import choose, settings_in
-from claw_acp.runtime.engine import Engine, OpenSession
+from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.permissions import places_of
+from claw_acp.runtime.sessions import Sessions
 from claw_acp.security.policy import Policy
 from claw_acp.session.export import to_markdown
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
+from claw_acp.session.spending import Ledger
 
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
 _NEW_SESSION: Final = "open a new session in your editor; this one is kept"
@@ -73,7 +75,7 @@ async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -
     return f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands."
 
 
-async def look_for_commands(opened: OpenSession) -> None:
+async def look_for_commands(opened: LiveSession) -> None:
     """See which prompt files there are now, and tell who watches the session when that is something new."""
     known = opened.commands.troubles
     if await opened.commands.look():
@@ -96,7 +98,15 @@ async def keep_answer(
     await session.publish(StateChanged(item=turn_id, state="idle", stop="end_turn"))
 
 
-def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str], policy: Policy) -> CommandContext:
+def command_context(
+    opened: LiveSession,
+    *,
+    sessions: Sessions,
+    ledger: Ledger,
+    locations: Locations,
+    rules: Sequence[str],
+    policy: Policy,
+) -> CommandContext:
     """What a command may see and do in a session."""
     session, record = opened.session, opened.session.record
 
@@ -112,25 +122,25 @@ def command_context(engine: Engine, opened: OpenSession, *, rules: Sequence[str]
         settings=settings_in(opened, switches=False),
         groups=opened.commands.groups(),
         rules=rules,
-        bill=partial(bill_of, engine, opened),
+        bill=partial(bill_of, opened, ledger=ledger),
         events=session.read,
         markdown=markdown,
-        save=partial(_save, opened, policy, engine.locations),
+        save=partial(_save, opened, policy, locations),
         choose=partial(choose, opened, switches=False),
-        fork=partial(_fork, engine, opened),
-        rename=partial(engine.set_title, record.id),
+        fork=partial(_fork, sessions, opened),
+        rename=partial(sessions.set_title, record.id),
     )
 
 
-async def _fork(engine: Engine, opened: OpenSession) -> str:
+async def _fork(sessions: Sessions, opened: LiveSession) -> str:
     session = opened.session
     setup = SessionSetup(cwd=opened.setup.cwd, additional=session.record.additional_directories)
-    copy = await engine.fork(session.id, setup)
-    await engine.close(copy.session.id)  # kept; whoever opens it says how
+    copy = await sessions.fork(session.id, setup)
+    await sessions.close(copy.session.id)  # kept; whoever opens it says how
     return copy.session.id
 
 
-async def _save(opened: OpenSession, policy: Policy, locations: Locations, name: str, text: str) -> Path:
+async def _save(opened: LiveSession, policy: Policy, locations: Locations, name: str, text: str) -> Path:
     path = opened.workspace.locate(name)
     decision = policy.decide(
         tool="write_file",

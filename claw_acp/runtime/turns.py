@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from anyio import to_thread
+from anyio.abc import TaskGroup
 
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.desk import Desk
@@ -13,9 +14,11 @@ from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
-from claw_acp.contracts.attachment import Attachment
+from claw_acp.config.current import CurrentSettings
+from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks
 from claw_acp.contracts.provider import ChatOptions, Provider
+from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
@@ -27,15 +30,20 @@ from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.succession import Successions
 from claw_acp.providers.tool_modes import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
-from claw_acp.runtime.billing import Till, limits_of
+from claw_acp.runtime.billing import CostTracker, limits_of
 from claw_acp.runtime.choices import effort_of, hidden_tools
-from claw_acp.runtime.engine import Engine, OpenSession
+from claw_acp.runtime.discovery import Discovery
+from claw_acp.runtime.key_status import KeyStatus
+from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.models import ProviderPool
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
 from claw_acp.runtime.registries import make_toolbox
+from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
 from claw_acp.security.permission_store import PermissionStore
+from claw_acp.session.lock import SessionLock
 from claw_acp.session.session import Session
+from claw_acp.session.spending import Ledger
 from claw_acp.session.titles import title_of
 
 PRICED_WITHIN = 3.0  # seconds the first prompt under a budget waits for prices that are just being fetched
@@ -43,23 +51,54 @@ SETTLING = 1.0  # seconds from the opening of a session that its first prompt wa
 
 
 class Turns:
-    """Runs prompts; owns what only they need: tools, providers, permissions."""
+    """Runs prompts; owns what only they need: tools, providers, permissions.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    Args:
+        sessions: For commands that copy or rename a session.
+        configuration: What applies in their folders.
+        discovery: Looks for models after a prompt.
+        ledger: What was spent.
+        locks: Keep other processes out of a session while it has a turn.
+        locations: Our own directories.
+        keys: Hears which keys services take.
+        clock: Time.
+        tasks: Where turns run.
+    """
+
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        configuration: CurrentSettings,
+        discovery: Discovery,
+        ledger: Ledger,
+        locks: SessionLock,
+        locations: Locations,
+        keys: KeyStatus,
+        clock: Clock,
+        tasks: TaskGroup,
+    ) -> None:
+        self._sessions = sessions
+        self._configuration = configuration
+        self._discovery = discovery
+        self._ledger = ledger
+        self._locks = locks
+        self._locations = locations
+        self._keys = keys
+        self._clock = clock
+        self._tasks = tasks
         self._toolbox = make_toolbox()
-        tool_modes = ToolModes(engine.locations.cache_dir / "tool_modes.json", clock=engine.clock)
-        make = partial(plain, tool_modes=tool_modes, clock=engine.clock, about=engine.configuration.about)
-        known = engine.configuration
+        tool_modes = ToolModes(locations.cache_dir / "tool_modes.json", clock=clock)
+        make = partial(plain, tool_modes=tool_modes, clock=clock, about=configuration.about)
         successions = Successions(
-            about=known.about, told=engine.discovery.listed, blind=known.refused_picture, clock=engine.clock
+            about=configuration.about, told=discovery.listed, blind=configuration.refused_picture, clock=clock
         )
-        self._providers = ProviderPool(clock=engine.clock, make=make, successions=successions)
+        self._providers = ProviderPool(clock=clock, make=make, successions=successions)
         self._told: set[tuple[str, str]] = set()  # sessions, and why another model answers in them
-        self._till = Till(engine)
-        self._permissions = PermissionStore(engine.locations.permissions_file)
+        self._costs = CostTracker(ledger, clock=clock)
+        self._permissions = PermissionStore(locations.permissions_file)
 
-    async def run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
+    async def run(self, opened: LiveSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
         """Run one prompt in a session, after those that wait before it.
 
         Raises:
@@ -71,27 +110,26 @@ class Turns:
         session = opened.session
         work = partial(self._run, opened, prompt, desk=desk)
         try:
-            outcome = await session.in_turn(work, lock=self._engine.locks.hold(session.id))
+            outcome = await session.in_turn(work, lock=self._locks.hold(session.id))
         finally:
-            self._engine.discovery.look()  # not before: the person waited for the answer, and reads now
+            self._discovery.look()  # not before: the person waited for the answer, and reads now
         return outcome or Outcome(stop="cancelled", usage=None)
 
-    async def _run(self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
+    async def _run(self, opened: LiveSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
         session = opened.session
-        opened.settings = self._engine.settings(session.roots[0])  # a key or rule added meanwhile counts
+        opened.settings = self._configuration.for_folder(session.roots[0])  # a key or rule added meanwhile counts
         given = session.record.instructions
         if opened.system is None or opened.system_given != given:
             opened.system = await to_thread.run_sync(system_prompt, session.roots, given)
             opened.system_given = given
-        if opened.attachment is not None:
-            await opened.attachment.introduce()
-            await opened.attachment.settled(within=SETTLING)
+        await opened.extensions.announce()
+        await opened.extensions.settled(within=SETTLING)
         await look_for_commands(opened)
         told = await self._run_command(opened, prompt, desk=desk)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
         if limits_of(opened.settings.budget).amounts:
-            await self._engine.discovery.reference.settled(within=PRICED_WITHIN)  # it may know what this will cost
+            await self._discovery.reference.settled(within=PRICED_WITHIN)  # it may know what this will cost
         choice = await choose_answerer(opened.settings, model=session.record.model, prompt=told, pool=self._providers)
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)
@@ -100,7 +138,7 @@ class Turns:
 
     async def _run_turn(
         self,
-        opened: OpenSession,
+        opened: LiveSession,
         turn: Turn,
         prompt: Sequence[ContentPart],
         *,
@@ -118,13 +156,13 @@ class Turns:
             outcome = await turn.run(prompt, model_parts=None if told is prompt else told, on_accepted=desk.on_accepted)
         finally:
             for setup in choice.setups:
-                self._engine.note_key(setup, refused=self._providers.health.is_refused(setup))
+                self._keys.record(setup, refused=self._providers.health.is_refused(setup))
         answering = self._providers.successions.applied(choice)
         if answering.replaced and not choice.sees and session.record.model == asked:
             await session.change(model=answering.name)
         return outcome
 
-    def load_provider(self, opened: OpenSession) -> None:
+    def load_provider(self, opened: LiveSession) -> None:
         """Import what the session's model is reached by. Blocks: for a worker thread.
 
         A choice that cannot be made is left for the prompt to explain.
@@ -138,7 +176,7 @@ class Turns:
         await self._providers.aclose()
 
     async def _run_command(
-        self, opened: OpenSession, prompt: Sequence[ContentPart], *, desk: Desk
+        self, opened: LiveSession, prompt: Sequence[ContentPart], *, desk: Desk
     ) -> Sequence[ContentPart] | None:
         """What the model is told: the prompt itself, or what a command in it stands for; None: the command answered."""
         commands = opened.commands()
@@ -146,17 +184,17 @@ class Turns:
         answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(opened, typed)
         if not isinstance(answer, str):
             return prompt if answer is None else answer
-        await keep_answer(
-            opened.session, typed=prompt, answer=answer, clock=self._engine.clock, on_accepted=desk.on_accepted
-        )
+        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._clock, on_accepted=desk.on_accepted)
         return None
 
-    async def _carry_out(self, opened: OpenSession, typed: Typed) -> str | Sequence[ContentPart]:
+    async def _carry_out(self, opened: LiveSession, typed: Typed) -> str | Sequence[ContentPart]:
         """The command's answer, or the prompt that it stands for."""
         rules, project = configured_rules(opened.settings), opened.session.roots[0]
         context = command_context(
-            self._engine,
             opened,
+            sessions=self._sessions,
+            ledger=self._ledger,
+            locations=self._locations,
             rules=describe_rules(rules, self._permissions, project),
             policy=current_policy(rules, self._permissions, project),
         )
@@ -165,10 +203,9 @@ class Turns:
             return result.text
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
-    def _turn(self, opened: OpenSession, *, choice: ResolvedModel, provider: Provider, desk: Desk) -> Turn:
-        session, clock = opened.session, self._engine.clock
-        toolbox = self._toolbox if opened.attachment is None else self._toolbox.with_lent(opened.attachment.tools)
-        toolbox = toolbox.without(partial(hidden_tools, opened))
+    def _turn(self, opened: LiveSession, *, choice: ResolvedModel, provider: Provider, desk: Desk) -> Turn:
+        session, clock = opened.session, self._clock
+        toolbox = self._toolbox.with_lent(opened.extensions.tools).without(partial(hidden_tools, opened))
         redactor = Redactor({*choice.secrets, *own_keys(opened.settings)})
         runner = ToolRunner(
             session, toolbox=toolbox, gate=self._gate(opened, desk), desk=desk, clock=clock, redactor=redactor
@@ -179,7 +216,7 @@ class Turns:
             session,
             provider=provider,
             model=choice.target.model,
-            billing=self._till.billing(opened, model=choice.target.name, desk=desk),
+            billing=self._costs.billing(opened, model=choice.target.name, desk=desk),
             options=partial(_options, opened, choice),
             drafts=drafts,
             capabilities=partial(capabilities_of, provider, choice),
@@ -191,7 +228,7 @@ class Turns:
             session,
             requester=requester,
             runner=runner,
-            system=partial(_instructions, opened.system or "", opened.attachment),
+            system=lambda: (opened.system or "") + opened.extensions.instructions(),
             tools=toolbox.tool_specs,
             limit=opened.settings.limits.max_turn_requests,
             clock=clock,
@@ -207,7 +244,7 @@ class Turns:
         self._told.add(told)
         return choice.replaced
 
-    def _gate(self, opened: OpenSession, desk: Desk) -> Gate:
+    def _gate(self, opened: LiveSession, desk: Desk) -> Gate:
         session, store = opened.session, self._permissions
         project = session.roots[0]
         return Gate(
@@ -215,16 +252,11 @@ class Turns:
             policy=partial(current_policy, configured_rules(opened.settings), store, project),
             remember=lambda rules, answer: store.remember(project, rules, answer=answer),
             asker=desk.asker,
-            context=places_of(session, self._engine.locations),
+            context=places_of(session, self._locations),
         )
 
 
-def _instructions(system: str, attachment: Attachment | None) -> str:
-    """Those of the session, then what is attached to it has to say: that changes together with the tools it lends."""
-    return system if attachment is None else system + attachment.instructions()
-
-
-def _options(opened: OpenSession, choice: ResolvedModel) -> ChatOptions:
+def _options(opened: LiveSession, choice: ResolvedModel) -> ChatOptions:
     """The configured sampling, with what was chosen in the session."""
     effort = effort_of(opened, model=choice.target.name, configured=choice.target.options.effort)
     return replace(choice.target.options, effort=effort)

@@ -14,7 +14,7 @@ from claw_acp.acp.view import HELD, TOO_MANY, SessionView
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import Event, Notice, TextDelta, ToolCallChanged
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
@@ -78,7 +78,7 @@ class Bench:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.line = Line()
-        opened = OpenSession.__new__(OpenSession)
+        opened = LiveSession.__new__(LiveSession)
         opened.session = session
         self.view = View(self.line, opened, ClientCapabilities())
 

@@ -15,7 +15,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.rpc.framing import LineSplitter
 from claw_acp.rpc.memory_pair import MemoryTransport, memory_pair
 from claw_acp.runtime.build import open_engine
-from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.runtime.engine_host import EngineHost
 from tests.fuzz.client import PATIENCE, Client, Found
 from tests.fuzz.corpus import script
 from tests.support.quiet import QUIET
@@ -38,7 +38,7 @@ class MemoryWire:
 class Lab:
     """One engine, for many connections. Made by `opened`."""
 
-    def __init__(self, house: EngineHouse, *, tasks: TaskGroup, project: Path, crashes: list[str]) -> None:
+    def __init__(self, house: EngineHost, *, tasks: TaskGroup, project: Path, crashes: list[str]) -> None:
         self.project = project
         self._crashes = crashes
         self._house = house
@@ -55,7 +55,7 @@ class Lab:
         keyring = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
         environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin", **keyring}
         os.environ.update(keyring)
-        house = EngineHouse(partial(open_engine, environ=environ))
+        house = EngineHost(partial(open_engine, environ=environ))
         with _watched_log() as crashes:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(house.keep)
@@ -85,7 +85,7 @@ class Lab:
             await ended.wait()
             near.close()
             engine = await self._house.engine()
-            if left := [*engine._open]:  # pyright: ignore[reportPrivateUsage]
+            if left := [*engine.sessions.in_use()]:
                 raise Found(f"sessions are left open: {left}")
             return
         raise Found("the connection does not end")

@@ -293,9 +293,9 @@ async def test_a_connection_without_streams_ends_and_frees_its_sessions(home: Pa
             await status(client, gateway, headers, opened)
             session = json.loads((await anext(stream.aiter_lines())).removeprefix("data: "))["result"]["sessionId"]
             engine = await gateway.engine()
-            assert session in engine._open  # pyright: ignore[reportPrivateUsage]
+            assert engine.sessions.look_at(session) is not None
         await eventually(
-            lambda: session not in engine._open,  # pyright: ignore[reportPrivateUsage]
+            lambda: engine.sessions.look_at(session) is None,
             what="an end of the session",
         )
         assert await status(client, gateway, headers) == 404
@@ -364,4 +364,4 @@ async def test_a_websocket_that_stops_reading_loses_its_connection(home: Path, p
         params = {"sessionId": json.loads(answer)["result"]["sessionId"], "prompt": [{"type": "text", "text": "talk"}]}
         await client.send(json.dumps({**LIST, "method": "session/prompt", "params": params}))
         engine = await gateway.engine()
-        await eventually(lambda: not engine._open, what="an end of the session")  # pyright: ignore[reportPrivateUsage]
+        await eventually(lambda: not engine.sessions.in_use(), what="an end of the session")

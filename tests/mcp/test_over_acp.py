@@ -11,7 +11,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.rpc.memory_pair import memory_pair
 from claw_acp.runtime.build import open_engine
-from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.schema.mcp import McpServerAcp, McpServerHttp, McpServerSse, McpServerStdio
 from tests.mcp.in_editor import ServerInEditor
 from tests.mcp.support import AUTO, NOTICES, commands, notice, ready
@@ -166,7 +166,7 @@ ALL = [
 
 def _connection() -> Connection:
     ours, _ = memory_pair()
-    return Connection(ours, EngineHouse(open_engine), clock=SYSTEM_CLOCK)
+    return Connection(ours, EngineHost(open_engine), clock=SYSTEM_CLOCK)
 
 
 async def test_the_kinds_that_are_offered_are_taken() -> None:

@@ -19,7 +19,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.rpc.backlog import Backlog
 from claw_acp.rpc.framing import Frame, LineSplitter
 from claw_acp.runtime.build import open_engine
-from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.session.session import Session
 from tests.support.agent_process import PATIENCE, AgentProcess
 from tests.support.editor import Editor
@@ -143,7 +143,7 @@ _G = TypeVar("_G", bound=Guest)
 class SharedHouse:
     """One engine. Made by `opened`."""
 
-    def __init__(self, house: EngineHouse, *, tasks: TaskGroup, project: Path, script: Script) -> None:
+    def __init__(self, house: EngineHost, *, tasks: TaskGroup, project: Path, script: Script) -> None:
         self.script = script
         self._house = house
         self._tasks = tasks
@@ -157,7 +157,7 @@ class SharedHouse:
         claw = home / "claw"
         configure(claw, script, more=config)
         environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin", **(env or {})}
-        house = EngineHouse(partial(open_engine, environ=environ))
+        house = EngineHost(partial(open_engine, environ=environ))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(house.keep)
             yield cls(house, tasks=tasks, project=project, script=script)
@@ -166,7 +166,7 @@ class SharedHouse:
     async def session(self, session_id: str) -> Session:
         """The session behind the editors' backs; it must be open."""
         engine = await self._house.engine()
-        return (await engine.open(session_id, SessionSetup(cwd=str(self._project)))).session
+        return (await engine.sessions.open(session_id, SessionSetup(cwd=str(self._project)))).session
 
     async def visit(self, *, client: str = "", **capabilities: Any) -> Guest:
         """One more editor, initialized, by this name; it may leave by itself, or stay until the house is closed."""

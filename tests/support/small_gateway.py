@@ -16,7 +16,7 @@ from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.serve import Terms, run
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine
-from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.runtime.engine_host import EngineHost
 from tests.support.script_files import Script, configure
 
 
@@ -28,7 +28,7 @@ class SmallGateway:
         house: Where its engine lives.
     """
 
-    def __init__(self, url: str, house: EngineHouse) -> None:
+    def __init__(self, url: str, house: EngineHost) -> None:
         self.url = url
         self.house = house
 
@@ -48,7 +48,7 @@ async def open_gateway(limits: Limits, *, home: Path, script: Script | None = No
     listening, address = bind(Address(host="127.0.0.1", port=0), limits=limits)
     ready, stop = anyio.Event(), anyio.Event()
     async with anyio.create_task_group() as tasks:
-        house = EngineHouse(partial(open_engine, environ=environ))
+        house = EngineHost(partial(open_engine, environ=environ))
         tasks.start_soon(house.keep)
 
         def connect(transport: RemoteTransport, _connection_id: str) -> Connection:

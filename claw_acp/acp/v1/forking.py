@@ -18,5 +18,5 @@ async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -
     setup = setup_of(connection, request)
     engine = await connection.engine()
     async with opening(connection, engine, made=True) as enter:
-        view = enter(await engine.fork(request.session_id, setup))
+        view = enter(await engine.sessions.fork(request.session_id, setup))
         return Reply(made(view), partial(introduce, engine, view))

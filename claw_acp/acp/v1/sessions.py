@@ -26,7 +26,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     setup = setup_of(connection, request)
     engine = await connection.engine()
     async with opening(connection, engine, made=True) as enter:
-        view = enter(await engine.create(setup))
+        view = enter(await engine.sessions.create(setup))
         return Reply(made(view), partial(settle, engine, view))
 
 
@@ -37,7 +37,7 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
     engine = await connection.engine()
     async with opening(connection, engine) as enter:
         async with connection.holding(request.session_id):
-            view = enter(await engine.open(request.session_id, setup))
+            view = enter(await engine.sessions.open(request.session_id, setup))
             await view.replay()
         await find_commands(view.opened)
         await view.announce()
@@ -51,7 +51,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     is_new_here = not connection.has_open(request.session_id)
     engine = await connection.engine()
     async with opening(connection, engine) as enter:
-        view = enter(await engine.open(request.session_id, setup))
+        view = enter(await engine.sessions.open(request.session_id, setup))
         join = AsyncExitStack()
         if is_new_here and view.opened.session.busy:
             await join.enter_async_context(view.holding())

@@ -4,10 +4,10 @@ from claw_acp.acp.config_options import config_options
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.core.json_value import JsonObject
 from claw_acp.runtime.choices import MODES
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 
 
-def settings_of(opened: OpenSession, client: ClientCapabilities) -> JsonObject:
+def settings_of(opened: LiveSession, client: ClientCapabilities) -> JsonObject:
     """`modes` and `configOptions`, as `session/new`, `load` and `resume` answer them."""
     modes = [{"id": mode.value, "name": mode.name, "description": mode.description} for mode in MODES]
     return {

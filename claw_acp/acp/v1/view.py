@@ -21,13 +21,13 @@ from claw_acp.core.events import (
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import replace
 from claw_acp.rpc.peer import Peer
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 
 
 class SessionViewV1(SessionView):
     """Renders events as protocol 1 has them; what a client did not ask for is left out or told in other words."""
 
-    def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
+    def __init__(self, peer: Peer, opened: LiveSession, client: ClientCapabilities) -> None:
         super().__init__(peer, opened, client)
         self._untold: list[Notice] = []
         self._statuses: dict[str, ToolStatus] = {}  # of tool calls that are not over

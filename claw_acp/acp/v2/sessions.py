@@ -23,7 +23,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
     setup = _setup(connection, parse(NewSessionRequest, params, method=call.method))
     engine = await connection.engine()
     async with opening(connection, engine, made=True) as enter:
-        view = _ours(enter(await engine.create(setup)))
+        view = _ours(enter(await engine.sessions.create(setup)))
         return Reply(await _made(view), partial(settle, engine, view))
 
 
@@ -33,7 +33,7 @@ async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -
     setup = _setup(connection, request)
     engine = await connection.engine()
     async with opening(connection, engine, made=True) as enter:
-        view = _ours(enter(await engine.fork(request.session_id, setup)))
+        view = _ours(enter(await engine.sessions.fork(request.session_id, setup)))
         return Reply(await _made(view), partial(introduce, engine, view))
 
 
@@ -45,7 +45,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     engine = await connection.engine()
     async with opening(connection, engine) as enter:
         async with connection.holding(request.session_id):
-            view = _ours(enter(await engine.open(request.session_id, setup)))
+            view = _ours(enter(await engine.sessions.open(request.session_id, setup)))
             async with view.holding():
                 if request.replay_from is not None:
                     await view.replay()
@@ -60,10 +60,10 @@ async def status(connection: Connection, call: IncomingCall, params: JsonObject)
     """Whether a session is in memory, on whichever connection, and whether it works."""
     request = parse(SessionStatusRequest, params, method=call.method)
     engine = await connection.engine()
-    known: JsonObject = {"status": await engine.status(request.session_id)}
+    known: JsonObject = {"status": await engine.sessions.status(request.session_id)}
     if connection.has_open(request.session_id):
         return {**known, "state": session_view(connection, request.session_id).snapshot()}
-    opened = engine.look_at(request.session_id)
+    opened = engine.sessions.look_at(request.session_id)
     if opened is None:
         return known
     return {**known, "state": {"state": STATES[opened.session.state]}}
@@ -76,7 +76,7 @@ async def close(connection: Connection, call: IncomingCall, params: JsonObject) 
         try:
             await close_open(connection, call, request.session_id)
         except SessionNotFound:  # somebody closes it just now: its last updates must be out before this answer, too
-            await (await connection.engine()).close(request.session_id)
+            await (await connection.engine()).sessions.close(request.session_id)
     return {}
 
 

@@ -28,7 +28,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace
 from claw_acp.rpc.message import INTERNAL_ERROR
 from claw_acp.rpc.peer import Peer
-from claw_acp.runtime.engine import OpenSession
+from claw_acp.runtime.live_session import LiveSession
 
 State = Literal["running", "requires_action", "idle"]
 STATES: Mapping[TurnState, State] = {"running": "running", "waiting": "requires_action", "idle": "idle"}
@@ -41,7 +41,7 @@ class SessionViewV2(SessionView):
         state: What the client was told last; a new session is idle.
     """
 
-    def __init__(self, peer: Peer, opened: OpenSession, client: ClientCapabilities) -> None:
+    def __init__(self, peer: Peer, opened: LiveSession, client: ClientCapabilities) -> None:
         self.state: State = "idle"
         self._calls = ToolCalls()
         self._questions = 0  # sent to the person and not answered

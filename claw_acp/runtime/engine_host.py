@@ -1,18 +1,23 @@
-"""When the engine comes up, and who waits for it."""
+"""A process with one engine: when that comes up and who waits for it, and the signals that end it."""
 
 import logging
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+import signal
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import anyio
+from anyio.abc import TaskStatus
 
 from claw_acp.core.errors import ClawError, StoreError
+from claw_acp.runtime.build import open_engine
+from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.engine import Engine
 
 log = logging.getLogger(__name__)
 
 
-class EngineHouse:
+class EngineHost:
     """Keeps one engine for a process. `keep` runs beside the connections; they ask `engine` when they need it."""
 
     def __init__(self, open_engine: Callable[[], AbstractAsyncContextManager[Engine]]) -> None:
@@ -52,3 +57,35 @@ class EngineHouse:
                 self._again = anyio.Event()
                 self._attempted.set()
                 await self._again.wait()
+
+
+@asynccontextmanager
+async def hosted_engine(
+    *, stop: Callable[[], None], deadline: Deadline, warm_up: Callable[[], Coroutine[Any, Any, None]]
+) -> AsyncGenerator[EngineHost]:
+    """The engine of a server process, with all that such a process needs, for as long as the block runs.
+
+    Args:
+        stop: Called when a signal says that the process is to end; then the block should.
+        deadline: Started before `stop`: from then on the process ends in time, whatever hangs.
+        warm_up: Runs beside the block; loads what will be needed soon.
+    """
+    async with anyio.create_task_group() as tasks:
+        host = EngineHost(open_engine)
+        tasks.start_soon(host.keep, name="engine")
+        await tasks.start(_stop_on_signal, stop, deadline, name="signals")
+        tasks.start_soon(warm_up, name="warm-up")
+        yield host
+        tasks.cancel_scope.cancel()
+
+
+async def _stop_on_signal(stop: Callable[[], None], deadline: Deadline, *, task_status: TaskStatus[None]) -> None:
+    heard = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it is to be
+        heard.append(signal.SIGHUP)
+    with anyio.open_signal_receiver(*heard) as signals:
+        task_status.started()
+        async for number in signals:
+            log.info("told to stop", extra={"signal": number.name})
+            deadline.start()
+            stop()

@@ -3,15 +3,13 @@
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.attachment import Attachment
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.mcp_server import McpServerSpec
+from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandsChanged, Event, Notice
@@ -21,6 +19,7 @@ from claw_acp.mcp.lending import Lending
 from claw_acp.mcp.plan import plans, slugs
 from claw_acp.mcp.resources import ListResources, ReadResource
 from claw_acp.mcp.server import FAREWELL, Server
+from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
 
 MOST_TOOLS = 100  # lent to one session; vendors refuse requests with more than 128, ours included
@@ -30,8 +29,8 @@ LAST_WORDS = 1.0  # seconds beyond a server's own farewell until nobody waits fo
 log = logging.getLogger(__name__)
 
 
-class ServerAttachment:
-    """See `Attachment`. Each server lives in a task of its own; none of them can hold up or end the session.
+class McpServers(SessionExtension):
+    """See `SessionExtension`. Each server lives in a task of its own; none of them can hold up or end the session.
 
     Args:
         session: Whose servers they are.
@@ -59,13 +58,13 @@ class ServerAttachment:
 
     # ------------------------------------------------------------------ which servers
 
-    def use(self, specs: Sequence[McpServerSpec], settings: Settings) -> None:
-        """From now on have these servers and those of the configuration, and no others.
+    def configure(self, setup: SessionSetup, settings: Settings) -> None:
+        """From now on have the servers of the client and those of the configuration, and no others.
 
         Servers that stay the same go on; one that was given up is tried again.
         """
         before = {(lending.server.plan.name, lending.server.slug): lending for lending in self._lendings}
-        wanted = plans(specs, settings)
+        wanted = plans(setup.servers, settings)
         lendings: list[Lending] = []
         for plan, slug in zip(wanted, slugs(wanted), strict=True):
             known = before.get((plan.name, slug))
@@ -99,15 +98,15 @@ class ServerAttachment:
                 self._tasks.start_soon(lending.server.roots_changed, name="MCP roots")
 
     async def settled(self, *, within: float) -> None:
-        """See `Attachment`; the time counts from when the newest server was named."""
+        """See `SessionExtension`; the time counts from when the newest server was named."""
         waiting = [lending.server.settled for lending in self._lendings if not lending.server.settled.is_set()]
         if waiting:
             with anyio.CancelScope(deadline=self._since + within):
                 for event in waiting:
                     await event.wait()
 
-    async def introduce(self) -> None:
-        """See `Attachment`."""
+    async def announce(self) -> None:
+        """See `SessionExtension`."""
         self._introduced.set()
         while self._news:
             await self._session.broadcast(self._news.pop(0))
@@ -116,10 +115,10 @@ class ServerAttachment:
         """Show something, though never before the answer that tells a client of its session."""
         self._news.append(event)
         if self._introduced.is_set():
-            await self.introduce()
+            await self.announce()
 
     async def aclose(self) -> None:
-        """See `Attachment`."""
+        """See `SessionExtension`."""
         servers = [*self._leaving, *(lending.server for lending in self._lendings)]
         self._lendings, self._leaving = [], []
         self._forget()
@@ -133,7 +132,7 @@ class ServerAttachment:
     # ------------------------------------------------------------------ what they lend
 
     def tools(self) -> Sequence[Tool]:
-        """See `Attachment`."""
+        """See `SessionExtension`."""
         if self._tools is None:
             found: dict[str, Tool] = {}
             for lending in self._lendings:
@@ -145,14 +144,14 @@ class ServerAttachment:
         return self._tools
 
     def instructions(self) -> str:
-        """See `Attachment`."""
+        """See `SessionExtension`."""
         if self._instructions is None:
             servers = [lending.server for lending in self._lendings]
             self._instructions = told((server.name, server.offer.instructions) for server in servers)
         return self._instructions
 
     def commands(self) -> Sequence[Command]:
-        """See `Attachment`."""
+        """See `SessionExtension`."""
         if self._commands is None:
             self._commands = tuple(command for lending in self._lendings for command in lending.commands())
         return self._commands
@@ -189,7 +188,3 @@ class ServerAttachment:
                 description=f"Models take {MOST_TOOLS} at most. Use fewer servers at a time ({names}).",
             )
         )
-
-
-if TYPE_CHECKING:
-    _conforms: type[Attachment] = ServerAttachment

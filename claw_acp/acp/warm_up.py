@@ -8,7 +8,8 @@ from importlib import import_module
 
 from anyio import to_thread
 
-from claw_acp.runtime.engine import Engine, OpenSession
+from claw_acp.runtime.engine import Engine
+from claw_acp.runtime.live_session import LiveSession
 
 SESSIONS = "claw_acp.acp.v1.sessions"
 DISCOVERY = "claw_acp.runtime.discovery"
@@ -21,10 +22,10 @@ async def for_sessions() -> None:
     await to_thread.run_sync(import_module, DISCOVERY, abandon_on_cancel=True)
 
 
-async def for_prompts(engine: Engine, opened: OpenSession) -> None:
+async def for_prompts(engine: Engine, opened: LiveSession) -> None:
     """While the user still thinks about the first prompt: what runs it, the provider that will be asked, and others."""
-    if not engine.warm:
-        engine.warm = True
+    if not engine.loads_turns:
+        engine.loads_turns = True
         await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
         await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
     engine.discovery.look()
@@ -32,5 +33,5 @@ async def for_prompts(engine: Engine, opened: OpenSession) -> None:
     engine.tasks.start_soon(fetch)
 
 
-def _load_turns(engine: Engine, opened: OpenSession) -> None:
+def _load_turns(engine: Engine, opened: LiveSession) -> None:
     engine.turns.load_provider(opened)

@@ -8,7 +8,7 @@ import pytest
 from claw_acp.core.errors import StoreError
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine
-from claw_acp.runtime.lifetimes import EngineHouse
+from claw_acp.runtime.engine_host import EngineHost
 from tests.support.quiet import QUIET
 
 
@@ -31,7 +31,7 @@ class Openings:
 async def test_an_engine_that_cannot_start_says_why_and_is_tried_again_by_the_next_request(
     tmp_path: Path, trouble: Exception
 ) -> None:
-    house = EngineHouse(Openings(tmp_path, trouble, trouble))
+    house = EngineHost(Openings(tmp_path, trouble, trouble))
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(house.keep)
@@ -43,7 +43,7 @@ async def test_an_engine_that_cannot_start_says_why_and_is_tried_again_by_the_ne
 
 
 async def test_requests_that_wait_together_fail_together_and_one_attempt_serves_all_later_ones(tmp_path: Path) -> None:
-    house = EngineHouse(Openings(tmp_path, StoreError("locked")))
+    house = EngineHost(Openings(tmp_path, StoreError("locked")))
     engines: list[Engine] = []
 
     async def want() -> None:

@@ -1,0 +1,108 @@
+"""What extends a session: the kinds of extensions there are, and those of one session taken together."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.command import Command
+from claw_acp.contracts.hook import ToolHook
+from claw_acp.contracts.session_setup import SessionSetup
+from claw_acp.contracts.tool import Tool
+from claw_acp.core.clock import Clock
+from claw_acp.core.value import Value
+from claw_acp.registry.reference import Ref
+from claw_acp.session.extension import SessionExtension
+from claw_acp.session.session import Session
+
+_P = TypeVar("_P")
+
+
+class ExtensionKind(Value):
+    """A kind of extension.
+
+    Attributes:
+        wanted: Whether a session that is being opened needs one. Cheap: each new session waits for it.
+        make: Makes it from the session, with `tasks` and `clock`; loaded when the first one is wanted.
+    """
+
+    wanted: Callable[[SessionSetup, Settings], bool]
+    make: Ref[Callable[..., SessionExtension]]
+
+
+MCP: Final = ExtensionKind(
+    wanted=lambda setup, settings: bool(setup.servers) or any(entry.enabled for entry in settings.mcp.values()),
+    make=Ref("claw_acp.mcp.session_servers:McpServers"),
+)
+KINDS: Final[Sequence[ExtensionKind]] = (MCP,)
+
+
+class Extensions:
+    """The extensions of one session, as one.
+
+    Args:
+        session: Theirs.
+        tasks: For what they do in the background.
+        clock: Time.
+        kinds: The kinds there are; an extension is made once its kind is wanted.
+    """
+
+    def __init__(
+        self, session: Session, *, tasks: TaskGroup, clock: Clock, kinds: Sequence[ExtensionKind] = KINDS
+    ) -> None:
+        self._session = session
+        self._tasks = tasks
+        self._clock = clock
+        self._kinds = kinds
+        self._made: dict[ExtensionKind, SessionExtension] = {}
+
+    def configure(self, setup: SessionSetup, settings: Settings) -> None:
+        """Make what is wanted now, and have all follow how the session is opened."""
+        for kind in self._kinds:
+            if kind not in self._made and kind.wanted(setup, settings):
+                self._made[kind] = kind.make.load()(self._session, tasks=self._tasks, clock=self._clock)
+        for extension in self._all():
+            extension.configure(setup, settings)
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools of all, those of the first extension first."""
+        return [tool for extension in self._all() for tool in extension.tools()]
+
+    def commands(self) -> Sequence[Command]:
+        """The slash commands of all."""
+        return [command for extension in self._all() for command in extension.commands()]
+
+    def instructions(self) -> str:
+        """The layers that all add to the system prompt."""
+        return "".join(extension.instructions() for extension in self._all())
+
+    def hooks(self) -> Sequence[ToolHook]:
+        """The hooks of all, in order."""
+        return [hook for extension in self._all() for hook in extension.hooks()]
+
+    def port(self, kind: type[_P]) -> _P | None:
+        """The first service of this type."""
+        found = (extension.port(kind) for extension in self._all())
+        return next((port for port in found if port is not None), None)
+
+    async def settled(self, *, within: float) -> None:
+        """Wait until all have started or failed, each at most so many seconds."""
+        for extension in self._all():
+            await extension.settled(within=within)
+
+    async def announce(self) -> None:
+        """Have all show the client what waited."""
+        for extension in self._all():
+            await extension.announce()
+
+    async def aclose(self) -> None:
+        """Close all beside one another."""
+        if self._made:
+            async with anyio.create_task_group() as tasks:
+                for extension in self._all():
+                    tasks.start_soon(extension.aclose)
+
+    def _all(self) -> Sequence[SessionExtension]:
+        return tuple(self._made.values())

@@ -1,0 +1,27 @@
+"""Which keys services have refused."""
+
+from collections.abc import Callable
+
+from claw_acp.contracts.provider_setup import ProviderSetup
+
+
+class KeyStatus:
+    """The ways to reach a model whose key was refused when it was last used.
+
+    Args:
+        on_change: Called when that is another set now.
+    """
+
+    def __init__(self, *, on_change: Callable[[], None]) -> None:
+        self._refused: frozenset[ProviderSetup] = frozenset()
+        self._on_change = on_change
+
+    def is_refused(self, setup: ProviderSetup) -> bool:
+        """Whether the key was refused when it was last used."""
+        return setup in self._refused
+
+    def record(self, setup: ProviderSetup, *, refused: bool) -> None:
+        """Keep whether a service takes the key it was sent."""
+        if refused != (setup in self._refused):
+            self._refused = self._refused ^ {setup}
+            self._on_change()

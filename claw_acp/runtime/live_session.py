@@ -1,0 +1,64 @@
+"""A session in use, with what belongs to it, and the list of those that are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.session_setup import Instructions, SessionSetup
+from claw_acp.runtime.command_list import CommandList
+from claw_acp.runtime.extensions import Extensions
+from claw_acp.session.session import Session
+from claw_acp.workspace.local import LocalWorkspace
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class LiveSession:
+    """A session in use.
+
+    Attributes:
+        session: The conversation.
+        settings: What applies in its folder, as it was last looked at.
+        workspace: Its files and programs on this machine.
+        setup: How it was opened.
+        commands: The slash commands that can be typed now.
+        extensions: What gives it tools, commands and instructions besides ours.
+        notices: What a person should know about the set-up: no model, mistakes in the configuration.
+        system: The instructions above the conversation, once a turn has made them.
+        system_given: The client's part of `system`.
+        closed: Set when it has been closed; there while that goes on.
+    """
+
+    session: Session
+    settings: Settings
+    workspace: LocalWorkspace
+    setup: SessionSetup
+    commands: CommandList
+    extensions: Extensions
+    notices: Sequence[str] = ()
+    system: str | None = None
+    system_given: Instructions | None = None
+    closed: anyio.Event | None = None
+
+
+class LiveSessions:
+    """The sessions in use in this process, by id."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, LiveSession] = {}
+
+    def add(self, live: LiveSession) -> None:
+        """Add one that was just opened."""
+        self._by_id[live.session.id] = live
+
+    def remove(self, session_id: str) -> None:
+        """Remove one that was closed."""
+        del self._by_id[session_id]
+
+    def find(self, session_id: str) -> LiveSession | None:
+        """The session of that id, also while it is being closed."""
+        return self._by_id.get(session_id)
+
+    def __iter__(self) -> Iterator[LiveSession]:
+        return iter(tuple(self._by_id.values()))

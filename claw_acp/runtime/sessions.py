@@ -1,0 +1,328 @@
+"""The sessions of a process: opened, copied, listed and closed."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.config.current import CurrentSettings
+from claw_acp.config.locations import Locations
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.command import Command
+from claw_acp.contracts.session_setup import SessionSetup
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.ids import new_id
+from claw_acp.runtime.command_list import CommandList
+from claw_acp.runtime.extensions import Extensions
+from claw_acp.runtime.live_session import LiveSession, LiveSessions
+from claw_acp.session.forking import forked
+from claw_acp.session.journal import Journal
+from claw_acp.session.lock import SessionLock
+from claw_acp.session.pages import Archived, Page
+from claw_acp.session.record import SessionRecord
+from claw_acp.session.session import CLEANUP_TIMEOUT, Session
+from claw_acp.session.titles import given_title
+from claw_acp.workspace.local import LocalWorkspace
+from claw_acp.workspace.paths import session_root
+from claw_acp.workspace.process_host import ProcessHost
+
+FirstModel: TypeAlias = Callable[[Path], Awaitable[tuple[Settings, str, str | None]]]
+"""The settings of a new session in a folder, its model, and what a person should know about that."""
+
+
+class Sessions:
+    """Opens sessions, and keeps the ones in use.
+
+    Args:
+        live: Those in use.
+        journal: Where all are kept.
+        locks: Keep other processes out while one writes.
+        processes: Runs their programs.
+        configuration: What applies in their folders.
+        locations: Where prompt files of the user are.
+        clock: Time.
+        tasks: For what they do in the background.
+        commands: Our own slash commands.
+        first_model: Chooses the model of a new session.
+    """
+
+    def __init__(
+        self,
+        *,
+        live: LiveSessions,
+        journal: Journal,
+        locks: SessionLock,
+        processes: ProcessHost,
+        configuration: CurrentSettings,
+        locations: Locations,
+        clock: Clock,
+        tasks: TaskGroup,
+        commands: Callable[[], Sequence[Command]],
+        first_model: FirstModel,
+    ) -> None:
+        self._live = live
+        self._journal = journal
+        self._locks = locks
+        self._processes = processes
+        self._configuration = configuration
+        self._locations = locations
+        self._clock = clock
+        self._tasks = tasks
+        self._commands = commands
+        self._first_model = first_model
+        configuration.watchers.append(self._settings_changed)
+
+    # ------------------------------------------------------------------ opening
+
+    async def create(self, setup: SessionSetup) -> LiveSession:
+        """A new session, kept from this moment on.
+
+        Raises:
+            InvalidRequest: A directory does not exist.
+            AuthRequired: The configured model cannot be used without a key.
+        """
+        roots = _roots(setup)
+        settings, model, notice = await self._first_model(roots[0])
+        now = self._clock.now()
+        record = SessionRecord(
+            id=new_id("ses", clock=self._clock),
+            cwd=setup.cwd,
+            additional_directories=setup.additional,
+            mode=settings.mode,
+            model=model,
+            created_at=now,
+            updated_at=now,
+            instructions=setup.instructions,
+        )
+        async with self._unless_cancelled(record.id):
+            await self._journal.create(record)
+        live = self._assemble(record, setup, roots=roots, settings=settings, notices=[notice] if notice else [])
+        self._configure(live, setup)
+        return live
+
+    async def open(self, session_id: str, setup: SessionSetup) -> LiveSession:
+        """A session made earlier, by this process or another; the one in use when there is one.
+
+        Its additional directories are those given now (ACP: left out means none), unless a turn is running.
+        Instructions, if any are given, replace those it has.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+            InvalidRequest: A directory does not exist, or the session works in another `cwd`.
+        """
+        while True:
+            live = await self._opened(session_id, setup)
+            if live.closed is None:  # nobody closed it just now
+                return live
+
+    async def fork(self, session_id: str, setup: SessionSetup) -> LiveSession:
+        """A new session that has all that was said so far in another, open or not, and its settings.
+
+        It may work in another folder. Of a turn that runs it has what happened so far, as if that had been interrupted.
+
+        Raises:
+            SessionNotFound: There is no session to copy.
+            InvalidRequest: A directory does not exist.
+        """
+        roots = _roots(setup)
+        source = await self._journal.get(session_id)
+        record = forked(
+            source, clock=self._clock, cwd=setup.cwd, additional=setup.additional, instructions=setup.instructions
+        )
+        async with self._unless_cancelled(record.id):
+            await self._journal.fork(record, source=source.id)
+        live = self._assemble(record, setup, roots=roots, settings=self._configuration.for_folder(roots[0]))
+        self._configure(live, setup)
+        return live
+
+    @asynccontextmanager
+    async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:
+        """What the journal takes although the block is cancelled is removed again: nobody knows of that session."""
+        try:
+            yield
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
+                await self._journal.delete(session_id)
+            raise
+
+    async def _opened(self, session_id: str, setup: SessionSetup) -> LiveSession:
+        roots = _roots(setup)
+        live = await self._in_use(session_id)
+        if live is None:
+            record = await self._journal.get(session_id)
+            _check_cwd(record, roots[0])
+            live = await self._in_use(session_id)  # somebody may have been quicker
+            if live is None:
+                settings = self._configuration.for_folder(roots[0])
+                live = self._assemble(record, setup, roots=roots, settings=settings)
+        else:
+            _check_cwd(live.session.record, roots[0])
+        try:
+            await self._adapt(live, roots, setup)
+            self._configure(live, setup)
+        except BaseException:
+            if not live.session.subscribers:  # nobody would ever close it
+                with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
+                    await self.close(session_id)
+            raise
+        return live
+
+    def _configure(self, live: LiveSession, setup: SessionSetup) -> None:
+        """Have its extensions follow; the last thing when a session is opened, as they may have news at once."""
+        live.extensions.configure(setup, self._configuration.for_folder(live.session.roots[0]))
+
+    async def _in_use(self, session_id: str) -> LiveSession | None:
+        """The session as it is open, waiting while it is just being closed."""
+        while (live := self._live.find(session_id)) is not None and live.closed is not None:
+            await live.closed.wait()
+        return live
+
+    async def _adapt(self, live: LiveSession, roots: Sequence[Path], setup: SessionSetup) -> None:
+        if setup.instructions is not None:
+            await live.session.instruct(setup.instructions)
+        if live.session.busy:
+            return
+        if tuple(roots) != live.session.roots:
+            live.workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
+            live.system = None
+        await live.session.move(roots, additional=setup.additional)
+
+    def _settings_changed(self) -> None:
+        """What is offered in open sessions follows at once; a turn that runs goes on as it began."""
+        for live in self._live:
+            live.settings = self._configuration.for_folder(live.session.roots[0])
+
+    def _assemble(
+        self,
+        record: SessionRecord,
+        setup: SessionSetup,
+        *,
+        roots: Sequence[Path],
+        settings: Settings,
+        notices: Sequence[str] = (),
+    ) -> LiveSession:
+        workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
+        session = Session(
+            record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
+            lock=partial(self._locks.hold, record.id),
+        )  # fmt: skip
+        extensions = Extensions(session, tasks=self._tasks, clock=self._clock)
+        live = LiveSession(
+            session=session,
+            settings=settings,
+            workspace=workspace,
+            setup=setup,
+            commands=CommandList(session, locations=self._locations, own=self._commands, lent=extensions.commands),
+            extensions=extensions,
+            notices=(*notices, *(finding.text() for finding in settings.findings)),
+        )
+        self._live.add(live)
+        return live
+
+    # ------------------------------------------------------------------ the rest of a session's life
+
+    async def list(self, *, cwd: str | None, cursor: str | None, archived: Archived = "exclude") -> Page:
+        """A page of sessions in which something was said, the last changed first.
+
+        Raises:
+            InvalidRequest: The cursor is none, or belongs to other filters.
+        """
+        return await self._journal.list(cwd=cwd, archived=archived, cursor=cursor, begun=True)
+
+    def look_at(self, session_id: str) -> LiveSession | None:
+        """A session as it is open here, for whomever; None when it is not."""
+        live = self._live.find(session_id)
+        return None if live is None or live.closed is not None else live
+
+    def in_use(self) -> Sequence[LiveSession]:
+        """The sessions that are open here, those that are just being closed included."""
+        return tuple(self._live)
+
+    async def status(self, session_id: str) -> Literal["open", "saved"]:
+        """Whether a session is in memory here, for whomever. Asking changes nothing.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self._journal.get(session_id)
+        return "saved" if self.look_at(session_id) is None else "open"
+
+    async def set_title(self, session_id: str, title: str) -> str:
+        """Call a session, open or not, something that stays until this is done again; returns it as it is kept.
+
+        Raises:
+            InvalidRequest: The title has no visible character.
+            SessionNotFound: There is none with this id.
+        """
+        kept = given_title(title)
+        live = self._live.find(session_id)
+        if live is None:
+            await self._journal.rename(session_id, kept)
+        else:
+            await live.session.rename(kept)
+        return kept
+
+    async def archive(self, session_id: str) -> None:
+        """Close a session, whoever uses it, and leave it out of ordinary lists; once more does no harm.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self._journal.archive(session_id, archived=True)  # first: who waits for the end may open it again at once
+        await self.close(session_id)
+
+    async def unarchive(self, session_id: str) -> None:
+        """Take a session back into ordinary lists, which does not open it; once more does no harm.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        await self._journal.archive(session_id, archived=False)
+
+    async def close(self, session_id: str) -> None:
+        """Cancel a session's work and let go of it; it stays in the journal. Whoever watches it is told."""
+        live = self._live.find(session_id)
+        if live is None:
+            return
+        if live.closed is not None:
+            await live.closed.wait()
+            return
+        live.closed = anyio.Event()
+        try:
+            try:
+                await live.session.aclose()
+            finally:
+                await live.extensions.aclose()  # whatever went wrong before: their programs would run on
+        finally:
+            self._live.remove(session_id)
+            for subscriber in tuple(live.session.subscribers):
+                subscriber.on_closed()
+            live.closed.set()
+
+    async def delete(self, session_id: str) -> None:
+        """Close a session and remove it for good; one that does not exist is fine."""
+        await self.close(session_id)
+        await self._journal.delete(session_id)
+        await self.close(session_id)  # somebody may have opened it meanwhile
+
+    async def aclose(self) -> None:
+        """Close all, beside one another."""
+        async with anyio.create_task_group() as tasks:
+            for live in self._live:
+                tasks.start_soon(self.close, live.session.id)
+
+
+def _roots(setup: SessionSetup) -> list[Path]:
+    return [session_root(path) for path in (setup.cwd, *setup.additional)]
+
+
+def _check_cwd(record: SessionRecord, root: Path) -> None:
+    """A session keeps its folder for life (ACP); only when that is gone may it be opened in another."""
+    own = Path(record.cwd)
+    if own.resolve() != root and own.is_dir():
+        raise InvalidRequest(f"session {record.id} works in {record.cwd}; open it with that `cwd`")
