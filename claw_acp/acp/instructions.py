@@ -1,9 +1,9 @@
 """Instructions that a client gives a session (`systemPrompt`), in no protocol's words."""
 
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.system_prompt import SystemPrompt
+from claw_acp.session.setup import Instructions
 
 LIMIT = 100_000  # characters: more would leave most models little room for the conversation
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.mcp_servers import server_specs
-from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.registry.reference import Ref
 from claw_acp.schema.mcp import McpServerAcp, McpServerHttp, McpServerSse, McpServerStdio
+from claw_acp.session.setup import Instructions, SessionSetup
 
 if TYPE_CHECKING:
     from claw_acp.schema.system_prompt import SystemPrompt

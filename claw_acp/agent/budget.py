@@ -11,12 +11,12 @@ import anyio.lowlevel
 
 from claw_acp.agent.waiting import Waiting
 from claw_acp.contracts.asking import Asker, Choice, PermissionQuestion
-from claw_acp.contracts.spending import PERIODS, Budget, BudgetName
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import BudgetReached
 from claw_acp.core.events import Notice, ToolCallChanged, ToolStatus
 from claw_acp.core.ids import new_id
 from claw_acp.core.money import shown
+from claw_acp.core.spending import PERIODS, Budget, BudgetName
 from claw_acp.core.value import Value
 from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger

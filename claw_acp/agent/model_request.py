@@ -8,6 +8,7 @@ from typing import assert_never
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.streamed_answer import StreamedAnswer
+from claw_acp.contracts.content_support import readable
 from claw_acp.contracts.provider import (
     TOOL_CHOICE,
     CallChunk,
@@ -26,7 +27,6 @@ from claw_acp.contracts.provider import (
     ToolChoice,
     ToolSpec,
 )
-from claw_acp.contracts.readable import readable
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ProviderError, StreamInterrupted
 from claw_acp.core.events import MessageStarted, Notice
@@ -99,9 +99,7 @@ class ModelRequester:
         wanted = tool_choice if tool_choice == "none" else TOOL_CHOICE.get() or tool_choice
         options = replace(self._options(), tool_choice=wanted)
         seen = readable(messages, capabilities=self._capabilities())
-        request = ChatRequest(
-            model=self._model, messages=seen, tools=tools, options=options, on_first_byte=self._begin
-        )
+        request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options, on_first_byte=self._begin)
         await self._billing.admit(request)
         message_id = new_id("msg", clock=self._clock)
         await self._session.publish(MessageStarted(item=message_id, role="assistant"))

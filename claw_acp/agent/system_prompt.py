@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from claw_acp.config.plain_file import read_plain_file
-from claw_acp.contracts.session_setup import Instructions
+from claw_acp.session.setup import Instructions
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ import anyio
 from claw_acp.agent.budget import standing
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.paint import Paint, columns
-from claw_acp.contracts.spending import Budget, Share, Spending
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.money import shown, to_dollars
 from claw_acp.core.printable import printable
+from claw_acp.core.spending import Budget, Share, Spending
 from claw_acp.core.value import Value, as_dict
 from claw_acp.runtime.billing import limits_of
 from claw_acp.session.journal import Journal

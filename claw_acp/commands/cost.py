@@ -3,8 +3,8 @@
 from typing import Final
 
 from claw_acp.contracts.command import CommandContext, CommandResult, Said
-from claw_acp.contracts.spending import Bill, Budget, Share, Spending
 from claw_acp.core.money import shown
+from claw_acp.core.spending import Bill, Budget, Share, Spending
 
 BAR: Final = 20  # characters
 

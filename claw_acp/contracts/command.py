@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from claw_acp.contracts.spending import Bill
 from claw_acp.core.events import Event
 from claw_acp.core.messages import ContentPart
+from claw_acp.core.spending import Bill
 from claw_acp.core.value import Value
 
 

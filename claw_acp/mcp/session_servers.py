@@ -9,7 +9,6 @@ from anyio.abc import TaskGroup
 
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandsChanged, Event, Notice
@@ -21,6 +20,7 @@ from claw_acp.mcp.resources import ListResources, ReadResource
 from claw_acp.mcp.server import FAREWELL, Server
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
+from claw_acp.session.setup import SessionSetup
 
 MOST_TOOLS = 100  # lent to one session; vendors refuse requests with more than 128, ours included
 HEAD_START = 0.25  # seconds at most that servers wait for the answer that opens the session to be written

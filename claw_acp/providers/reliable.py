@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 
 import anyio
 
+from claw_acp.contracts.content_support import is_picture, readable
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatRequest,
@@ -24,7 +25,6 @@ from claw_acp.contracts.provider import (
     ThoughtChunk,
 )
 from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.contracts.readable import is_picture, readable
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
     ClawError,

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Final
 
+from claw_acp.contracts.content_support import is_picture
 from claw_acp.contracts.model_price import price_at
 from claw_acp.contracts.provider import (
     Capabilities,
@@ -16,7 +17,6 @@ from claw_acp.contracts.provider import (
     StreamEvent,
     Switched,
 )
-from claw_acp.contracts.readable import is_picture
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ImagesUnsupported, ModelNotAllowed, ModelNotFound, ProviderError
 from claw_acp.core.money import shown

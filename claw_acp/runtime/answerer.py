@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from claw_acp.config.settings import Settings
+from claw_acp.contracts.content_support import is_picture, obstacle
 from claw_acp.contracts.provider import Capabilities, Provider
-from claw_acp.contracts.readable import is_picture, obstacle
 from claw_acp.core.errors import AuthRequired, ConfigError, InvalidRequest
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.value import replace
 from claw_acp.providers.resolve import resolve_ready
 from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.runtime.models import ProviderPool
+from claw_acp.runtime.provider_pool import ProviderPool
 
 
 async def choose_answerer(

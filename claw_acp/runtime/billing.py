@@ -5,10 +5,10 @@ from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits, standing
 from claw_acp.agent.desk import Desk
 from claw_acp.config.model import BudgetSection
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.spending import Bill, BudgetName, Spending
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import MessageStarted, UsageChanged
 from claw_acp.core.money import from_dollars
+from claw_acp.core.spending import Bill, BudgetName, Spending
 from claw_acp.providers.price_list import PriceList
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.spending import Ledger

@@ -9,13 +9,13 @@ from anyio.abc import TaskGroup
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.hook import ToolHook
-from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.value import Value
 from claw_acp.registry.reference import Ref
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
+from claw_acp.session.setup import SessionSetup
 
 _P = TypeVar("_P")
 

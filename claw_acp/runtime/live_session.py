@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import anyio
 
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.session.session import Session
+from claw_acp.session.setup import Instructions, SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
 
 

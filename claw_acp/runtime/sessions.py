@@ -13,7 +13,6 @@ from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
@@ -26,6 +25,7 @@ from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import Archived, Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import CLEANUP_TIMEOUT, Session
+from claw_acp.session.setup import SessionSetup
 from claw_acp.session.titles import given_title
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.paths import session_root

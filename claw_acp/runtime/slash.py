@@ -12,7 +12,6 @@ from anyio import to_thread
 from claw_acp.config.finding import did_you_mean
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Command, CommandContext
-from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
@@ -28,6 +27,7 @@ from claw_acp.security.policy import Policy
 from claw_acp.session.export import to_markdown
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
+from claw_acp.session.setup import SessionSetup
 from claw_acp.session.spending import Ledger
 
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")

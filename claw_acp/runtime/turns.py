@@ -35,8 +35,8 @@ from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.discovery import Discovery
 from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.models import ProviderPool
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
+from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt

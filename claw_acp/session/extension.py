@@ -9,8 +9,8 @@ from typing import TypeVar
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.hook import ToolHook
-from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.contracts.tool import Tool
+from claw_acp.session.setup import SessionSetup
 
 _P = TypeVar("_P")
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.setup import Instructions
 from claw_acp.session.titles import title_of_fork
 
 

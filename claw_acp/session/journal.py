@@ -14,7 +14,6 @@ from typing import Final
 
 import anyio
 
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
 from claw_acp.core.events import Event, TextDelta, ThoughtDelta
@@ -22,6 +21,7 @@ from claw_acp.session.codec import decode
 from claw_acp.session.pages import Archived, Listing, Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
+from claw_acp.session.setup import Instructions
 from claw_acp.session.spending import Ledger
 from claw_acp.session.writer import Writer, as_row
 from claw_acp.store.database import Database, Row, SqlValue, Statement, storable

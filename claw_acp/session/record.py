@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.value import Value, made_by
+from claw_acp.session.setup import Instructions
 
 
 class SessionRecord(Value):

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.setup import Instructions
 from claw_acp.store.database import Row, SqlValue
 
 COLUMNS: Final = (

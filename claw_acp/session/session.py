@@ -11,7 +11,6 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from claw_acp.config.model import MODES, Mode
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.contracts.tool import SessionShelf
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, SessionBusy, StoreError
@@ -32,6 +31,7 @@ from claw_acp.session.active_work import ActiveWork
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.setup import Instructions
 from claw_acp.session.subscribers import Subscribers
 
 log = logging.getLogger(__name__)

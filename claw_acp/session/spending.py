@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import tzinfo
 from typing import Final, Literal
 
-from claw_acp.contracts.spending import Share, Spending
 from claw_acp.core.clock import Clock, local_day
 from claw_acp.core.errors import StoreError
 from claw_acp.core.messages import Usage
+from claw_acp.core.spending import Share, Spending
 from claw_acp.session.writer import Writer
 from claw_acp.store.database import Database, Row, Statement, storable
 

@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
+from claw_acp.session.setup import Instructions
+
 from claw_acp.agent.system_prompt import system_prompt
-from claw_acp.contracts.session_setup import Instructions
 
 
 def test_what_a_client_adds_comes_after_everything_of_ours(tmp_path: Path) -> None:

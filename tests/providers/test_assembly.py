@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from claw_acp.runtime.provider_pool import ProviderPool
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -23,8 +24,7 @@ from claw_acp.providers.resolve import resolve, resolve_ready
 from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.route_rules import model_behind
 from claw_acp.providers.succession import Succeeding, Successions
-from claw_acp.runtime import models as pool_of_models
-from claw_acp.runtime.models import ProviderPool
+from claw_acp.runtime import provider_pool as pool_of_models
 from tests.support.fixed_clock import FixedClock
 
 

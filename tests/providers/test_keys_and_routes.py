@@ -6,6 +6,7 @@ from pathlib import Path
 
 import keyring
 import pytest
+from claw_acp.runtime.provider_pool import KEPT, ProviderPool
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -25,7 +26,6 @@ from claw_acp.providers.resolve import resolve, resolve_ready
 from claw_acp.providers.resolved_model import ResolvedModel
 from claw_acp.providers.succession import Succeeding
 from claw_acp.providers.target import Target
-from claw_acp.runtime.models import KEPT, ProviderPool
 from tests.support.file_keyring import FileKeyring
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_server import ModelServer

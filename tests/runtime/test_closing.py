@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 import pytest
+from claw_acp.session.setup import Instructions, SessionSetup
 
 from claw_acp.contracts.mcp_server import StdioServer
-from claw_acp.contracts.session_setup import Instructions, SessionSetup
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine

@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 import pytest
+from claw_acp.session.setup import Instructions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.clock import SystemClock
 from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
 from claw_acp.core.events import Event, MessageStarted, StateChanged, TextDelta, ThoughtDelta, ToolCallChanged

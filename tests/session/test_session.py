@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from claw_acp.session.setup import Instructions
 
-from claw_acp.contracts.session_setup import Instructions
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import SessionChanged
 from claw_acp.core.value import replace

@@ -7,8 +7,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from claw_acp.core.spending import Spending
 
-from claw_acp.contracts.spending import Spending
 from claw_acp.core.clock import local_day
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.events import MessageStarted, UsageChanged

@@ -4,9 +4,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from claw_acp.core.spending import Spending
+from claw_acp.session.setup import Instructions
 
-from claw_acp.contracts.session_setup import Instructions
-from claw_acp.contracts.spending import Spending
 from claw_acp.core.errors import StoreError
 from claw_acp.core.events import MessageStarted, TextDelta, UsageChanged
 from claw_acp.core.messages import Usage

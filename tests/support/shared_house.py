@@ -12,9 +12,9 @@ from typing import Any, TypeVar, cast
 
 import anyio
 from anyio.abc import TaskGroup
+from claw_acp.session.setup import SessionSetup
 
 from claw_acp.acp.connection import Connection
-from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.rpc.backlog import Backlog
 from claw_acp.rpc.framing import Frame, LineSplitter

@@ -8,7 +8,6 @@ from claw_acp.acp.session_setup import AnyServer, Opening, setup_of
 from claw_acp.acp.sessions import close_open, find_commands, introduce, opening, settle
 from claw_acp.acp.v2.view import STATES, SessionViewV2
 from claw_acp.acp.view import SessionView
-from claw_acp.contracts.session_setup import SessionSetup
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall, Reply
@@ -16,6 +15,7 @@ from claw_acp.schema.invalid import parse
 from claw_acp.schema.sessions import CloseSessionRequest
 from claw_acp.schema.stored_sessions import SessionStatusRequest
 from claw_acp.schema.v2.sessions import ForkSessionRequest, NewSessionRequest, ResumeSessionRequest
+from claw_acp.session.setup import SessionSetup
 
 
 async def new(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
