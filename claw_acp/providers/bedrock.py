@@ -141,7 +141,9 @@ class AwsSigner:
         except TimeoutError as error:
             self.forget()
             text = f"{self._provider}: no AWS credentials could be had within {CREDENTIALS_TIMEOUT:g} s."
-            raise ProviderAuthFailed(f"{text} Try again, or set AWS_BEARER_TOKEN_BEDROCK.", provider=self._provider) from error
+            raise ProviderAuthFailed(
+                f"{text} Try again, or set AWS_BEARER_TOKEN_BEDROCK.", provider=self._provider
+            ) from error
 
 
 def _session(environ: Mapping[str, str], *, provider: str, region: str) -> "AwsSession":

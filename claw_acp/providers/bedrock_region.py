@@ -26,11 +26,10 @@ def configured_region(environ: Mapping[str, str], *, provider: str) -> str:
     if region:
         return region
     profile = environ.get("AWS_PROFILE") or environ.get("AWS_DEFAULT_PROFILE") or "default"
-    sections = ({f"profile {profile}", profile} if profile == "default" else {f"profile {profile}"})
-    return (
-        _region(_file(environ, "AWS_SHARED_CREDENTIALS_FILE", usual="credentials"), {profile}, provider=provider)
-        or _region(_file(environ, "AWS_CONFIG_FILE", usual="config"), sections, provider=provider)
-    )
+    sections = {f"profile {profile}", profile} if profile == "default" else {f"profile {profile}"}
+    return _region(
+        _file(environ, "AWS_SHARED_CREDENTIALS_FILE", usual="credentials"), {profile}, provider=provider
+    ) or _region(_file(environ, "AWS_CONFIG_FILE", usual="config"), sections, provider=provider)
 
 
 def _file(environ: Mapping[str, str], variable: str, *, usual: str) -> Path:
@@ -48,5 +47,7 @@ def _region(file: Path, sections: set[str], *, provider: str) -> str:
     except (OSError, UnicodeDecodeError, Error) as error:  # the parser's own words would quote a line, keys and all
         reason = error.strerror if isinstance(error, OSError) else "it is not in the form of AWS's shared files"
         raise ProviderAuthFailed(f"{provider}: {file} cannot be read ({reason}).", provider=provider) from error
-    regions = (parser.get(name, "region", fallback=None) for name in parser.sections() if " ".join(name.split()) in sections)
+    regions = (
+        parser.get(name, "region", fallback=None) for name in parser.sections() if " ".join(name.split()) in sections
+    )
     return next((region.strip() for region in regions if region), "")

@@ -81,7 +81,7 @@ class AwsSession:
                 self._credentials = self._credentials or self._found()
             return self._credentials.get_frozen_credentials()
         except _FAILURES as error:
-            raise self._failed(f"no AWS credentials could be had: {_reason(error)}") from error
+            raise self._failed(f"no AWS credentials could be had: {_reason(error)}.") from error
 
     def _found(self) -> Credentials:
         session = Session()
@@ -180,7 +180,7 @@ def _refuse_code(prompt: str) -> NoReturn:  # noqa: ARG001 - botocore's
 
 
 def _reason(error: Exception) -> str:
-    text = str(error) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, _UNREADABLE):
         text = f"a source answered in another form than AWS's ({type(error).__name__}: {text})"
-    return printable(redact(text)).rstrip(".")[:REASON_LIMIT]
+    return redact(printable(text)).rstrip(".")[:REASON_LIMIT]

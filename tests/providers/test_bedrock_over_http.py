@@ -1,6 +1,7 @@
 """Bedrock over real connections, to a server that checks every signature with code of its own."""
 
 import json
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -35,7 +36,15 @@ from tests.support.model_server import ModelServer
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 KEY = "bedrock-api-key-0123456789"
 SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
-SIGNED = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_EC2_METADATA_DISABLED": "true"}
+SIGNED = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": SECRET}
+
+
+@pytest.fixture(autouse=True)
+def _no_aws(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in list(os.environ):
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
 @pytest.fixture
@@ -117,7 +126,7 @@ async def test_an_api_key_is_a_bearer_and_nothing_is_signed(server: AwsServer, w
 
 
 async def test_no_credentials_at_all_say_where_they_were_looked_for(server: AwsServer) -> None:
-    async with aclosing(provider_for(server, AWS_EC2_METADATA_DISABLED="true")) as provider:
+    async with aclosing(provider_for(server)) as provider:
         with pytest.raises(ProviderAuthFailed, match=r"there are no AWS credentials\. Looked at: .*AWS_ACCESS_KEY_ID"):
             await provider.chat(asking(model=MODEL))
     assert server.asked == []
@@ -128,7 +137,7 @@ async def test_credentials_that_were_renewed_on_disk_are_taken_after_a_refusal(s
     folder.mkdir()
     file = folder / "credentials"
     file.write_text("[default]\naws_access_key_id = AKIDOLD\naws_secret_access_key = x\n")
-    async with aclosing(provider_for(server, AWS_EC2_METADATA_DISABLED="true")) as provider:
+    async with aclosing(provider_for(server)) as provider:
         with pytest.raises(ProviderAuthFailed):
             await provider.chat(asking(model=MODEL))
         file.write_text(f"[default]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = {SECRET}\n")
