@@ -198,7 +198,7 @@ async def test_a_place_that_cannot_hold_a_file_is_named(tmp_path: Path, place: s
 def open_as_nobody(path: Path) -> str:
     """What opening says to a user without rights; root has all of them, so it steps down first."""
     script = f"""
-import anyio, os
+import anyio, os, urllib.parse  # which pathlib imports late, when that user may no longer read the interpreter
 from pathlib import Path
 from claw_acp.core.errors import StoreError
 from claw_acp.store.database import Database, Statement

@@ -10,6 +10,7 @@ import stat
 import struct
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,7 +109,7 @@ class Arena:
             [_INTERPRETER / python.relative_to(sys.base_prefix), "-I", "-S", "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={"ANTHROPIC_API_KEY": tree.CANARY},
+            env={"ANTHROPIC_API_KEY": tree.CANARY, **_library_path()},
             cwd="/",
             user=self._user,
             group=self._user,
@@ -145,6 +146,11 @@ class Arena:
             kept = _PRISTINE / Path(path).relative_to("/tmp")
             subprocess.run(["cp", "-a", "-T", str(kept), path], check=True)
         self._watch = _Watch(tree.watched())
+
+
+def _library_path() -> dict[str, str]:
+    """What a Python needs that is linked to a library beside it, moved together with it."""
+    return {"LD_LIBRARY_PATH": str(_INTERPRETER / "lib")} if sysconfig.get_config_var("Py_ENABLE_SHARED") else {}
 
 
 def _empty_places() -> None:
