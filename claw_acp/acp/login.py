@@ -21,8 +21,8 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.quantity import quantity
 from claw_acp.core.secret import Secret
 from claw_acp.net.loopback_form import LoopbackForm, Page
-from claw_acp.providers.cards import Card
-from claw_acp.providers.known import OFFLINE
+from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.services import OFFLINE
 from claw_acp.rpc.peer import IncomingCall
 from claw_acp.runtime.accounts import Accounts
 from claw_acp.runtime.engine import Engine

@@ -16,7 +16,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.address import shown_address
 from claw_acp.core.redaction import redact
 from claw_acp.core.value import replace
-from claw_acp.providers.overview import unknown_kinds
+from claw_acp.providers.registry.overview import unknown_kinds
 from claw_acp.registry.reference import Ref
 
 SET: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.config_set:main")

@@ -19,14 +19,14 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError, ConfigError, StoreError
 from claw_acp.core.quantity import quantity
 from claw_acp.core.value import as_dict
-from claw_acp.providers.cards import provider_cards
-from claw_acp.providers.known import OFFLINE
-from claw_acp.providers.lineage import lineage
-from claw_acp.providers.overview import ProviderState, provider_states
-from claw_acp.providers.resolve import resolve
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.route_rules import AUTO, HINT
-from claw_acp.providers.succession import Successions
+from claw_acp.providers.fallback.succession import Successions
+from claw_acp.providers.models.lineage import lineage
+from claw_acp.providers.registry.overview import ProviderState, provider_states
+from claw_acp.providers.registry.profiles import provider_cards
+from claw_acp.providers.registry.services import OFFLINE
+from claw_acp.providers.selection.resolve import resolve
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.selection.route_rules import AUTO, HINT
 from claw_acp.security.rules import RuleVerdict, parse_rule
 from claw_acp.store.database import Database, Health
 

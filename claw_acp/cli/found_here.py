@@ -6,10 +6,10 @@ from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.config.finds import NOTHING_FOUND, Finds
 from claw_acp.config.settings import Settings
 from claw_acp.core.value import replace
-from claw_acp.providers.catalog import Catalog
-from claw_acp.providers.local_servers import find_servers
-from claw_acp.providers.offers import usable
-from claw_acp.providers.reference import KeptReference
+from claw_acp.providers.catalog.listings import Catalog
+from claw_acp.providers.catalog.reference import KeptReference
+from claw_acp.providers.registry.local_servers import find_servers
+from claw_acp.providers.selection.available_models import usable
 
 
 def settings_found_here() -> Settings:

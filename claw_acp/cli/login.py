@@ -25,13 +25,13 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError, ProviderAuthFailed, ProviderError
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
-from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.catalog import Catalog
-from claw_acp.providers.keys import find_key
-from claw_acp.providers.known import KEY_KINDS
-from claw_acp.providers.overview import provider_states
-from claw_acp.providers.resolve import resolve
-from claw_acp.providers.trial import Trial, try_key
+from claw_acp.providers.catalog.listings import Catalog
+from claw_acp.providers.checks.key_check import Trial, try_key
+from claw_acp.providers.registry.keys import find_key
+from claw_acp.providers.registry.overview import provider_states
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.services import KEY_KINDS
+from claw_acp.providers.selection.resolve import resolve
 
 KEY_LIMIT = 16 * 1024  # characters read from a pipe
 MODELS_KEPT = 50  # of those that a service of the user's own lists

@@ -8,8 +8,8 @@ from claw_acp.cli.paint import columns
 from claw_acp.config.model import PROVIDER_NAME
 from claw_acp.core.printable import printable
 from claw_acp.core.secret import Secret
-from claw_acp.providers.cards import Card
-from claw_acp.providers.overview import ProviderState
+from claw_acp.providers.registry.overview import ProviderState
+from claw_acp.providers.registry.profiles import Card
 
 ANOTHER = "+"
 FIRST = 12

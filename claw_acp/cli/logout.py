@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.config.credential_store import CredentialStore
 from claw_acp.config.credentials import BY_LOGIN
-from claw_acp.providers.overview import provider_states
+from claw_acp.providers.registry.overview import provider_states
 
 
 def main(argv: Sequence[str]) -> int:

@@ -12,10 +12,10 @@ from claw_acp.cli.paint import columns
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import as_dict
-from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.model_facts import known_capabilities
-from claw_acp.providers.offers import available_models
-from claw_acp.providers.probe import listed_models
+from claw_acp.providers.checks.probe import listed_models
+from claw_acp.providers.models.facts import known_capabilities
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.selection.available_models import available_models
 
 
 def main(argv: Sequence[str]) -> int:

@@ -8,8 +8,8 @@ from claw_acp.cli.found_here import settings_found_here
 from claw_acp.cli.paint import Paint, table, terminal_width
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import as_dict
-from claw_acp.providers.overview import ProviderState, provider_states
-from claw_acp.providers.resolve import resolve
+from claw_acp.providers.registry.overview import ProviderState, provider_states
+from claw_acp.providers.selection.resolve import resolve
 from claw_acp.registry.reference import Ref
 
 TEST: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.providers_test:main")

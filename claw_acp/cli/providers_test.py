@@ -26,13 +26,13 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.value import as_dict, replace
 from claw_acp.net.closing import closing
-from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.model_list import for_chat
-from claw_acp.providers.probe import Answered, ask, asked_for_tool, listed_models, made
-from claw_acp.providers.resolve import resolve_ready
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.succession import Successions, says_gone
-from claw_acp.providers.tool_modes import ToolModes
+from claw_acp.providers.checks.probe import Answered, ask, asked_for_tool, listed_models, made
+from claw_acp.providers.fallback.succession import Successions, says_gone
+from claw_acp.providers.models.chat_models import for_chat
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.selection.resolve import resolve_ready
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.text_tools.provider import ToolModes
 
 _COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "red"}
 

@@ -12,13 +12,13 @@ from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
-from claw_acp.providers.fallback_plan import Health
+from claw_acp.providers.fallback.plan import Health
+from claw_acp.providers.fallback.reliable import Reliable
+from claw_acp.providers.fallback.succession import Succeeding, Successions
 from claw_acp.providers.foreign import made_by_factory
-from claw_acp.providers.kinds import families, nearest
-from claw_acp.providers.reliable import Reliable
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.succession import Succeeding, Successions
-from claw_acp.providers.tool_modes import ToolGuide, ToolModes
+from claw_acp.providers.registry.wire_families import families, nearest
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.text_tools.provider import ToolGuide, ToolModes
 from claw_acp.registry.entry_points import load_extension
 from claw_acp.registry.reference import Ref
 

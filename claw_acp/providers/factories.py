@@ -18,9 +18,9 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import plain, resilient
-from claw_acp.providers.resolve import resolve, unread_of
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.router import Router
+from claw_acp.providers.selection.resolve import resolve, unread_of
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.selection.router import Router
 
 
 def create_provider(name: str, key: str | None = None, *, settings: Settings | None = None) -> Provider:

@@ -30,8 +30,8 @@ from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.errors import ClawError, ConfigError, ProviderError, ProviderTimeout
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import field_names, replace
-from claw_acp.providers.streaming import collected, provider_failed
-from claw_acp.providers.wire import counted
+from claw_acp.providers.transport.streaming import collected, provider_failed
+from claw_acp.providers.transport.wire import counted
 from claw_acp.registry.foreign_code import described, is_cancellation, package_of
 
 PATIENCE: Final = 600.0  # seconds for the next piece of an answer; local models may think for minutes

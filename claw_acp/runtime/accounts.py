@@ -18,13 +18,13 @@ from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
-from claw_acp.providers.cards import Card, provider_cards
-from claw_acp.providers.keys import FoundKey, find_key
-from claw_acp.providers.known import API_TYPES, OFFLINE
-from claw_acp.providers.offers import usable
-from claw_acp.providers.resolve import resolve
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.trial import Trial, try_key
+from claw_acp.providers.checks.key_check import Trial, try_key
+from claw_acp.providers.registry.keys import FoundKey, find_key
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.services import API_TYPES, OFFLINE
+from claw_acp.providers.selection.available_models import usable
+from claw_acp.providers.selection.resolve import resolve
+from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.runtime.key_status import KeyStatus
 
 log = logging.getLogger(__name__)

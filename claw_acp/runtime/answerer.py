@@ -8,8 +8,8 @@ from claw_acp.contracts.provider import Capabilities, Provider
 from claw_acp.core.errors import AuthRequired, ConfigError, InvalidRequest
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.value import replace
-from claw_acp.providers.resolve import resolve_ready
-from claw_acp.providers.resolved_model import ResolvedModel
+from claw_acp.providers.selection.resolve import resolve_ready
+from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.runtime.provider_pool import ProviderPool
 
 

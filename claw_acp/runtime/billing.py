@@ -9,7 +9,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.events import MessageStarted, UsageChanged
 from claw_acp.core.money import from_dollars
 from claw_acp.core.spending import Bill, BudgetName, Spending
-from claw_acp.providers.price_list import PriceList
+from claw_acp.providers.catalog.price_list import PriceList
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.spending import Ledger
 

@@ -9,11 +9,11 @@ from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.value import replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
-from claw_acp.providers.cards import provider_cards
-from claw_acp.providers.model_facts import known_capabilities
-from claw_acp.providers.offers import OWN_CHOICE, available_models
-from claw_acp.providers.resolve import resolve
-from claw_acp.providers.route_rules import model_behind
+from claw_acp.providers.models.facts import known_capabilities
+from claw_acp.providers.registry.profiles import provider_cards
+from claw_acp.providers.selection.available_models import OWN_CHOICE, available_models
+from claw_acp.providers.selection.resolve import resolve
+from claw_acp.providers.selection.route_rules import model_behind
 from claw_acp.runtime.live_session import LiveSession
 
 MODES: Sequence[Option] = (

@@ -22,16 +22,16 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.events import SessionChanged
 from claw_acp.core.value import replace
-from claw_acp.providers.cards import Card
-from claw_acp.providers.catalog import Catalog, Listing
-from claw_acp.providers.keys import find_key
-from claw_acp.providers.known import OFFLINE
-from claw_acp.providers.model_list import for_chat
-from claw_acp.providers.offers import usable
-from claw_acp.providers.resolve import resolve
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.route_rules import model_behind
-from claw_acp.providers.setups import setup_of
+from claw_acp.providers.catalog.listings import Catalog, Listing
+from claw_acp.providers.models.chat_models import for_chat
+from claw_acp.providers.registry.keys import find_key
+from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.services import OFFLINE
+from claw_acp.providers.selection.available_models import usable
+from claw_acp.providers.selection.resolve import resolve
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.selection.route_rules import model_behind
+from claw_acp.providers.selection.setups import setup_of
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.choices import models
 from claw_acp.runtime.live_session import LiveSessions
@@ -40,7 +40,7 @@ from claw_acp.workspace.process_host import ProcessHost
 
 # Loaded when they are first used, and not while an editor waits for its session.
 FIND_SERVERS: "Ref[Callable[[Settings], Awaitable[Mapping[str, FoundServer]]]]" = Ref(
-    "claw_acp.providers.local_servers:find_servers"
+    "claw_acp.providers.registry.local_servers:find_servers"
 )
 MAKE_PROVIDER: "Ref[Callable[[ProviderSetup], Provider]]" = Ref("claw_acp.providers.assembly:plain")
 

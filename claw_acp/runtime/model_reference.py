@@ -14,10 +14,10 @@ from claw_acp.contracts.workspace import Command
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.core.value import replace
-from claw_acp.providers.reference import KeptReference
+from claw_acp.providers.catalog.reference import KeptReference
 from claw_acp.workspace.process_host import ProcessHost
 
-BUILD: Final = "claw_acp.providers.reference_build"
+BUILD: Final = "claw_acp.providers.catalog.reference_build"
 LIFE: Final = 24 * 3600.0  # seconds a reference is taken for new
 BUILD_WITHIN: Final = 60.0  # seconds for the process; it fetches a megabyte, where that is allowed
 TELLING: Final = 2000  # bytes of what it prints

@@ -11,9 +11,9 @@ from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.clock import Clock
 from claw_acp.providers.assembly import MakePlain, plain, resilient
-from claw_acp.providers.fallback_plan import Health
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.succession import Successions
+from claw_acp.providers.fallback.plan import Health
+from claw_acp.providers.fallback.succession import Successions
+from claw_acp.providers.selection.resolved_model import ResolvedModel
 
 LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
 KEPT = 8  # providers whose connections are kept; a client may set a new token every few minutes

@@ -24,11 +24,11 @@ from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
-from claw_acp.providers.own_keys import own_keys
-from claw_acp.providers.resolve import resolve
-from claw_acp.providers.resolved_model import ResolvedModel
-from claw_acp.providers.succession import Successions
-from claw_acp.providers.tool_modes import ToolModes
+from claw_acp.providers.fallback.succession import Successions
+from claw_acp.providers.registry.own_keys import own_keys
+from claw_acp.providers.selection.resolve import resolve
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.text_tools.provider import ToolModes
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
 from claw_acp.runtime.billing import CostTracker, limits_of
 from claw_acp.runtime.choices import effort_of, hidden_tools

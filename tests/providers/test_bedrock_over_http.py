@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from claw_acp.providers.bedrock.provider import BedrockProvider
 
 from claw_acp.contracts.provider import Capabilities, ModelInfo, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -25,7 +26,6 @@ from claw_acp.core.errors import (
     ToolsUnsupported,
 )
 from claw_acp.core.secret import Secret
-from claw_acp.providers.bedrock import BedrockProvider
 from tests.providers.conversation import MESSAGES, asking
 from tests.support.aws_server import STREAM, AwsServer, event, exception, frames, running_aws
 from tests.support.fixed_clock import FixedClock

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import botocore.auth
 import httpx
 import pytest
-
-from claw_acp.providers import bedrock_session
-from claw_acp.providers.bedrock_session import AwsSession
+from claw_acp.providers.bedrock.provider import session as bedrock_session
+from claw_acp.providers.bedrock.session import AwsSession
 
 HOST = {"host": "example.amazonaws.com"}
 EXAMPLE = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}

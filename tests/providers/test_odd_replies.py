@@ -4,6 +4,11 @@ import json
 from itertools import pairwise
 
 import pytest
+from claw_acp.providers.gemini.provider import GeminiProvider
+from claw_acp.providers.ollama.stream import OllamaStream
+from claw_acp.providers.openai.stream import OpenAIStream
+from claw_acp.providers.transport.surrogates import Pairs
+from claw_acp.providers.transport.wire import LARGEST_COUNT, counted
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,11 +22,6 @@ from claw_acp.providers.binary.child import start_child
 from claw_acp.providers.binary.connection import Call, Connection
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.replies import read_response
-from claw_acp.providers.gemini import GeminiProvider
-from claw_acp.providers.ollama_stream import OllamaStream
-from claw_acp.providers.openai_stream import OpenAIStream
-from claw_acp.providers.surrogates import Pairs
-from claw_acp.providers.wire import LARGEST_COUNT, counted
 from tests.support.loopback import Answered, Loopback, serving
 
 

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 import pytest
+from claw_acp.providers.text_tools.provider import MOST_REMEMBERED, VALIDITY, ToolGuide, ToolModes
+from claw_acp.providers.text_tools.request import in_words
 
 from claw_acp.config.own_file import only_writer
 from claw_acp.contracts.provider import (
@@ -24,8 +26,6 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import EmptyAnswer, StreamInterrupted, ToolsUnsupported, ToolUseRefused
 from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall, Usage
 from claw_acp.core.value import replace
-from claw_acp.providers.guided_request import in_words
-from claw_acp.providers.tool_modes import MOST_REMEMBERED, VALIDITY, ToolGuide, ToolModes
 from tests.providers.attempts import Attempts
 from tests.providers.conversation import BROKEN, FIRST, IMAGE, MESSAGES, READ, asking
 from tests.support.fixed_clock import FixedClock
@@ -161,7 +161,7 @@ async def test_where_no_call_is_wanted_none_is_made() -> None:
 
 
 async def test_a_file_that_another_process_holds_keeps_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("claw_acp.providers.tool_modes.KEEP_TIMEOUT", 0.01)
+    monkeypatch.setattr("claw_acp.providers.text_tools.provider.KEEP_TIMEOUT", 0.01)
     memory = ToolModes(tmp_path / "tool_modes.json")
     with only_writer(tmp_path / "tool_modes.json"):
         await memory.remember("acme", "m")

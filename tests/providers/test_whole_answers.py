@@ -6,21 +6,21 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import pytest
+from claw_acp.providers.anthropic.provider import AnthropicProvider
+from claw_acp.providers.anthropic.stream import AnthropicStream
+from claw_acp.providers.gemini.provider import GeminiProvider
+from claw_acp.providers.gemini.stream import GeminiStream
+from claw_acp.providers.ollama.stream import OllamaStream
+from claw_acp.providers.openai.provider import OpenAIChatProvider
+from claw_acp.providers.openai.stream import OpenAIStream
+from claw_acp.providers.responses.provider import ResponsesProvider
+from claw_acp.providers.responses.stream import ResponsesStream
+from claw_acp.providers.transport.streaming import AnswerParser
 
 from claw_acp.contracts.provider import Finished, Provider, TextChunk, ThoughtChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import MalformedReply, ProviderError, RateLimited, StreamInterrupted
 from claw_acp.core.messages import Usage
-from claw_acp.providers.anthropic import AnthropicProvider
-from claw_acp.providers.anthropic_stream import AnthropicStream
-from claw_acp.providers.gemini import GeminiProvider
-from claw_acp.providers.gemini_stream import GeminiStream
-from claw_acp.providers.ollama_stream import OllamaStream
-from claw_acp.providers.openai_chat import OpenAIChatProvider
-from claw_acp.providers.openai_stream import OpenAIStream
-from claw_acp.providers.responses import ResponsesProvider
-from claw_acp.providers.responses_stream import ResponsesStream
-from claw_acp.providers.streaming import AnswerParser
 from tests.providers.attempts import heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, cast
 
-from claw_acp.providers.families import ANTHROPIC, OPENAI
+from claw_acp.providers.registry.service import ANTHROPIC, OPENAI
+
 from tests.support.foreign_desk import Desk
 from tests.support.model_replies import ReceivedRequest
 from tests.support.model_server import ModelServer

@@ -4,8 +4,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from claw_acp.providers.reference import KeptReference
-from claw_acp.providers.reference_build import main
+from claw_acp.providers.catalog.reference import KeptReference
+from claw_acp.providers.catalog.reference_build import main
 
 
 @cache

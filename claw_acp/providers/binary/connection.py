@@ -19,7 +19,7 @@ from claw_acp.providers.binary.child import Child
 from claw_acp.providers.binary.failures import Failures, again
 from claw_acp.providers.binary.replies import Reply, Unreadable, read_object, read_reply
 from claw_acp.providers.binary.request import line, request_line
-from claw_acp.providers.surrogates import Pairs
+from claw_acp.providers.transport.surrogates import Pairs
 from claw_acp.rpc.framing import Frame, LineSplitter, Oversized
 
 ANSWER_LIMIT = 32 * 1024 * 1024  # bytes of one line, and of all pieces of one answer

@@ -7,7 +7,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value, made_by
 from claw_acp.core.version import VERSION
 from claw_acp.providers.binary import PLUGIN_DEFAULT
-from claw_acp.providers.model_facts import sees_by_name
+from claw_acp.providers.models.facts import sees_by_name
 
 PROTOCOL_VERSION = 1
 MODELS_LIMIT = 1000  # models of one plugin that are listened to

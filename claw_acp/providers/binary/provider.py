@@ -29,7 +29,7 @@ from claw_acp.providers.binary.offer import Offer, assumed
 from claw_acp.providers.binary.oneshot import ask_once
 from claw_acp.providers.binary.restarts import Restarts
 from claw_acp.providers.binary.session import Session, introduced, must_introduce_itself
-from claw_acp.providers.streaming import collected
+from claw_acp.providers.transport.streaming import collected
 
 DETECTION_SECONDS = 3.0  # for a program that may be a session plugin to introduce itself
 INTRODUCTION_SECONDS = 30.0  # for one that is known to be one; a large runtime takes its time to start

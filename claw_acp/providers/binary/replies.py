@@ -14,8 +14,8 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import Value
 from claw_acp.providers.binary.failures import Failures
-from claw_acp.providers.surrogates import mended
-from claw_acp.providers.wire import counted
+from claw_acp.providers.transport.surrogates import mended
+from claw_acp.providers.transport.wire import counted
 
 _STOPS: Mapping[object, ModelStop] = {
     "end": "end", "tool_calls": "tool_calls", "max_tokens": "max_tokens", "refusal": "refusal"

@@ -8,7 +8,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.binary.failures import Failures
-from claw_acp.providers.wire import texts_and_images
+from claw_acp.providers.transport.wire import texts_and_images
 
 ONLY_ID = 1
 """The id of every one-shot request."""

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from claw_acp.providers.registry.profiles import provider_cards
+from claw_acp.providers.selection.setups import setup_of
 
 from claw_acp.config.settings import Settings
-from claw_acp.providers.cards import provider_cards
-from claw_acp.providers.setups import setup_of
 from tests.config.support import Desk
 from tests.providers.binary.support import provider_of, saying
 

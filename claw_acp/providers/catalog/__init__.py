@@ -1,0 +1,1 @@
+"""Models that services list and others publish, with their prices."""

@@ -1,0 +1,87 @@
+"""Which price applies to a model: the user's own, nothing at all, the service's, a published one, or nobody knows."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
+from claw_acp.providers.registry.profiles import Card, provider_cards
+
+from claw_acp.config.model import PriceSection
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.model_price import Price, price_at
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.messages import Usage
+
+_BUILT_IN: Final = frozenset({"offline", "scripted"})
+_GATEWAYS: Final = frozenset({"litellm"})  # run on this machine, and pass requests on to services that charge
+_CLOUD: Final = re.compile(r"[:-]cloud$")  # models that Ollama does not run itself
+
+
+class PriceList:
+    """Prices under some settings. Looked up when they are first asked for, and remembered."""
+
+    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._known: dict[str, tuple[Price, ...]] = {}
+        self._cards = provider_cards(settings)
+
+    def price(self, name: str) -> Price | None:
+        """The price of `provider/model` now; None when it is not known."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return price_at(self._known[name], self._clock.now())
+
+    def cost(self, name: str, usage: Usage) -> int | None:
+        """What a request to `provider/model` cost, in picodollars; None when its price is not known."""
+        price = self.price(name)
+        return None if price is None else cost_of(usage, price)
+
+    def _find(self, name: str) -> tuple[Price, ...]:
+        provider, model = self._called(name)
+        card = self._cards.get(provider)
+        if card is not None and card.section.replay is not None:
+            return (FREE,)
+        own = self._own.get((provider, model)) or self._own.get((provider, "*"))
+        if own is not None:
+            return (_price_of(own),)
+        if card is None:
+            return ()
+        if card.kind in _BUILT_IN or _costs_nothing(card, model):
+            return (FREE,)
+        known = card.about(model)
+        return () if known is None else known.prices
+
+    @cached_property
+    def _own(self) -> Mapping[tuple[str, str], PriceSection]:
+        """The user's prices, with services by their own names."""
+        return {self._called(name): price for name, price in self._settings.prices.items()}
+
+    def _called(self, name: str) -> tuple[str, str]:
+        """The provider's own name, for it may have others, and the model."""
+        provider, _, model = name.partition("/")
+        card = self._cards.get(provider)
+        return (provider if card is None else card.name), model
+
+
+def _price_of(price: PriceSection) -> Price:
+    return Price(rate=rate_of(price.input, price.output, price.cached_read, price.cached_write))
+
+
+def _costs_nothing(card: Card, model: str) -> bool:
+    """Whether the model runs on a machine of the user's own."""
+    local = card.service is not None and card.service.local and card.name not in _GATEWAYS
+    return local and not _CLOUD.search(model) and _is_near(urlsplit(card.base_url).hostname or "")
+
+
+def _is_near(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""Small real requests that show whether a key or a model works."""

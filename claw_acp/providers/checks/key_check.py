@@ -1,0 +1,141 @@
+"""Trying a key: a small real request, before anybody relies on it."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+
+import anyio
+from anyio import to_thread
+from claw_acp.providers.models.chat_models import for_chat
+from claw_acp.providers.registry.keys import foreign_vendor
+from claw_acp.providers.registry.profiles import Card, with_list
+from claw_acp.providers.selection.setups import quirks_of, route_of
+
+from claw_acp.contracts.provider import ChatOptions, ChatRequest, ModelInfo, Provider
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import (
+    AuthRequired,
+    ProviderAuthFailed,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnreachable,
+)
+from claw_acp.core.messages import Message
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
+from claw_acp.providers.assembly import factory_of
+
+TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
+LAST_WORDS = 1.0  # seconds to let go of the connections
+
+_FORBIDDEN = 403  # the key is known, but not for this: some keys may ask models and not list them
+
+
+class Trial(Value):
+    """What a service said to a key.
+
+    Attributes:
+        models: The models to choose from; empty when nobody says.
+        proven: Whether the answer depended on the key; some services answer everybody.
+        listed: What it lists itself of models to talk to.
+    """
+
+    models: tuple[str, ...]
+    proven: bool
+    listed: tuple[ModelInfo, ...] = ()
+
+
+async def try_key(card: Card, key: Secret | None) -> Trial:
+    """Ask the service of a card for its models, and where that proves nothing, for one word.
+
+    Raises:
+        AuthRequired: The key plainly belongs to another vendor.
+        ProviderAuthFailed: The service refused the key; the text holds its words.
+        ProviderError: It could not be asked.
+        ConfigError: The card is not complete.
+    """
+    card.check()
+    vendor = None if key is None else foreign_vendor(card, key)
+    if vendor is not None:
+        raise AuthRequired(f'that looks like a key of {vendor}, and "{card.name}" needs one of its own')
+    try:
+        with anyio.fail_after(TRIAL_TIMEOUT):
+            return await _tried(card, key)
+    except TimeoutError as error:
+        text = f"{card.name}: {card.base_url} did not answer within {TRIAL_TIMEOUT:g} s. Try again in a moment."
+        raise ProviderTimeout(text, provider=card.name) from error
+
+
+async def _tried(card: Card, key: Secret | None) -> Trial:
+    async with _provider(card, key) as provider:
+        try:
+            listed = for_chat(await provider.models())
+        except (ProviderUnreachable, ProviderTimeout):
+            raise
+        except ProviderError as error:
+            if isinstance(error, ProviderAuthFailed) and (error.status != _FORBIDDEN or not card.models):
+                raise
+            if not await _answers(provider, card.models):
+                raise
+            return Trial(models=card.models, proven=key is not None)
+        models = with_list(card, listed).models if listed else ()
+        proven = key is not None
+        if proven and not card.at_home and not await _refuses_others(card):
+            proven = await _answers(provider, models or card.models)
+        return Trial(models=models, proven=proven, listed=listed)
+
+
+async def _refuses_others(card: Card) -> bool:
+    """Whether the list of models is kept from those who have no key, so that getting it proves one."""
+    async with _provider(card, None) as stranger:
+        try:
+            await stranger.models()
+        except ProviderAuthFailed:
+            return True
+        except ProviderError:
+            return False
+    return False
+
+
+async def _answers(provider: Provider, models: Sequence[str]) -> bool:
+    """Whether the first model says something.
+
+    Raises:
+        ProviderAuthFailed: The key is refused.
+    """
+    if not models:
+        return False
+    request = ChatRequest(model=models[0], messages=[Message.user("Hi")], options=ChatOptions(max_tokens=1))
+    try:
+        await provider.chat(request)
+    except ProviderAuthFailed:
+        raise
+    except ProviderError:
+        return False  # out of credit, overloaded, no such model: all this says nothing about the key
+    return True
+
+
+@asynccontextmanager
+async def _provider(card: Card, key: Secret | None) -> AsyncGenerator[Provider]:
+    setup = ProviderSetup(
+        name=card.name,
+        kind=card.kind,
+        base_url=card.base_url,
+        api_key=key,
+        timeout=TRIAL_TIMEOUT,
+        headers=card.headers,
+        quirks=quirks_of(card),
+        route=route_of(card.section),
+        region=card.section.region or "",
+        api_version=card.section.api_version or "",
+    )
+    provider = await to_thread.run_sync(partial(_made, setup))  # imports the wire family
+    try:
+        yield provider
+    finally:
+        with anyio.move_on_after(LAST_WORDS, shield=True):
+            await provider.aclose()
+
+
+def _made(setup: ProviderSetup) -> Provider:
+    return factory_of(setup)(setup)

@@ -1,0 +1,1 @@
+"""Retries, other keys and other models when a target fails."""

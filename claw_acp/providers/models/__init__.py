@@ -1,0 +1,1 @@
+"""Facts about models by their names."""

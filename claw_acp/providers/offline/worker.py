@@ -1,0 +1,116 @@
+"""What every task of the offline assistant shares: its voice, its plan, and the calls it makes."""
+
+import re
+from collections.abc import Generator, Sequence
+from typing import TypeAlias
+
+from claw_acp.providers.offline.moves import Call, Move, Outcome, Outcomes
+
+from claw_acp.core.events import PlanStatus
+from claw_acp.core.json_value import JsonValue
+
+STOPPED = -1  # the exit code of a command that was killed
+SHOWN_LINES = 40  # lines of a result repeated in an answer; the rest is in the tool call
+_REFUSED = re.compile(r"\b(?:reject|refus|declin|den(?:y|ied)|nobody allowed|not allowed)", re.IGNORECASE)
+_ENDING = re.compile(r"\[(?:exit code (?P<code>\d+)|killed by|timed out)[^\[\]]*\]\s*$")  # how the shell tool closes
+
+Asking: TypeAlias = Generator[Move, Outcomes, Outcome]
+Doing: TypeAlias = Generator[Move, Outcomes, bool]
+"""Works on a wish; returns whether it could be done."""
+
+
+def without_ending(output: str) -> str:
+    """What a command printed, without the line in which the shell tool says how it ended."""
+    return _ENDING.sub("", output).rstrip()
+
+
+class Worker:
+    """Collects what to say until the next call, and publishes the plan along with the calls."""
+
+    def __init__(self, steps: Sequence[str], *, plans: bool) -> None:
+        self._steps = list(steps)
+        self._plans = plans and len(steps) > 1
+        self._current = 0
+        self._published: int | None = None
+        self._voice: list[str] = []
+        self._thoughts: list[str] = []
+        self.last_command: str | None = None
+        self.last_code: int | None = None
+
+    # ------------------------------------------------------------------ speaking
+
+    def say(self, text: str) -> None:
+        """Add a paragraph to the next answer."""
+        self._voice.append(f"{text.strip()}\n\n")
+
+    def think(self, text: str) -> None:
+        """Add to the thinking before the next answer."""
+        self._thoughts.append(text)
+
+    def show(self, text: str, *, language: str = "") -> None:
+        """Add a fenced block, cut to what is pleasant to read."""
+        lines = text.strip("\n").split("\n")
+        if len(lines) > SHOWN_LINES:
+            lines = [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES} more lines"]
+        longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+        fence = "`" * max(3, longest + 1)
+        self.say("\n".join([f"{fence}{language}", *lines, fence]))
+
+    def complain(self, what: str, *, outcome: Outcome) -> None:
+        """Say that `what` did not happen, and whether a person or the matter itself stood against it."""
+        reason = outcome.text.strip().split("\n", 1)[0]
+        if _REFUSED.search(reason):
+            self.say(f"You did not allow me to {what}, so I left it.")
+        else:
+            self.say(f"I could not {what}: {reason or 'no reason was given'}")
+
+    # ------------------------------------------------------------------ acting
+
+    def call(self, tool: str, **arguments: JsonValue) -> Asking:
+        """Call a tool and wait for what comes of it."""
+        plan = self._news_of_plan()
+        outcomes = yield self._flush(calls=(*plan, Call(tool=tool, arguments=arguments)))
+        return outcomes[-1]
+
+    def shell(self, command: str) -> Asking:
+        """Run a command; `last_code` is its exit code, None if it did not run to its end."""
+        outcome = yield from self.call("shell", command=command)
+        ending = _ENDING.search(outcome.text)
+        self.last_command = command
+        if ending is None:
+            self.last_code = None if outcome.failed else 0
+        else:
+            self.last_code = int(ending["code"] or STOPPED)
+        return Outcome(text=outcome.text, failed=self.last_failed)
+
+    @property
+    def last_failed(self) -> bool:
+        """Whether the last command failed or could not run."""
+        return self.last_command is not None and self.last_code != 0
+
+    def step_done(self, count: int = 1) -> None:
+        """The current step of the plan is done, or so many."""
+        self._current += count
+
+    def finish(self) -> Generator[Move, Outcomes, None]:
+        """Publish how far the plan came, then say what is left to say: nothing follows the last words."""
+        if plan := self._news_of_plan():
+            yield Move(calls=plan)
+        yield self._flush()
+
+    def _flush(self, *, calls: tuple[Call, ...] = ()) -> Move:
+        move = Move(thought=" ".join(self._thoughts), text="".join(self._voice), calls=calls)
+        self._thoughts, self._voice = [], []
+        return move
+
+    def _news_of_plan(self) -> tuple[Call, ...]:
+        if not self._plans or self._published == self._current:
+            return ()
+        self._published = self._current
+        entries = [{"content": step, "status": self._status(number)} for number, step in enumerate(self._steps)]
+        return (Call(tool="plan", arguments={"entries": entries}),)
+
+    def _status(self, number: int) -> PlanStatus:
+        if number < self._current:
+            return "completed"
+        return "in_progress" if number == self._current else "pending"

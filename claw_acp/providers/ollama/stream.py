@@ -1,0 +1,116 @@
+"""The answer of Ollama's chat API, from the bytes of its stream: https://docs.ollama.com/api/streaming."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
+from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
+
+from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import MalformedReply, ProviderError
+from claw_acp.core.ids import new_id
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import Reasoning, ToolCall, Usage
+from claw_acp.net.ndjson import LineDecoder
+
+
+class OllamaStream:
+    """Parses one stream; see `AnswerParser`. `model` names the model in errors.
+
+    Calls without an id get one of ours; so do calls whose id was there before, as some models number them anew.
+    """
+
+    def __init__(self, *, provider: str, model: str, clock: Clock, secrets: Sequence[str] = ()) -> None:
+        self._provider = provider
+        self._model = model
+        self._clock = clock
+        self._secrets = secrets
+        self._lines = LineDecoder(provider=provider)
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: list[ToolCall] = []
+        self._reason = ""
+        self.usage: Usage | None = None
+        self.done = False
+
+    def feed(self, data: bytes) -> Sequence[StreamEvent]:
+        """The events `data` completes."""
+        return self._events(self._lines.feed(data))
+
+    def ended(self) -> Sequence[StreamEvent]:
+        """The events of a last line without an end."""
+        try:
+            return self._events([] if self.done else self._lines.rest())
+        except MalformedReply as error:  # the body ended inside it
+            raise interrupted(self._provider, model=self._model) from error
+
+    def response(self) -> ChatResponse:
+        """The whole answer."""
+        self.ended()
+        if not self.done:
+            raise interrupted(self._provider)
+        text, thinking = "".join(self._text), "".join(self._thinking)
+        if not self._calls and not text.strip() and self._reason != "length":
+            raise empty_answer(self._provider, model=self._model)
+        return ChatResponse(
+            text=text,
+            tool_calls=tuple(self._calls),
+            reasoning=(Reasoning(text=thinking),) if thinking else (),
+            usage=self.usage,
+            stop="max_tokens" if self._reason == "length" else "tool_calls" if self._calls else "end",
+        )
+
+    def _events(self, lines: Sequence[str]) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        for line in lines:
+            self._line(parsed(line, provider=self._provider), events)
+            if self.done:
+                break
+        return events
+
+    def _line(self, line: JsonObject, events: list[StreamEvent]) -> None:
+        error = line.get("error")
+        if error:
+            raise self._failed(error)
+        message = object_at(line, "message")
+        self._say(text_at(message, "thinking"), self._thinking, events, make=lambda text: ThoughtChunk(text=text))
+        self._say(text_at(message, "content"), self._text, events, make=lambda text: TextChunk(text=text))
+        for call in items_at(message, "tool_calls"):
+            self._calls.append(self._call(call))
+        if line.get("done") is True:
+            self._finish(line)
+
+    def _say(
+        self, text: str, said: list[str], events: list[StreamEvent], *, make: Callable[[str], StreamEvent]
+    ) -> None:
+        if text:
+            said.append(text)
+            events.append(make(text))
+
+    def _call(self, value: JsonValue) -> ToolCall:
+        call: JsonObject = value if isinstance(value, dict) else {}
+        function = object_at(call, "function")
+        name, given = text_at(function, "name"), function.get("arguments")
+        if not name:
+            raise malformed("a tool call without a name", provider=self._provider)
+        arguments = given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
+        call_id = text_at(call, "id")
+        if not call_id or any(call_id == earlier.id for earlier in self._calls):
+            call_id = new_id("call", clock=self._clock)
+        return ToolCall(id=call_id, name=name, arguments=arguments)
+
+    def _finish(self, line: JsonObject) -> None:
+        self._reason = text_at(line, "done_reason")
+        counts = {name: number_at(line, name) for name in ("prompt_eval_count", "eval_count")}
+        if any(counts.values()):
+            self.usage = Usage(input_tokens=counts["prompt_eval_count"], output_tokens=counts["eval_count"])
+        self.done = True
+
+    def _failed(self, error: JsonValue) -> ProviderError:
+        """An error in mid-stream has no status: what was asked in vain counts as refused, the rest as failed."""
+        refusal = refusal_in_reply(error, secrets=self._secrets)
+        if "does not support" in refusal.words or "not found" in refusal.words:
+            refusal = refusal_in_reply({"message": refusal.words, "code": "400"}, secrets=self._secrets)
+        return refusal_error(refusal, provider=self._provider, model=self._model)

@@ -1,0 +1,117 @@
+"""All providers with what each one has and lacks, for the command line."""
+
+from collections.abc import Iterator
+
+from claw_acp.providers.registry.keys import find_key, further_keys
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.wire_families import is_known, nearest
+
+from claw_acp.config.finding import Finding
+from claw_acp.config.settings import Settings
+from claw_acp.core.address import shown_address
+from claw_acp.core.errors import AuthRequired, ClawError
+from claw_acp.core.value import Value
+
+
+class ProviderState(Value):
+    """One provider.
+
+    Attributes:
+        name: As configured.
+        aliases: Other names that lead to it.
+        kind: The wire family, empty when the configuration forgot it.
+        base_url: The address in force as it may be shown, and where it came from; empty when there is none.
+        key_variables: The variables that its key is looked for in.
+        key_source: Where the key was found (a variable's name, a reference), never the key; None without one.
+        further_keys: How many more keys it has.
+        models: The models it offers.
+        ready: Whether it can be asked now.
+        problem: What is wrong or missing, None when ready.
+        configured: Whether the user's file mentions it.
+        local: Whether it is a model server on this machine.
+        wrong_key: Whether there is a key for it that cannot be used.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    kind: str
+    base_url: str
+    base_url_origin: str
+    key_variables: tuple[str, ...]
+    key_source: str | None
+    further_keys: int
+    models: tuple[str, ...]
+    ready: bool
+    problem: str | None
+    configured: bool
+    local: bool
+    wrong_key: bool
+
+
+def provider_states(settings: Settings) -> list[ProviderState]:
+    """Every known and configured provider, in the order in which one is chosen."""
+    return [_state(card, settings=settings) for card in provider_cards(settings).values()]
+
+
+def unknown_kinds(settings: Settings) -> Iterator[Finding]:
+    """A finding for each provider whose wire family there is not; only here is known which there are."""
+    for name, section in settings.providers.items():
+        if section.kind is not None and not is_known(section.kind):
+            key = f"providers.{name}.kind"
+            file, _, line = settings.origin(key).place.rpartition(":")
+            yield Finding(
+                severity="error",
+                file=file,
+                line=int(line) if line.isdecimal() else None,
+                key=key,
+                message=f'there is no kind "{section.kind}", so the provider is not used',
+                suggestion=nearest(section.kind),
+            )
+
+
+def _state(card: Card, *, settings: Settings) -> ProviderState:
+    key_source: str | None = None
+    problem: str | None = None
+    wrong_key = False
+    # Generic keys serve a provider that a model's name asks for; here that is the configured one.
+    named = (settings.model or "").partition("/")[0] == card.name
+    try:
+        card.check()
+        found = find_key(card, settings=settings, named=named)
+        key_source = found.source if found else None
+    except ClawError as error:
+        problem, wrong_key = error.message, isinstance(error, AuthRequired)
+    else:
+        problem = None if found and not card.local else _lack(card, settings=settings)
+    service = card.service
+    return ProviderState(
+        name=card.name,
+        aliases=service.aliases if service else (),
+        kind=card.kind,
+        base_url=shown_address(card.base_url),
+        base_url_origin=card.base_url_origin.text(),
+        key_variables=service.key_variables if service else (),
+        key_source=key_source,
+        further_keys=sum(1 for _ in further_keys(card, settings=settings)),
+        models=card.models,
+        ready=problem is None,
+        problem=problem,
+        configured=card.name in settings.providers or card.spoilt is not None,
+        local=card.local,
+        wrong_key=wrong_key,
+    )
+
+
+def _lack(card: Card, *, settings: Settings) -> str | None:
+    """What a provider without a key lacks."""
+    service = card.service
+    if card.needs_key:
+        return f"no key; set {service.key_variable}" if service else "no key"
+    if service is None or not service.local or card.overridden or card.section.base_url:
+        return None
+    if card.found is None:
+        return "not running" if settings.local_servers else "not looked for"
+    if not card.found.locked:
+        return None
+    advice = f"set {service.key_variable}" if service.key_variable else "set api_key"
+    return f"it wants a key; {advice}"

@@ -1,0 +1,270 @@
+"""Every provider that can be named: the table of known services, overlaid with what the user configured."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+
+from claw_acp.providers.models.lineage import lineage, newest, steady
+from claw_acp.providers.registry.program_file import missing_program
+from claw_acp.providers.registry.service import KnownService, Role
+from claw_acp.providers.registry.services import KEY_KINDS, OFFLINE, SERVICES, service_called
+from claw_acp.providers.registry.wire_families import is_known, nearest
+
+from claw_acp.config.finding import Finding
+from claw_acp.config.finds import NOTHING_FOUND, Finds, FoundServer
+from claw_acp.config.overlay import Headers
+from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.server_places import VARIABLE, local_address
+from claw_acp.config.settings import DEFAULT, Origin, Settings
+from claw_acp.contracts.provider import ModelInfo
+from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import Value, replace
+from claw_acp.providers.binary import PLUGIN_DEFAULT
+
+OFFERED = 40
+"""Models of one provider that are offered; a picker with thousands helps nobody, and any name can still be typed."""
+
+log = logging.getLogger(__name__)
+
+_NO_SECTION = ProviderSection.unset()
+
+
+class Card(Value):
+    """What is known of one provider before a key is looked for.
+
+    Attributes:
+        name: As configured.
+        kind: The wire family; empty when the configuration forgot it.
+        base_url: The address in force; empty when there is none.
+        base_url_origin: Where the address came from.
+        service: The row of the table, None for a service of the user's own.
+        section: What the user configured, empty when nothing.
+        overridden: Whether a client has set address and headers for this process (ACP: `providers/set`).
+        headers: What it wants to be sent.
+        off: Whether a client has switched it off (ACP: `providers/disable`).
+        found: The server on this machine that answered as this provider; None when none did.
+        finds: What was learned of models.
+        signed_in: Whether requests are signed with something else than a key, and that is there.
+        spoilt: What is wrong in its table that changes what is run or asked; None: nothing.
+        path: The PATH that its program is looked for on.
+    """
+
+    name: str
+    kind: str
+    base_url: str
+    base_url_origin: Origin
+    service: KnownService | None
+    section: ProviderSection
+    overridden: bool = False
+    headers: Headers = ()
+    off: bool = False
+    found: FoundServer | None = None
+    finds: Finds = NOTHING_FOUND
+    signed_in: bool = False
+    spoilt: Finding | None = None
+    path: str | None = None
+
+    @property
+    def local(self) -> bool:
+        """Whether it is a program on this machine by its nature, and not for what the user configured."""
+        return self.service is not None and self.service.local
+
+    @property
+    def at_home(self) -> bool:
+        """Whether requests go to the vendor itself, where nothing works without a key of that vendor."""
+        if self.service is None or self.service.local or self.kind == OFFLINE.kind:
+            return False
+        return self.service.own_address or self.base_url == self.service.base_url
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether a request without a key is hopeless."""
+        return self.at_home and not self.overridden and not self.signed_in and self.section.replay is None
+
+    @property
+    def listed(self) -> tuple[ModelInfo, ...]:
+        """The models that the service lists, best first; empty while that is not known."""
+        return self.finds.listed(self.name, self.base_url)
+
+    def about(self, model: str) -> ModelInfo | None:
+        """What is known of one of its models, except by name; None: nothing."""
+        return self.finds.about(self.name, self.base_url, model)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models to offer; the first is the default. At most `OFFERED`, unless the user lists more."""
+        if self.section.models:
+            return self.section.models
+        known = tuple(self.roles)
+        if not known and self.listed and self.service and self.service.roles:
+            known = (steady(self.listed),)
+        if not self.listed:
+            return (PLUGIN_DEFAULT,) if self.kind == "binary" and not known else known
+        return tuple(dict.fromkeys([*known, *(model.id for model in self.listed)]))[:OFFERED]
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        """The model that fills each role of the service, best first: by its list, else by what others publish of it."""
+        roles = self.service.roles if self.service else ()
+        known = self.listed or self._published
+        filled: dict[str, Role] = {}
+        for role in roles:
+            model = newest(known, role.of) or ("" if self.listed else role.last_resort)
+            if model:
+                filled.setdefault(model, role)
+        return filled
+
+    def named(self, model: str) -> str:
+        """The model that a name means: the newest of a family, where it is that of a role (`claude-haiku`)."""
+        roles = self.service.roles if self.service else ()
+        role = next((role for role in roles if model in role.families), None)
+        known = self.listed or self._published
+        if role is None or any(info.id == model for info in known):
+            return model
+        return newest(known, [lineage(model).family]) or role.last_resort
+
+    @property
+    def _published(self) -> Sequence[ModelInfo]:
+        reference = self.finds.reference
+        return () if reference is None else reference.models(self.base_url)
+
+    @property
+    def takes_login(self) -> bool:
+        """Whether giving a key is all that it needs."""
+        own_way = self.service is not None and (self.service.local or self.service.same_as)
+        return self.kind in KEY_KINDS and bool(self.base_url) and not own_way
+
+    def check(self) -> None:
+        """Raise ConfigError when the provider cannot work as it is configured; the text says what to add or mend.
+
+        Files that it needs are looked for, which takes some microseconds; nothing is run and nobody is asked.
+        """
+        table = f"[providers.{self.name}]"
+        if self.off:
+            raise ConfigError(f'the provider "{self.name}" is switched off by the client; choose another model')
+        if self.spoilt is not None:
+            raise ConfigError(_spoilt(self.spoilt, table=table))
+        self._check_place(table)
+        self._check_files(table)
+
+    def _check_place(self, table: str) -> None:
+        if not self.kind:
+            raise ConfigError(f'{table} needs a kind, the wire family the service speaks: kind = "openai"')
+        if not is_known(self.kind):
+            raise ConfigError(f'{table} has the unknown kind "{self.kind}"; {nearest(self.kind)}')
+        if self.service is not None and self.service.own_address and not self.base_url:
+            variable = f", or the environment variable {self.service.url_variable}" if self.service.url_variable else ""
+            raise ConfigError(f"{table} needs the address that you have there: base_url{variable}")
+        if self.kind in {"openai", "azure", "responses"} and not self.base_url:
+            raise ConfigError(f'{table} needs the address of the service: base_url = "http://127.0.0.1:8080/v1"')
+        if self.kind in {"offline", "scripted", "binary"} and (self.section.record or self.section.replay):
+            raise ConfigError(f"{table} exchanges nothing over HTTP; take out `record` and `replay`")
+
+    def _check_files(self, table: str) -> None:
+        if self.kind == "scripted" and self.section.script is None:
+            raise ConfigError(f'{table} plays a script; name it: script = "PATH"')
+        if self.kind == "scripted" and self.section.script is not None and not self.section.script.is_file():
+            raise ConfigError(f"{table} cannot play its script: there is no file {self.section.script}")
+        if self.kind == "binary" and self.section.command is None:
+            raise ConfigError(f'{table} runs a program; name it: command = "PATH"')
+        if self.kind == "binary" and (why := missing_program(self.section, path=self.path)):
+            raise ConfigError(f"{table} cannot be run: {why}")
+
+
+def _spoilt(finding: Finding, *, table: str) -> str:
+    """Begins with what is wrong: lists show only the beginning."""
+    place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
+    advice = f"; {finding.suggestion}" if finding.suggestion else ""
+    key = finding.key.removeprefix(table[1:-1]).lstrip(".")
+    what = f"{key} in {table}" if key else table
+    return f"{what} is wrong: {finding.message}{advice} ({place}). It is not used until that is mended"
+
+
+class Cards(Mapping[str, Card]):
+    """The cards, each made when it is looked at. Other names of a service lead to its card as well."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        names = dict.fromkeys([*SERVICES, *settings.providers, *settings.spoilt])
+        del names[OFFLINE.name]
+        self._names = {**names, OFFLINE.name: None}
+
+    def __getitem__(self, name: str) -> Card:
+        own = name if name in self._names else service_called(name)
+        if own not in self._names:
+            raise KeyError(name)
+        return _card(own, settings=self._settings)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def provider_cards(settings: Settings) -> Mapping[str, Card]:
+    """By name, in the order in which a model is chosen when none was named; `offline` is the last resort."""
+    return Cards(settings)
+
+
+def with_list(card: Card, listed: Sequence[ModelInfo]) -> Card:
+    """The card, knowing what its service has just listed."""
+    lists = {**card.finds.lists, (card.name, card.base_url): tuple(listed)}
+    return replace(card, finds=replace(card.finds, lists=lists))
+
+
+def _card(name: str, *, settings: Settings) -> Card:
+    section = settings.providers.get(name, _NO_SECTION)
+    service = SERVICES.get(service_called(name))
+    if service is not None and section.kind not in {None, service.kind}:
+        service = None  # only the name is the same
+    base_url, origin = _address(name, section=section, service=service, settings=settings)
+    override = settings.overrides.of(name)
+    found = settings.finds.servers.get(name) if service is not None and service.local and not section.base_url else None
+    if override is not None:
+        base_url, origin, found = override.base_url, Origin(kind="client"), None
+    elif found is not None:
+        base_url = found.base_url
+    return Card(
+        name=name,
+        kind=override.kind if override else section.kind or (service.kind if service else ""),
+        base_url=base_url,
+        base_url_origin=origin,
+        service=service,
+        section=section,
+        overridden=override is not None,
+        headers=override.headers if override else (),
+        off=settings.overrides.off(name),
+        found=found,
+        finds=settings.finds,
+        signed_in=service is not None and any(settings.environ.get(variable) for variable in service.sign_in),
+        spoilt=settings.spoilt.get(name),
+        path=settings.environ.get("PATH"),
+    )
+
+
+def _address(
+    name: str, *, section: ProviderSection, service: KnownService | None, settings: Settings
+) -> tuple[str, Origin]:
+    if section.base_url:
+        return section.base_url, settings.origin(f"providers.{name}.base_url")
+    if service is None:
+        return "", DEFAULT
+    if service.local:
+        return server_address(service, settings=settings)
+    if address := settings.environ.get(service.url_variable, "").strip():
+        return address.rstrip("/"), Origin(kind="environment", place=service.url_variable)
+    return service.base_url, DEFAULT
+
+
+def server_address(service: KnownService, *, settings: Settings) -> tuple[str, Origin]:
+    """Where a model server on this machine should be, and who said so; what is no address is not listened to."""
+    said = {VARIABLE: settings.server_places.get(service.name, "")}
+    if service.url_variable:
+        said[service.url_variable] = settings.environ.get(service.url_variable, "").strip()
+    for variable, text in said.items():
+        if text:
+            try:
+                return local_address(text, service.base_url), Origin(kind="environment", place=variable)
+            except ValueError as error:
+                log.info("address ignored", extra={"variable": variable, "reason": str(error)})
+    return service.base_url, DEFAULT

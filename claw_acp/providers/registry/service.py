@@ -1,0 +1,156 @@
+"""What is known of a service before anybody configures it, and the services that a wire family is named after."""
+
+from collections.abc import Sequence
+
+from claw_acp.providers.models.lineage import Family, lineage
+
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
+from claw_acp.core.value import Value
+
+
+class Role(Value):
+    """The newest model of some families, to offer when the user lists none.
+
+    Attributes:
+        families: By the beginnings of a name without numbers (`claude-sonnet`); the newest of all of them is meant.
+        description: What it is for.
+        last_resort: Its name, while neither the service nor the published reference says.
+    """
+
+    families: tuple[str, ...]
+    description: str
+    last_resort: str
+
+    @property
+    def of(self) -> Sequence[Family]:
+        """The families as they are read from names."""
+        return [lineage(family).family for family in self.families]
+
+
+class KnownService(Value):
+    """One service.
+
+    Attributes:
+        name: What stands before the `/` in a model's name.
+        kind: The wire family (an entry point of `claw_acp.providers`).
+        base_url: The service's own address; empty when there is none, or each customer has another.
+        key_variables: The vendor's usual variables for the key, tried in order; empty when none is needed.
+        url_variable: The vendor's usual variable for another address.
+        vendor: Whose keys the service takes, in the words of `vendor_of_key`; empty: anybody's.
+        roles: Best first; the first is the default. Empty when only the service itself can say.
+        quirks: Where it differs from its wire family.
+        aliases: Other names for it.
+        local: Whether it is a program on this machine, which answers without a key.
+        own_address: Whether each customer has an address of his own there, which must be configured.
+        same_as: The service that it is another API of; only who names it means it.
+        sign_in: Variables that say that requests are signed in another way than with a key.
+    """
+
+    name: str
+    kind: str
+    base_url: str = ""
+    key_variables: tuple[str, ...] = ()
+    url_variable: str = ""
+    vendor: str = ""
+    roles: tuple[Role, ...] = ()
+    quirks: Quirks = NO_QUIRKS
+    aliases: tuple[str, ...] = ()
+    local: bool = False
+    own_address: bool = False
+    same_as: str = ""
+    sign_in: tuple[str, ...] = ()
+
+    @property
+    def key_variable(self) -> str:
+        """The variable to name when a key is missing; empty when none is needed."""
+        return self.key_variables[0] if self.key_variables else ""
+
+
+ANTHROPIC = KnownService(
+    name="anthropic",
+    aliases=("claude",),
+    kind="anthropic",
+    base_url="https://api.anthropic.com",
+    key_variables=("ANTHROPIC_API_KEY",),
+    url_variable="ANTHROPIC_BASE_URL",
+    vendor="Anthropic",
+    roles=(
+        Role(families=("claude-sonnet",), description="Anthropic: balanced", last_resort="claude-sonnet-5-5"),
+        Role(families=("claude-opus",), description="Anthropic: most capable", last_resort="claude-opus-5-5"),
+        Role(families=("claude-haiku",), description="Anthropic: fastest", last_resort="claude-haiku-5-5"),
+    ),
+)
+_GPT = (
+    Role(families=("gpt", "gpt-sol"), description="OpenAI: for complex work", last_resort="gpt-6.1-sol"),
+    Role(families=("gpt-terra", "gpt-mini"), description="OpenAI: fast and cheap", last_resort="gpt-6.1-terra"),
+)
+OPENAI = KnownService(
+    name="openai",
+    kind="openai",
+    base_url="https://api.openai.com/v1",
+    key_variables=("OPENAI_API_KEY",),
+    url_variable="OPENAI_BASE_URL",
+    vendor="OpenAI",
+    roles=_GPT,
+    quirks=Quirks(max_tokens="max_completion_tokens"),
+)
+RESPONSES = KnownService(
+    name="openai-responses",
+    aliases=("responses",),
+    same_as="openai",
+    kind="responses",
+    base_url="https://api.openai.com/v1",
+    key_variables=("OPENAI_API_KEY",),
+    url_variable="OPENAI_BASE_URL",
+    vendor="OpenAI",
+    roles=_GPT,
+)
+GEMINI = KnownService(
+    name="gemini",
+    aliases=("google",),
+    kind="gemini",
+    base_url="https://generativelanguage.googleapis.com",
+    key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    url_variable="GEMINI_BASE_URL",
+    vendor="Google",
+    roles=(
+        Role(families=("gemini-flash",), description="Google: balanced", last_resort="gemini-3.8-flash"),
+        Role(families=("gemini-pro",), description="Google: most capable", last_resort="gemini-pro-latest"),
+    ),
+)
+BEDROCK = KnownService(
+    name="bedrock",
+    aliases=("aws", "aws-bedrock"),
+    kind="bedrock",
+    key_variables=("AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_API_KEY"),
+    vendor="AWS",
+    roles=(
+        Role(
+            families=("us.anthropic.claude-sonnet", "global.anthropic.claude-sonnet"),
+            description="Bedrock: Claude Sonnet",
+            last_resort="global.anthropic.claude-sonnet-5-5",
+        ),
+        Role(families=("amazon.nova-pro",), description="Bedrock: Amazon Nova Pro", last_resort="amazon.nova-pro-v1:0"),
+    ),
+    sign_in=("AWS_ACCESS_KEY_ID",),
+)
+AZURE = KnownService(
+    name="azure",
+    aliases=("azure-openai",),
+    kind="azure",
+    key_variables=("AZURE_OPENAI_API_KEY",),
+    url_variable="AZURE_OPENAI_ENDPOINT",
+    vendor="Azure",
+    own_address=True,
+)
+OFFLINE = KnownService(
+    name="offline",
+    kind="offline",
+    roles=(
+        Role(
+            families=("assistant",),
+            description="Built in: simple file work, no key, no network",
+            last_resort="assistant",
+        ),
+    ),
+)

@@ -1,0 +1,82 @@
+"""The models to choose from: those of every provider that can be used now."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from claw_acp.providers.registry.keys import find_key
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.services import OFFLINE, services_with_key
+from claw_acp.providers.selection.route_rules import offered_routes
+
+from claw_acp.config.settings import Settings
+from claw_acp.core.errors import ClawError
+from claw_acp.providers.binary import PLUGIN_DEFAULT
+
+OWN_CHOICE: Final = "The program's own choice"
+"""What the model of a plugin is that has not said which it has."""
+
+
+class OfferedModel(NamedTuple):
+    """One entry of a model picker."""
+
+    value: str
+    name: str
+    description: str
+
+
+def available_models(settings: Settings) -> list[OfferedModel]:
+    """Routes, then the models of every provider that can be used now, for a picker; `offline/assistant` is the last."""
+    offered = [offer for card in usable(settings) for offer in _offers(card)]
+    configured = settings.model
+    if configured and "/" in configured and all(offer.value != configured for offer in offered):
+        offered.insert(0, model_in_use(configured, about="Configured model"))
+    routes = [OfferedModel(hint, hint, about) for hint, about in offered_routes(settings).items()]
+    return [*routes, *offered]
+
+
+def model_in_use(name: str, *, about: str = "") -> OfferedModel:
+    """The entry of a model `provider/model` that is not offered by itself."""
+    provider, _, own = name.partition("/")
+    return OfferedModel(name, _label(provider, own), OWN_CHOICE if own == PLUGIN_DEFAULT else about)
+
+
+def _label(provider: str, model: str) -> str:
+    """The model's name. Editors show it without its provider: one that says nothing alone is named with that."""
+    if provider == OFFLINE.name:
+        return f"Offline {model}"
+    return f"{provider}'s own choice" if model == PLUGIN_DEFAULT else model
+
+
+def _offers(card: Card) -> Iterator[OfferedModel]:
+    known = {model: role.description for model, role in card.roles.items()}
+    listed = {model.id: model for model in card.listed}
+    usual = f"{card.name} on this machine" if card.found else f"Provider {card.name}"
+    for model in card.models:
+        info = listed.get(model)
+        window = f", {info.context_window:,} tokens" if info and info.context_window else ""
+        about = OWN_CHOICE if model == PLUGIN_DEFAULT else known.get(model, usual) + window
+        yield OfferedModel(f"{card.name}/{model}", _label(card.name, model), about)
+
+
+def usable(settings: Settings) -> Iterator[Card]:
+    """Providers that are configured completely and have a key, or need none; one that is broken is passed over."""
+    named = (settings.model or "").partition("/")[0]
+    cards = provider_cards(settings)
+    likely = services_with_key(settings.environ).union(
+        settings.providers,
+        settings.logins,
+        settings.finds.servers,
+        settings.overrides.by_provider,
+        {named, OFFLINE.name},
+    )
+    for card in (cards[name] for name in cards if name in likely):
+        try:
+            card.check()
+            key = find_key(card, settings=settings, named=card.name == named)
+        except ClawError:
+            continue  # `doctor` and `providers list` show why
+        configured = (card.name in settings.providers or card.overridden) and not card.needs_key
+        configured = configured or (card.found is not None and not card.found.locked)
+        has_key = key is not None and not card.local  # the key of a server on this machine does not say that it runs
+        if has_key or configured or card.name == OFFLINE.name:
+            yield card

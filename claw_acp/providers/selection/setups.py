@@ -1,0 +1,99 @@
+"""From what is configured to what a provider is made from."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from claw_acp.providers.registry.profiles import Card
+
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.secret_text import SecretText
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Cassette, Program, ProviderSetup, Quirks, Route
+from claw_acp.core.secret import Secret
+
+_FAMILY_VARIABLES = {"bedrock": ("AWS_", "BEDROCK_API_KEY")}
+"""The variables that a wire family looks at itself, by their beginnings."""
+
+
+def setup_of(card: Card, *, key: Secret | None, settings: Settings) -> ProviderSetup:
+    """What the provider of a card is made from, with one of its keys; headers and variables not read yet are missing.
+
+    Raises:
+        ConfigError: A header or variable that is kept elsewhere cannot be had.
+    """
+    section = card.section
+    return ProviderSetup(
+        name=card.name,
+        kind=card.kind,
+        base_url=card.base_url,
+        api_key=key,
+        headers=(*_headers(card, settings=settings), *card.headers),
+        timeout=section.timeout,
+        script=section.script,
+        quirks=quirks_of(card),
+        body=json.dumps(section.body) if section.body else "",
+        route=route_of(section),
+        region=section.region or "",
+        api_version=section.api_version or "",
+        environ=_environ(card.kind, settings=settings),
+        program=_program(section, settings=settings),
+        cassette=_cassette(section),
+    )
+
+
+def unread_texts(card: Card, *, settings: Settings) -> tuple[KeyReference, ...]:
+    """What of its headers and variables takes time to get and has not been read yet."""
+    texts = (*card.section.headers.values(), *card.section.env.values())
+    references = (text.reference for text in texts if text.reference.slow)
+    return tuple(reference for reference in references if settings.keys.known(reference) is None)
+
+
+def _headers(card: Card, *, settings: Settings) -> Iterator[tuple[str, Secret]]:
+    return ((name.lower(), value) for name, value in _texts(card.section.headers, settings=settings))
+
+
+def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[tuple[str, Secret]]:
+    for name, text in texts.items():
+        reference = text.reference
+        found = settings.keys.known(reference) if reference.slow else reference.resolve(settings.environ)
+        if found is not None:
+            yield name, Secret(text.before + found.reveal())
+
+
+def quirks_of(card: Card) -> Quirks:
+    """Where the service of a card differs from its wire family: as configured, else as known of it by name."""
+    configured = Quirks(**{name: getattr(card.section.quirks, name) for name in Quirks.fields})
+    return configured.over(card.service.quirks if card.service else NO_QUIRKS)
+
+
+def route_of(section: ProviderSection) -> Route:
+    """The way to a service, as configured."""
+    return Route(proxy=section.proxy or "", ca_file=section.ca_file, connect_timeout=section.connect_timeout)
+
+
+def _environ(kind: str, *, settings: Settings) -> tuple[tuple[str, Secret], ...]:
+    beginnings = _FAMILY_VARIABLES.get(kind)
+    if beginnings is None:
+        return ()
+    return tuple(
+        sorted((name, Secret(value)) for name, value in settings.environ.items() if name.startswith(beginnings))
+    )
+
+
+def _program(section: ProviderSection, *, settings: Settings) -> Program | None:
+    if section.command is None:
+        return None
+    return Program(
+        command=section.command,
+        args=section.args,
+        env=tuple(_texts(section.env, settings=settings)),
+        cwd=section.cwd,
+        protocol=section.protocol,
+    )
+
+
+def _cassette(section: ProviderSection) -> Cassette | None:
+    if section.replay is not None:
+        return Cassette(path=section.replay, mode="replay")
+    return Cassette(path=section.record, mode="record") if section.record else None

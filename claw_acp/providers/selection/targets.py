@@ -1,0 +1,121 @@
+"""The targets of a model, in the order in which they are asked: its keys, other models, then other providers."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from claw_acp.providers.models.lineage import lineage
+from claw_acp.providers.registry.keys import FoundKey, further_keys, require_key
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.services import SERVICES
+from claw_acp.providers.selection.setups import setup_of, unread_texts
+from claw_acp.providers.selection.target import Target
+
+from claw_acp.config.finding import did_you_mean
+from claw_acp.config.provider_section import Options
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ChatOptions
+from claw_acp.core.errors import ClawError, ConfigError
+
+_LISTED = "`claw-acp providers list` shows all that there are"
+
+DEPTH = 3  # steps from the chosen provider to one that answers in its place
+
+log = logging.getLogger(__name__)
+
+
+def named_model(wanted: str, *, cards: Mapping[str, Card]) -> tuple[Card, str]:
+    """The provider of `provider/model`, or of `provider` alone, and the model's own name.
+
+    Raises:
+        ConfigError: There is no such provider, or it is not configured completely.
+    """
+    provider_name, slash, model_name = wanted.partition("/")
+    card = cards.get(provider_name)
+    if card is None or (slash and not model_name):
+        raise ConfigError(_no_such_model(wanted, providers=list(cards)))
+    card.check()
+    if not model_name:
+        if not card.models:
+            raise ConfigError(f'"{wanted}" names no model; write {provider_name}/NAME, or list models in config.toml')
+        model_name = card.models[0]
+    return card, card.named(model_name)
+
+
+def targets_of(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Target]:
+    """Every target, the chosen one first. Others that cannot be used are left out, with a line in the log.
+
+    Raises:
+        ConfigError: The chosen one cannot be used.
+    """
+    return list(_Walk(settings).through(card, model, key=key, depth=0))
+
+
+class _Walk:
+    """Goes from provider to provider, depth first; each model of each is met once, so circles end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._met: set[tuple[str, str]] = set()
+
+    @cached_property
+    def _cards(self) -> Mapping[str, Card]:
+        return provider_cards(self._settings)
+
+    def through(self, card: Card, model: str, *, key: FoundKey | None, depth: int) -> Iterator[Target]:
+        settings = self._settings
+        keys = [key, *further_keys(card, settings=settings)]
+        for name in (model, *card.section.fallback_models):
+            if (card.name, name) not in self._met:
+                self._met.add((card.name, name))
+                for each in keys:
+                    yield _target(card, name, key=each, settings=settings)
+        if depth < DEPTH:
+            for wanted in card.section.fallback:
+                yield from self._fallback(wanted, depth=depth + 1)
+
+    def _fallback(self, wanted: str, *, depth: int) -> Iterator[Target]:
+        try:
+            card, model = named_model(wanted, cards=self._cards)
+            if (card.name, model) in self._met:
+                return
+            key = require_key(card, settings=self._settings)
+            targets = list(self.through(card, model, key=key, depth=depth))
+        except ClawError as error:
+            log.info("fallback left out", extra={"fallback": wanted, "reason": error.message})
+            return
+        yield from targets
+
+
+def _target(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Target:
+    unread = (key.slow,) if key and key.slow and key.secret is None else ()
+    return Target(
+        model=model,
+        setup=setup_of(card, key=key.secret if key else None, settings=settings),
+        options=_chat_options(card.section.options),
+        retries=card.section.retries,
+        unread=(*unread, *unread_texts(card, settings=settings)),
+    )
+
+
+def _chat_options(options: Options) -> ChatOptions:
+    return ChatOptions(
+        max_tokens=options.max_tokens,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        stop=options.stop,
+        effort=options.effort,
+    )
+
+
+def _no_such_model(wanted: str, *, providers: list[str]) -> str:
+    provider, slash, _ = wanted.partition("/")
+    if not slash:
+        for service in SERVICES.values():
+            if any(lineage(wanted).family in role.of for role in service.roles):
+                return f'the model "{wanted}" lacks its provider; write {service.name}/{wanted}'
+        return f'the model "{wanted}" lacks its provider; write PROVIDER/{wanted} ({_LISTED})'
+    if provider in providers:
+        return f'"{wanted}" names no model; write {provider}/NAME'
+    hint = did_you_mean(provider, providers) or f"{_LISTED}."
+    return f'there is no provider "{provider}"; {hint} A new one needs [providers.{provider}] in config.toml'

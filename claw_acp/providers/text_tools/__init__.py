@@ -1,0 +1,1 @@
+"""Tools for models that know none: explained, called and answered in text."""

@@ -1,0 +1,216 @@
+"""Tools for every model: in its vendor's own way, or in words where the model or the vendor knows no tools.
+
+Which of the two a model needs is known of it, or found out once: a vendor that refuses a request because of its tools
+gets it again at once in words, and that is remembered for a week, across processes.
+"""
+
+import json
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import to_thread
+from claw_acp.providers.text_tools.request import in_words, needs_words
+from claw_acp.providers.text_tools.stream import GuidedReader
+from claw_acp.providers.transport.streaming import collected, empty_answer
+
+from claw_acp.config.own_file import only_writer, put_in_place
+from claw_acp.config.plain_file import read_plain_file
+from claw_acp.contracts.provider import (
+    Capabilities,
+    ChatRequest,
+    ChatResponse,
+    Finished,
+    ModelInfo,
+    Provider,
+    Retrying,
+    StreamEvent,
+    TextChunk,
+)
+from claw_acp.core.clock import SYSTEM_CLOCK, Clock
+from claw_acp.core.errors import ToolsUnsupported, ToolUseRefused
+from claw_acp.core.ids import new_id
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.value import replace
+from claw_acp.net.closing import closing
+
+VALIDITY: Final = 7 * 86_400.0  # seconds; services learn
+MOST_REMEMBERED: Final = 256  # models; the oldest goes
+FILE_LIMIT: Final = 256 * 1024  # bytes
+KEEP_TIMEOUT: Final = 2.0  # seconds for the file; what is not kept costs the next process one refused request
+
+log = logging.getLogger(__name__)
+
+
+class ToolModes:
+    """The models that were found to need their tools in words, as (provider, model).
+
+    Args:
+        file: Where that is kept for the next process; None: nowhere. A file that cannot be read or written only
+            costs one more refused request.
+        clock: Time, for what is too old to be believed.
+    """
+
+    def __init__(self, file: Path | None = None, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.clock = clock
+        self._file = file
+        self._since: dict[tuple[str, str], float] = {}
+        self._read = file is None
+        self._reading = anyio.Lock()
+
+    async def in_words(self, provider: str, model: str) -> bool:
+        """Whether the model needs words."""
+        await self._look()
+        return self.clock.now() - self._since.get((provider, model), 0.0) < VALIDITY
+
+    async def remember(self, provider: str, model: str) -> None:
+        """Note that the model needs words."""
+        await self._look()
+        self._since = _bounded({**self._since, (provider, model): self.clock.now()})
+        if self._file is not None:
+            keep = partial(_keep, self._file, self._since, now=self.clock.now())
+            reason = f"another process held the file for {KEEP_TIMEOUT:g} s"
+            with anyio.move_on_after(KEEP_TIMEOUT):
+                try:
+                    self._since = await to_thread.run_sync(keep, abandon_on_cancel=True)
+                    reason = ""
+                except OSError as error:
+                    reason = str(error)
+            if reason:
+                log.warning("tool modes not kept", extra={"path": str(self._file), "reason": reason})
+
+    async def _look(self) -> None:
+        """Read the file, once."""
+        async with self._reading:
+            if self._read or self._file is None:
+                return
+            now = self.clock.now()
+            self._since = await to_thread.run_sync(partial(_kept, self._file, now=now), abandon_on_cancel=True)
+            self._read = True
+
+
+class ToolGuide(Provider):
+    """Another provider, whose models can all be given tools."""
+
+    def __init__(self, inner: Provider, *, memory: ToolModes) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._memory = memory
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Answer piece by piece. A refusal of tools is answered by the same request in words, and said once."""
+        refused, lasting = "", True
+        if not needs_words(request) or await self._takes_tools(request.model):
+            try:
+                async with closing(self._inner.stream(request)) as events:
+                    async for event in events:
+                        yield event
+            except ToolsUnsupported as error:
+                if not needs_words(request):
+                    raise
+                refused, lasting = error.message, not isinstance(error, ToolUseRefused)
+            else:
+                return
+        if refused:
+            log.info("tools in words", extra={"provider": self.name, "model": request.model, "reason": refused})
+            if lasting:
+                await self._memory.remember(self.name, request.model)
+            words = f"{self.name} refuses to give {request.model} tools; they are explained to it in words"
+            yield Retrying(reason=f"{words} from now on." if lasting else f"{words} this time.", delay=0.0)
+        told = self._in_words(request) if request.tools else self._inner.stream(in_words(request))
+        async with closing(told) as events:
+            async for event in events:
+                yield event
+
+    async def _takes_tools(self, model: str) -> bool:
+        return self._inner.capabilities(model).tools and not await self._memory.in_words(self.name, model)
+
+    async def _in_words(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        reader = GuidedReader(new_id=partial(new_id, "call", clock=self._memory.clock))
+        said: list[str] = []
+        async with closing(self._inner.stream(in_words(request))) as events:
+            async for event in events:
+                if not isinstance(event, TextChunk | Finished):
+                    yield event
+                    continue
+                shown = reader.feed(event.text) if isinstance(event, TextChunk) else reader.finish()
+                if shown:
+                    said.append(shown)
+                    yield TextChunk(text=shown)
+                if isinstance(event, Finished):
+                    yield Finished(response=self._whole(request, event.response, "".join(said), reader))
+
+    def _whole(self, request: ChatRequest, response: ChatResponse, text: str, reader: GuidedReader) -> ChatResponse:
+        """The response with its calls out of its text.
+
+        Raises:
+            EmptyAnswer: There was nothing but calls, and none was wanted.
+        """
+        calls = (*response.tool_calls, *reader.calls)
+        stop = response.stop
+        if request.options.tool_choice == "none":
+            if calls and not text.strip():
+                empty = empty_answer(self.name, model=request.model)
+                empty.usage = response.usage
+                raise empty
+            calls = ()
+        elif calls and stop == "end":
+            stop = "tool_calls"
+        return replace(response, text=text, tool_calls=calls, stop=stop)
+
+    async def chat(self, request: ChatRequest) -> ChatResponse:
+        """Answer in one piece."""
+        return await collected(self.stream(request))
+
+    def capabilities(self, model: str) -> Capabilities:
+        """What `model` can do by itself."""
+        return self._inner.capabilities(model)
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """The models on offer."""
+        return await self._inner.models()
+
+    async def aclose(self) -> None:
+        """Release what the inner provider holds."""
+        await self._inner.aclose()
+
+
+# ------------------------------------------------------------------ the file
+
+
+def _kept(file: Path, *, now: float) -> dict[tuple[str, str], float]:
+    """What a file says of the last days; nothing where it is damaged."""
+    try:
+        rows: JsonValue = json.loads(read_plain_file(file, limit=FILE_LIMIT))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        log.warning("tool modes not readable", extra={"path": str(file), "reason": str(error)})
+        return {}
+    if not isinstance(rows, list):
+        return {}
+    found: dict[tuple[str, str], float] = {}
+    for row in rows:
+        match row:
+            case [str(provider), str(model), int(since) | float(since)] if now - VALIDITY < since <= now:
+                found[provider, model] = float(since)
+            case _:
+                pass
+    return _bounded(found)
+
+
+def _keep(file: Path, since: dict[tuple[str, str], float], *, now: float) -> dict[tuple[str, str], float]:
+    """Write what is known, with what other processes found meanwhile; returns all of it."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with only_writer(file):
+        together = _bounded({**_kept(file, now=now), **since})
+        rows = [[provider, model, moment] for (provider, model), moment in together.items()]
+        put_in_place(file, json.dumps(rows))
+    return together
+
+
+def _bounded(since: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+    return dict(sorted(since.items(), key=lambda item: item[1])[-MOST_REMEMBERED:])

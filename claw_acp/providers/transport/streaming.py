@@ -1,0 +1,194 @@
+"""A streamed answer, from the bytes of a reply to events. What the families share; each brings its own parser."""
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Protocol, runtime_checkable
+
+import anyio
+from claw_acp.providers.transport.http_service import HttpService
+from claw_acp.providers.transport.whole_answers import AnswerBody, Unfold
+
+from claw_acp.contracts.provider import (
+    CallChunk,
+    ChatRequest,
+    ChatResponse,
+    Finished,
+    Remark,
+    StreamEvent,
+    TextChunk,
+    ThoughtChunk,
+)
+from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, ProviderFailed, StreamInterrupted
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import Usage
+from claw_acp.core.printable import full_sentence
+from claw_acp.net.closing import closing
+from claw_acp.registry.foreign_code import described
+
+log = logging.getLogger(__name__)
+
+DRAIN_TIMEOUT = 0.5  # seconds for the end of the body after the end of the answer; past that the connection is dropped
+
+
+class AnswerParser(Protocol):
+    """Turns the bytes of one reply into events, without input or output of its own."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is complete; what follows is of no interest."""
+        ...
+
+    def feed(self, data: bytes) -> Sequence[StreamEvent]:
+        """The events `data` completes.
+
+        Raises:
+            ProviderError: The reply is malformed, or carries the vendor's own error.
+        """
+        ...
+
+    def response(self) -> ChatResponse:
+        """The whole answer, once the body has ended or `done` is true.
+
+        Raises:
+            ProviderError: It is not complete, or there is nothing in it.
+        """
+        ...
+
+
+@runtime_checkable
+class Ending(Protocol):
+    """A parser that learns something from the end of the body itself."""
+
+    def ended(self) -> Sequence[StreamEvent]:
+        """The events that the end of the body completes."""
+        ...
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A parser that knows what the answer has cost so far, also where it fails."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens the vendor has spoken of; None before it did."""
+        ...
+
+
+async def stream_answer(
+    service: HttpService,
+    request: ChatRequest,
+    *,
+    path: str,
+    body: JsonObject,
+    parser: AnswerParser,
+    unfold: Unfold | None = None,
+) -> AsyncGenerator[StreamEvent, None]:
+    """Send a request and yield what comes as it comes, then `Finished`.
+
+    Args:
+        service: Where to.
+        request: What is asked.
+        path: Below the service's base URL.
+        body: The request in the vendor's form.
+        parser: Reads the answer.
+        unfold: The stream that one JSON document stands for; None: a stream is the only answer.
+
+    Raises:
+        ProviderError: See `HttpService.stream` and the parser. It names the model, and the usage if that is known.
+    """
+    model = request.model
+    reader = parser if unfold is None else AnswerBody(parser.feed, unfold=unfold, provider=service.provider)
+    begun = False
+    try:
+        async with aclosing(
+            service.stream(path, body=body, model=model, documents=isinstance(reader, Ending))
+        ) as chunks:
+            async for chunk in chunks:
+                events = _joined(reader.feed(chunk))
+                if not begun:
+                    begun = True
+                    request.on_first_byte()
+                for event in events:
+                    yield event
+                if parser.done:
+                    await _drain(chunks)
+                    break
+        if isinstance(reader, Ending):
+            for event in reader.ended():
+                yield event
+        response = parser.response()
+    except ProviderError as error:
+        error.concerns(model, usage=parser.usage if isinstance(parser, Counting) else None)
+        raise
+    trouble = service.trouble()
+    if trouble:
+        yield Remark(text=trouble)
+    yield Finished(response=response)
+
+
+def _joined(events: Sequence[StreamEvent]) -> Sequence[StreamEvent]:
+    """Adjacent pieces of one kind as one. They arrived in one read, so none of them waits for another."""
+    if len(events) < 2:
+        return events
+    joined = [events[0]]
+    for event in events[1:]:
+        match joined[-1], event:
+            case TextChunk(text=before), TextChunk(text=text):
+                joined[-1] = TextChunk(text=before + text)
+            case (
+                ThoughtChunk(text=before, signature=None, redacted=None, origin=""),
+                ThoughtChunk(text=text, signature=None, redacted=None, origin=""),
+            ):
+                joined[-1] = ThoughtChunk(text=before + text)
+            case CallChunk(index=call, arguments=before), CallChunk(index=same, name=name, arguments=text) if (
+                call == same
+            ):
+                joined[-1] = CallChunk(index=call, name=name, arguments=before + text)
+            case _:  # a signature or an origin belongs to the block that it closes
+                joined.append(event)
+    return joined
+
+
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    """Read the body's end, so that the connection can serve the next turn."""
+    with anyio.move_on_after(DRAIN_TIMEOUT):
+        async for _ in chunks:
+            pass
+
+
+async def collected(events: AsyncIterator[StreamEvent]) -> ChatResponse:
+    """The whole answer of a stream.
+
+    Raises:
+        ProviderError: The stream failed.
+    """
+    async with closing(events):
+        async for event in events:
+            if isinstance(event, Finished):
+                return event.response
+    raise ClawError("the stream of a provider ended without a result; this is a defect of that provider")
+
+
+def interrupted(provider: str, *, model: str = "") -> StreamInterrupted:
+    """The error for an answer whose stream ended before it did."""
+    who = f"{provider} ({model})" if model else provider
+    return StreamInterrupted(
+        f"{who} ended the stream in the middle of its answer. Send the prompt again.", provider=provider, model=model
+    )
+
+
+def empty_answer(provider: str, *, model: str) -> EmptyAnswer:
+    """The error for an answer with nothing in it."""
+    return EmptyAnswer(
+        f"{provider} answered with neither text nor tool calls. Send the prompt again, or choose another model "
+        f"than {model}.",
+        provider=provider,
+    )
+
+
+def provider_failed(error: BaseException, *, who: str, provider: str, model: str) -> ProviderFailed:
+    """The error for a provider whose own code raised something; that is logged with its traceback."""
+    log.error("provider failed", exc_info=error, extra={"provider": provider, "model": model})
+    text = f"{who} failed: {full_sentence(described(error))} The log has more; choose another model meanwhile."
+    return ProviderFailed(text, provider=provider, model=model)
