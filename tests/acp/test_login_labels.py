@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from claw_acp.providers.registry.profiles import provider_cards
-
 from claw_acp.acp.login import labels
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
+from claw_acp.providers.registry.profiles import provider_cards
 
 
 def test_no_two_providers_have_the_same_label(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from claw_acp.providers.models.lineage import newest
-
 from tests.support.agent_process import eventually
 from tests.support.exchange import Json
 from tests.support.published_reference import published

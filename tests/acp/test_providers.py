@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claw_acp.providers.registry import service as families
 
+from claw_acp.providers.registry import service as families
 from tests.support.editor import Editor
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json

@@ -4,13 +4,13 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 import anyio
-from claw_acp.providers.fallback.reliable import Reliable
-from claw_acp.providers.selection.router import Router
-from claw_acp.providers.selection.target import Target
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, Provider, StreamEvent, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.messages import Message
+from claw_acp.providers.fallback.reliable import Reliable
+from claw_acp.providers.selection.router import Router
+from claw_acp.providers.selection.target import Target
 from tests.benchmarks.figures import Figure, Row, microseconds
 from tests.benchmarks.lab import Lab
 

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.registry.wire_families import OURS, families
 
 from claw_acp.cli import config_show, doctor, providers_list
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.main import main
+from claw_acp.providers.registry.wire_families import OURS, families
 from tests.cli.support import claw
 
 Capture = pytest.CaptureFixture[str]

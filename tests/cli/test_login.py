@@ -9,8 +9,8 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.registry.service import OPENAI
 
+from claw_acp.providers.registry.service import OPENAI
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
 from tests.support.model_replies import Raw, failure
 from tests.support.model_server import WRONG_KEY, ModelServer, refusing_address, running_model_server

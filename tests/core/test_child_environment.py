@@ -1,10 +1,10 @@
 """What programs that we start find of our environment."""
 
 import pytest
-from claw_acp.providers.registry.services import SERVICES
 
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.core.child_environment import is_withheld, without_keys
+from claw_acp.providers.registry.services import SERVICES
 
 KEY = "value-of-a-key"
 

@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.registry.services import SERVICES
 
 from claw_acp.cli.main import COMMANDS, main
 from claw_acp.config import environment, locations
@@ -23,6 +22,7 @@ from claw_acp.config.model import (
     RuleSection,
 )
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
+from claw_acp.providers.registry.services import SERVICES
 from claw_acp.security.rules import RuleVerdict, parse_rule
 from claw_acp.security.shell_pattern import ShellPattern
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of

@@ -3,14 +3,13 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, NamedTuple
 
-from claw_acp.providers.fallback.reliable import Reliable
-from claw_acp.providers.selection.target import Target
-from claw_acp.providers.transport.streaming import collected
-
 from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.secret import Secret
+from claw_acp.providers.fallback.reliable import Reliable
+from claw_acp.providers.selection.target import Target
+from claw_acp.providers.transport.streaming import collected
 from tests.support.fixed_clock import FixedClock
 
 Step = StreamEvent | ProviderError

@@ -2,12 +2,12 @@ import json
 from typing import Any
 
 import pytest
-from claw_acp.providers.anthropic.request import messages_request
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatRequest, OneTool
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import AudioPart, Message, Reasoning, ToolCall
+from claw_acp.providers.anthropic.request import messages_request
 from tests.providers.conversation import FIRST, MESSAGES, asking
 
 BUDGET_MODEL = "claude-sonnet-4-5"

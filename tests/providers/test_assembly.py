@@ -8,12 +8,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from claw_acp.providers.fallback.reliable import Reliable
-from claw_acp.providers.fallback.succession import Succeeding, Successions
-from claw_acp.providers.selection.available_models import available_models
-from claw_acp.providers.selection.resolve import resolve, resolve_ready
-from claw_acp.providers.selection.resolved_model import ResolvedModel
-from claw_acp.providers.selection.route_rules import model_behind
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -23,6 +17,12 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.secret import Secret
 from claw_acp.providers.assembly import plain, resilient
+from claw_acp.providers.fallback.reliable import Reliable
+from claw_acp.providers.fallback.succession import Succeeding, Successions
+from claw_acp.providers.selection.available_models import available_models
+from claw_acp.providers.selection.resolve import resolve, resolve_ready
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.selection.route_rules import model_behind
 from claw_acp.runtime import provider_pool as pool_of_models
 from claw_acp.runtime.provider_pool import ProviderPool
 from tests.support.fixed_clock import FixedClock

@@ -8,11 +8,6 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
-from claw_acp.providers.anthropic.provider import AnthropicProvider
-from claw_acp.providers.checks.key_check import try_key
-from claw_acp.providers.openai.provider import OpenAIChatProvider
-from claw_acp.providers.registry.profiles import Card
-from claw_acp.providers.transport.authorization import TOKEN_LIFE
 
 from claw_acp.config.provider_section import ProviderSection, QuirksSection
 from claw_acp.config.settings import DEFAULT
@@ -20,6 +15,11 @@ from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import NO_QUIRKS, ProviderSetup, Quirks
 from claw_acp.core.errors import ConfigError, ProviderAuthFailed
 from claw_acp.core.secret import Secret
+from claw_acp.providers.anthropic.provider import AnthropicProvider
+from claw_acp.providers.checks.key_check import try_key
+from claw_acp.providers.openai.provider import OpenAIChatProvider
+from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.transport.authorization import TOKEN_LIFE
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_replies import Say

@@ -10,8 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
-from claw_acp.providers.openai.azure import AzureProvider
-from claw_acp.providers.openai.stream import OpenAIStream
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatResponse
@@ -19,6 +17,8 @@ from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
 from claw_acp.core.errors import ModelNotFound, RateLimited, RequestRejected
 from claw_acp.core.messages import Message, Usage
 from claw_acp.core.secret import Secret
+from claw_acp.providers.openai.azure import AzureProvider
+from claw_acp.providers.openai.stream import OpenAIStream
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_replies import Json, Raw, Say

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from claw_acp.providers.anthropic.request import messages_request
-from claw_acp.providers.bedrock.request import converse_body
-from claw_acp.providers.openai.request import chat_completion
 
 from claw_acp.contracts.provider import ChatRequest
 from claw_acp.contracts.provider_setup import Quirks
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Message
+from claw_acp.providers.anthropic.request import messages_request
+from claw_acp.providers.bedrock.request import converse_body
+from claw_acp.providers.openai.request import chat_completion
 from tests.providers.conversation import asking
 
 Body = Callable[[Quirks], JsonObject]

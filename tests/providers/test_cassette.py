@@ -10,9 +10,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from claw_acp.providers.anthropic.provider import AnthropicProvider
-from claw_acp.providers.openai.provider import OpenAIChatProvider
-from claw_acp.providers.transport import cassette
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +27,9 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall
 from claw_acp.core.secret import Secret
 from claw_acp.net.redaction import MASK, masked, masked_pieces
+from claw_acp.providers.anthropic.provider import AnthropicProvider
+from claw_acp.providers.openai.provider import OpenAIChatProvider
+from claw_acp.providers.transport import cassette
 from tests.providers.conversation import asking
 from tests.support.model_replies import Call, Cut, Family, HangUp, Raw, Say, Stall
 from tests.support.model_server import ModelServer, refusing_address

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.catalog.listings import LIFE, Catalog
-from claw_acp.providers.models.chat_models import KEPT, for_chat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claw_acp.contracts.provider import ModelInfo
+from claw_acp.providers.catalog.listings import LIFE, Catalog
+from claw_acp.providers.models.chat_models import KEPT, for_chat
 
 HERE = "https://models.example/v1"
 MODELS = (

@@ -5,8 +5,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
-from claw_acp.providers.catalog.price_list import PriceList
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +15,8 @@ from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.messages import Usage
 from claw_acp.core.money import DOLLAR, from_dollars, per_token, shown, to_dollars
 from claw_acp.core.value import replace
+from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
+from claw_acp.providers.catalog.price_list import PriceList
 from tests.support.fixed_clock import FixedClock
 from tests.support.published_reference import published
 

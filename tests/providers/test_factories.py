@@ -5,8 +5,6 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.registry.services import SERVICES
-from claw_acp.providers.selection.resolve import resolve
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -15,6 +13,8 @@ from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolC
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.messages import Message
 from claw_acp.providers.factories import create_provider, create_resilient_provider, create_routed_provider
+from claw_acp.providers.registry.services import SERVICES
+from claw_acp.providers.selection.resolve import resolve
 from tests.support.loopback import Answered, Asked, Loopback, serving
 
 SAID = b'{"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}], "usage": {}}'

@@ -3,17 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from claw_acp.providers.fallback.plan import (
-    COOLDOWN,
-    KEY_REST,
-    LONGEST_WISH,
-    MOST_REFUSED,
-    FallbackPlan,
-    Health,
-    NextAttempt,
-    backoff,
-)
-from claw_acp.providers.selection.target import Target
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +25,17 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.secret import Secret
+from claw_acp.providers.fallback.plan import (
+    COOLDOWN,
+    KEY_REST,
+    LONGEST_WISH,
+    MOST_REFUSED,
+    FallbackPlan,
+    Health,
+    NextAttempt,
+    backoff,
+)
+from claw_acp.providers.selection.target import Target
 
 NOW = 1000.0
 

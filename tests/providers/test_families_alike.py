@@ -7,6 +7,13 @@ from typing import NamedTuple
 from zlib import crc32
 
 import pytest
+
+from claw_acp.contracts.provider import ChatRequest, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider_setup import NO_QUIRKS
+from claw_acp.core.errors import EmptyAnswer, StreamInterrupted
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import Message, Reasoning, ToolCall, Usage
+from claw_acp.core.value import replace
 from claw_acp.providers.anthropic.request import messages_request
 from claw_acp.providers.anthropic.stream import AnthropicStream
 from claw_acp.providers.bedrock.request import converse_body
@@ -19,13 +26,6 @@ from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.responses.request import responses_request
 from claw_acp.providers.responses.stream import ResponsesStream
 from claw_acp.providers.transport.streaming import AnswerParser
-
-from claw_acp.contracts.provider import ChatRequest, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
-from claw_acp.contracts.provider_setup import NO_QUIRKS
-from claw_acp.core.errors import EmptyAnswer, StreamInterrupted
-from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import Message, Reasoning, ToolCall, Usage
-from claw_acp.core.value import replace
 from tests.providers.conversation import MESSAGES, asking
 from tests.support.fixed_clock import FixedClock
 from tests.support.gemini_replies import gemini_events

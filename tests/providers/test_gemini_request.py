@@ -7,14 +7,14 @@ import json
 from typing import Any
 
 import pytest
-from claw_acp.providers.gemini.request import UNSIGNED, generate_content
-from claw_acp.providers.gemini.thinking import thinking_config
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatRequest, OneTool, ToolSpec
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import AudioPart, ImagePart, Message, Reasoning, ToolCall
 from claw_acp.core.value import replace
+from claw_acp.providers.gemini.request import UNSIGNED, generate_content
+from claw_acp.providers.gemini.thinking import thinking_config
 from tests.providers.conversation import BROKEN, FIRST, IMAGE, MESSAGES, asking
 
 SIGNED = replace(FIRST, extra={"gemini": {"id": "abc", "thoughtSignature": "S1"}})

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
-from claw_acp.providers.gemini.request import generate_content
-from claw_acp.providers.gemini.stream import GeminiStream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +23,8 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.messages import Message, ToolCall, Usage
+from claw_acp.providers.gemini.request import generate_content
+from claw_acp.providers.gemini.stream import GeminiStream
 from tests.providers.conversation import asking
 from tests.providers.test_responses_stream import kept
 from tests.support.fixed_clock import FixedClock

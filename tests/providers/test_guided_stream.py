@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from claw_acp.providers.text_tools.calls import UNNAMED, written_call, written_result
-from claw_acp.providers.text_tools.stream import LONGEST_READ, GuidedReader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.core.errors import InvalidArguments
 from claw_acp.core.messages import Message, TextPart, ToolCall
+from claw_acp.providers.text_tools.calls import UNNAMED, written_call, written_result
+from claw_acp.providers.text_tools.stream import LONGEST_READ, GuidedReader
 
 BODY = '{"name": "read_file", "arguments": {"path": "a.py"}}'
 CALL = f"<tool_call>\n{BODY}\n</tool_call>"

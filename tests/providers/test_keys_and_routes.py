@@ -6,14 +6,6 @@ from pathlib import Path
 
 import keyring
 import pytest
-from claw_acp.providers.fallback.reliable import Reliable
-from claw_acp.providers.fallback.succession import Succeeding
-from claw_acp.providers.registry import service as families
-from claw_acp.providers.registry.overview import provider_states
-from claw_acp.providers.selection.available_models import available_models
-from claw_acp.providers.selection.resolve import resolve, resolve_ready
-from claw_acp.providers.selection.resolved_model import ResolvedModel
-from claw_acp.providers.selection.target import Target
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -25,6 +17,14 @@ from claw_acp.core.errors import AuthRequired, ConfigError, ProviderAuthFailed
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import resilient
+from claw_acp.providers.fallback.reliable import Reliable
+from claw_acp.providers.fallback.succession import Succeeding
+from claw_acp.providers.registry import service as families
+from claw_acp.providers.registry.overview import provider_states
+from claw_acp.providers.selection.available_models import available_models
+from claw_acp.providers.selection.resolve import resolve, resolve_ready
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.selection.target import Target
 from claw_acp.runtime.provider_pool import KEPT, ProviderPool
 from tests.support.file_keyring import FileKeyring
 from tests.support.fixed_clock import FixedClock

@@ -3,9 +3,9 @@
 # ruff: noqa: E501 - a table reads best with a row to a line
 
 import pytest
-from claw_acp.providers.models.lineage import lineage, newest
 
 from claw_acp.contracts.provider import ModelInfo
+from claw_acp.providers.models.lineage import lineage, newest
 
 
 def of(family: str, *models: str) -> str:

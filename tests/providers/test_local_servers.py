@@ -6,13 +6,6 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.registry.local_servers import find_servers, places
-from claw_acp.providers.registry.overview import provider_states
-from claw_acp.providers.registry.profiles import provider_cards
-from claw_acp.providers.registry.service_table import ASIA, GATEWAYS, LOCAL, VENDORS
-from claw_acp.providers.registry.services import SERVICES
-from claw_acp.providers.selection.available_models import available_models, usable
-from claw_acp.providers.selection.resolve import resolve
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -21,6 +14,13 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
 from claw_acp.net.loopback_get import ANSWER_LIMIT, get
+from claw_acp.providers.registry.local_servers import find_servers, places
+from claw_acp.providers.registry.overview import provider_states
+from claw_acp.providers.registry.profiles import provider_cards
+from claw_acp.providers.registry.service_table import ASIA, GATEWAYS, LOCAL, VENDORS
+from claw_acp.providers.registry.services import SERVICES
+from claw_acp.providers.selection.available_models import available_models, usable
+from claw_acp.providers.selection.resolve import resolve
 from tests.support.loopback import Answered, Asked, Loopback, serving
 
 OLLAMA = {

@@ -1,8 +1,8 @@
 import pytest
-from claw_acp.providers.anthropic.provider import AnthropicProvider
-from claw_acp.providers.models.facts import known_capabilities, takes_sampling, thinking_style
 
 from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.providers.anthropic.provider import AnthropicProvider
+from claw_acp.providers.models.facts import known_capabilities, takes_sampling, thinking_style
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 # ruff: noqa: E501 - rows as services send them
 
 import pytest
-from claw_acp.providers.models.facts import known_capabilities
-from claw_acp.providers.transport.model_rows import answers, model_in
 
 from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.json_value import JsonObject
+from claw_acp.providers.models.facts import known_capabilities
+from claw_acp.providers.transport.model_rows import answers, model_in
 
 ROWS: dict[str, tuple[JsonObject, tuple[int, bool | None, bool | None, bool | None]]] = {
     "openrouter": (

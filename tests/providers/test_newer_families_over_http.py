@@ -7,8 +7,6 @@ from typing import Literal, NamedTuple
 
 import anyio
 import pytest
-from claw_acp.providers.gemini.provider import GeminiProvider
-from claw_acp.providers.responses.provider import ResponsesProvider
 
 from claw_acp.contracts.provider import Finished, ModelInfo, Provider, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
@@ -27,6 +25,8 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.messages import Usage
 from claw_acp.core.secret import Secret
+from claw_acp.providers.gemini.provider import GeminiProvider
+from claw_acp.providers.responses.provider import ResponsesProvider
 from tests.providers.conversation import asking
 from tests.providers.test_responses_stream import kept
 from tests.support import gemini_replies, responses_replies

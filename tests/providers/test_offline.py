@@ -7,6 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, TextChunk, ThoughtChunk, ToolSpec
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import LinkPart, Message, TextPart
 from claw_acp.providers.offline.correction import Correction, correction_from, difference, files_hit
 from claw_acp.providers.offline.provider import OfflineProvider
 from claw_acp.providers.offline.requests import understand
@@ -26,13 +33,6 @@ from claw_acp.providers.offline.wishes import (
     Summarize,
     Wish,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, TextChunk, ThoughtChunk, ToolSpec
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import LinkPart, Message, TextPart
 
 ALL_TOOLS = ("read_file", "write_file", "edit_file", "list_files", "glob", "grep", "shell", "plan")
 

@@ -1,12 +1,12 @@
 """The offline assistant, pictures and sound: they are taken, and what is done about them is said."""
 
 import pytest
-from claw_acp.providers.offline.provider import MODEL, UNSEEN, OfflineProvider
 
 from claw_acp.contracts.content_support import obstacle
 from claw_acp.contracts.provider import ChatRequest
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.messages import AudioPart, ImagePart, Message, TextPart
+from claw_acp.providers.offline.provider import MODEL, UNSEEN, OfflineProvider
 
 PICTURE = ImagePart(data="aGk=", mime_type="image/png")
 SOUND = AudioPart(data="aGk=", mime_type="audio/wav")

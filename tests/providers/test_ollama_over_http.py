@@ -5,7 +5,6 @@ from contextlib import aclosing
 
 import anyio
 import pytest
-from claw_acp.providers.ollama.provider import OllamaProvider
 
 from claw_acp.contracts.provider import Capabilities, ModelInfo, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
@@ -17,6 +16,7 @@ from claw_acp.core.errors import (
     ToolsUnsupported,
 )
 from claw_acp.core.secret import Secret
+from claw_acp.providers.ollama.provider import OllamaProvider
 from tests.providers.conversation import asking
 from tests.support.loopback import Answered
 from tests.support.model_replies import Raw, Stall

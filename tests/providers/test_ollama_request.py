@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from claw_acp.providers.ollama.address import ollama_address
-from claw_acp.providers.ollama.request import UNKNOWN_MODEL, OllamaModel, chat_body
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatRequest, OneTool, ToolSpec
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import AudioPart, Message, Reasoning
 from claw_acp.core.value import replace
+from claw_acp.providers.ollama.address import ollama_address
+from claw_acp.providers.ollama.request import UNKNOWN_MODEL, OllamaModel, chat_body
 from tests.providers.conversation import FIRST, MESSAGES, asking
 
 THINKER = OllamaModel(abilities=frozenset({"completion", "thinking"}))

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from claw_acp.providers.ollama.stream import OllamaStream
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.ids import may_be_id
 from claw_acp.core.messages import Reasoning, Usage
+from claw_acp.providers.ollama.stream import OllamaStream
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_replies import Call
 from tests.support.ollama_server import line, lines

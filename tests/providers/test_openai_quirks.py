@@ -5,13 +5,13 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from claw_acp.providers.openai.provider import OpenAIChatProvider
-from claw_acp.providers.openai.request import chat_completion
-from claw_acp.providers.registry.services import SERVICES, quirks_at
 
 from claw_acp.contracts.provider import ChatRequest, OneTool
 from claw_acp.contracts.provider_setup import NO_QUIRKS, ProviderSetup, Quirks
 from claw_acp.core.messages import Message, ToolCall
+from claw_acp.providers.openai.provider import OpenAIChatProvider
+from claw_acp.providers.openai.request import chat_completion
+from claw_acp.providers.registry.services import SERVICES, quirks_at
 from tests.providers.conversation import FIRST, IMAGE, asking
 from tests.support.model_replies import Json, Say, failure
 from tests.support.model_server import ModelServer

@@ -4,14 +4,14 @@ import json
 from typing import Any, Literal
 
 import pytest
-from claw_acp.providers.anthropic.request import messages_request
-from claw_acp.providers.anthropic.stream import AnthropicStream
-from claw_acp.providers.openai.request import chat_completion
-from claw_acp.providers.openai.stream import OpenAIStream
 
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.contracts.provider_setup import Quirks
 from claw_acp.core.messages import Message, Reasoning
+from claw_acp.providers.anthropic.request import messages_request
+from claw_acp.providers.anthropic.stream import AnthropicStream
+from claw_acp.providers.openai.request import chat_completion
+from claw_acp.providers.openai.stream import OpenAIStream
 from tests.providers.conversation import FIRST, asking
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_replies import Json, Say, anthropic_events, openai_events

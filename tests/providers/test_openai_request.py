@@ -1,13 +1,13 @@
 from typing import Any
 
 import pytest
-from claw_acp.providers.openai.request import chat_completion
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatRequest
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import AudioPart, ImagePart, Message, ResourcePart, ToolCall
+from claw_acp.providers.openai.request import chat_completion
 from tests.providers.conversation import FIRST, IMAGE, MESSAGES, asking
 
 

@@ -7,9 +7,6 @@ from contextlib import aclosing
 
 import anyio
 import pytest
-from claw_acp.providers.anthropic.provider import AnthropicProvider
-from claw_acp.providers.openai.provider import OpenAIChatProvider
-from claw_acp.providers.transport.http_service import Timeouts
 
 from claw_acp.contracts.provider import ChatRequest, Finished, Provider, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -30,6 +27,9 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.secret import Secret
+from claw_acp.providers.anthropic.provider import AnthropicProvider
+from claw_acp.providers.openai.provider import OpenAIChatProvider
+from claw_acp.providers.transport.http_service import Timeouts
 from tests.providers.conversation import asking
 from tests.support.model_replies import Call, Cut, Family, Gate, HangUp, NoAnswer, Raw, Reply, Say, Stall, failure
 from tests.support.model_server import ModelServer, refusing_address, running_model_server

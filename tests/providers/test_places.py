@@ -2,11 +2,11 @@
 
 import json
 
-from claw_acp.providers.transport.part_order import Mark, MarkedText, pieces_in_order
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claw_acp.core.messages import Message, Reasoning, ToolCall
+from claw_acp.providers.transport.part_order import Mark, MarkedText, pieces_in_order
 
 numbers = st.integers(min_value=-3, max_value=12)
 blocks = st.lists(st.tuples(numbers, numbers, numbers), max_size=5)

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from claw_acp.providers.catalog.cost import FREE, rate_of
-
 from claw_acp.contracts.model_price import Price
+from claw_acp.providers.catalog.cost import FREE, rate_of
 from tests.providers.test_cost import listed
 
 

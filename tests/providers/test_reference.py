@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.catalog.reference import INDEX, KeptReference, matches
-from claw_acp.providers.registry.services import SERVICES
 
 from claw_acp.contracts.model_price import Price, Rate, price_at
+from claw_acp.providers.catalog.reference import INDEX, KeptReference, matches
+from claw_acp.providers.registry.services import SERVICES
 from tests.support.published_reference import published
 
 

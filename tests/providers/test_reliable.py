@@ -5,8 +5,6 @@ from contextlib import aclosing
 
 import anyio
 import pytest
-from claw_acp.providers.fallback.plan import Health
-from claw_acp.providers.fallback.reliable import INCOMPLETE, Reliable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +33,8 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.messages import ImagePart, Message, Usage
+from claw_acp.providers.fallback.plan import Health
+from claw_acp.providers.fallback.reliable import INCOMPLETE, Reliable
 from tests.providers.attempts import Attempts, Played, Sleeper, at, heard, reliable
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock

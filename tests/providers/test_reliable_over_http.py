@@ -4,8 +4,6 @@ from collections.abc import AsyncGenerator
 from email.utils import formatdate
 
 import pytest
-from claw_acp.providers.fallback.reliable import INCOMPLETE, Reliable
-from claw_acp.providers.selection.target import Target
 
 from claw_acp.contracts.provider import Retrying, Spent, Switched, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -13,6 +11,8 @@ from claw_acp.core.errors import ProviderAuthFailed, StreamInterrupted
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import plain
+from claw_acp.providers.fallback.reliable import INCOMPLETE, Reliable
+from claw_acp.providers.selection.target import Target
 from tests.providers.attempts import Sleeper, heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock

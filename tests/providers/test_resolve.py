@@ -4,10 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.registry.service import ANTHROPIC, OPENAI
-from claw_acp.providers.selection.available_models import available_models
-from claw_acp.providers.selection.resolve import OFFLINE_NOTICE, resolve
-from claw_acp.providers.selection.resolved_model import ResolvedModel
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -17,6 +13,10 @@ from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.providers.assembly import resilient
+from claw_acp.providers.registry.service import ANTHROPIC, OPENAI
+from claw_acp.providers.selection.available_models import available_models
+from claw_acp.providers.selection.resolve import OFFLINE_NOTICE, resolve
+from claw_acp.providers.selection.resolved_model import ResolvedModel
 
 
 def configured(home: Path, text: str = "", environ: Mapping[str, str] | None = None) -> Settings:

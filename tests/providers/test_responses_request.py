@@ -4,13 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from claw_acp.providers.responses.request import responses_request
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatRequest, OneTool
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import AudioPart, Message, Reasoning, ToolCall
 from claw_acp.core.value import replace
+from claw_acp.providers.responses.request import responses_request
 from tests.providers.conversation import FIRST, IMAGE, MESSAGES, asking
 
 

@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from claw_acp.providers.responses.request import ORIGIN, responses_request
-from claw_acp.providers.responses.stream import ResponsesStream
-from claw_acp.providers.transport.part_order import pieces_in_order
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +24,9 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.messages import Message, Reasoning, ToolCall, Usage
+from claw_acp.providers.responses.request import ORIGIN, responses_request
+from claw_acp.providers.responses.stream import ResponsesStream
+from claw_acp.providers.transport.part_order import pieces_in_order
 from tests.providers.conversation import asking
 from tests.support.model_replies import Call, Json, Say, Tokens
 from tests.support.responses_replies import ended, numbered, responses_events, responses_usage

@@ -3,9 +3,6 @@
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.scripted.provider import ScriptedProvider
-from claw_acp.providers.selection.route_rules import LOOKED_AT, Rule, pick_route
-from claw_acp.providers.selection.router import Router
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +19,9 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import Message, Reasoning, ToolCall, Usage
+from claw_acp.providers.scripted.provider import ScriptedProvider
+from claw_acp.providers.selection.route_rules import LOOKED_AT, Rule, pick_route
+from claw_acp.providers.selection.router import Router
 from tests.providers.attempts import Attempts, Played, Sleeper, at, heard, reliable
 from tests.providers.conversation import asking
 

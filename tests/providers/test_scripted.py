@@ -3,13 +3,13 @@ from pathlib import Path
 
 import anyio
 import pytest
-from claw_acp.providers.scripted.provider import ScriptedProvider
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, TextChunk, ThoughtChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, RateLimited, RequestRejected
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import Message, ToolCall, Usage
+from claw_acp.providers.scripted.provider import ScriptedProvider
 
 
 def provider_of(path: Path | None) -> ScriptedProvider:

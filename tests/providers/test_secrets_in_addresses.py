@@ -3,10 +3,10 @@
 from contextlib import aclosing
 
 import pytest
-from claw_acp.providers.openai.provider import OpenAIChatProvider
 
 from claw_acp.contracts.provider_setup import ProviderSetup, Route
 from claw_acp.core.errors import ProviderError
+from claw_acp.providers.openai.provider import OpenAIChatProvider
 from tests.support.loopback import Answered, Loopback, serving
 
 HUSH = ("s3cretpw99", "QUERYSECRET123", "proxypass77")

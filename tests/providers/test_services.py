@@ -4,11 +4,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from claw_acp.providers.registry.overview import provider_states
-from claw_acp.providers.registry.profiles import OFFERED, provider_cards
-from claw_acp.providers.registry.service import ANTHROPIC
-from claw_acp.providers.registry.services import SERVICES, quirks_at, service_called, stranger_at, vendor_of_key
-from claw_acp.providers.selection.resolve import resolve
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
@@ -17,6 +12,11 @@ from claw_acp.contracts.provider import ModelInfo
 from claw_acp.contracts.provider_setup import NO_QUIRKS
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.value import replace
+from claw_acp.providers.registry.overview import provider_states
+from claw_acp.providers.registry.profiles import OFFERED, provider_cards
+from claw_acp.providers.registry.service import ANTHROPIC
+from claw_acp.providers.registry.services import SERVICES, quirks_at, service_called, stranger_at, vendor_of_key
+from claw_acp.providers.selection.resolve import resolve
 from claw_acp.registry.entry_points import discover
 
 REQUIRED = {

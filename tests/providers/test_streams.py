@@ -4,9 +4,6 @@ import json
 from collections.abc import Callable, Sequence
 
 import pytest
-from claw_acp.providers.anthropic.stream import AnthropicStream
-from claw_acp.providers.openai.stream import OpenAIStream
-from claw_acp.providers.transport.streaming import AnswerParser
 
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import (
@@ -21,6 +18,9 @@ from claw_acp.core.errors import (
     StreamInterrupted,
 )
 from claw_acp.core.messages import Reasoning, ToolCall, Usage
+from claw_acp.providers.anthropic.stream import AnthropicStream
+from claw_acp.providers.openai.stream import OpenAIStream
+from claw_acp.providers.transport.streaming import AnswerParser
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_replies import Call, Family, Json, Say, Tokens, anthropic_events, openai_events
 

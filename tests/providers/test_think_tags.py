@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from claw_acp.providers.openai.stream import OpenAIStream
-from claw_acp.providers.openai.think_tags import ThinkTags
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from claw_acp.contracts.provider import StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import EmptyAnswer
 from claw_acp.core.messages import Reasoning
+from claw_acp.providers.openai.stream import OpenAIStream
+from claw_acp.providers.openai.think_tags import ThinkTags
 from tests.support.fixed_clock import FixedClock
 from tests.support.model_replies import Json
 

@@ -5,8 +5,6 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.text_tools.provider import MOST_REMEMBERED, VALIDITY, ToolGuide, ToolModes
-from claw_acp.providers.text_tools.request import in_words
 
 from claw_acp.config.own_file import only_writer
 from claw_acp.contracts.provider import (
@@ -26,6 +24,8 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import EmptyAnswer, StreamInterrupted, ToolsUnsupported, ToolUseRefused
 from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall, Usage
 from claw_acp.core.value import replace
+from claw_acp.providers.text_tools.provider import MOST_REMEMBERED, VALIDITY, ToolGuide, ToolModes
+from claw_acp.providers.text_tools.request import in_words
 from tests.providers.attempts import Attempts
 from tests.providers.conversation import BROKEN, FIRST, IMAGE, MESSAGES, READ, asking
 from tests.support.fixed_clock import FixedClock

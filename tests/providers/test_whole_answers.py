@@ -6,6 +6,11 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import pytest
+
+from claw_acp.contracts.provider import Finished, Provider, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import MalformedReply, ProviderError, RateLimited, StreamInterrupted
+from claw_acp.core.messages import Usage
 from claw_acp.providers.anthropic.provider import AnthropicProvider
 from claw_acp.providers.anthropic.stream import AnthropicStream
 from claw_acp.providers.gemini.provider import GeminiProvider
@@ -16,11 +21,6 @@ from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.responses.provider import ResponsesProvider
 from claw_acp.providers.responses.stream import ResponsesStream
 from claw_acp.providers.transport.streaming import AnswerParser
-
-from claw_acp.contracts.provider import Finished, Provider, TextChunk, ThoughtChunk
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.errors import MalformedReply, ProviderError, RateLimited, StreamInterrupted
-from claw_acp.core.messages import Usage
 from tests.providers.attempts import heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock

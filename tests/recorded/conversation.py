@@ -6,8 +6,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
-from claw_acp.providers.text_tools.provider import ToolModes
-
 from claw_acp.contracts.provider import ChatRequest, Finished, TextChunk
 from claw_acp.contracts.provider_setup import Cassette, ProviderSetup, Quirks
 from claw_acp.core.errors import ProviderError
@@ -15,6 +13,7 @@ from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.providers.assembly import plain
+from claw_acp.providers.text_tools.provider import ToolModes
 from tests.providers.conversation import READ
 from tests.support.aws_server import STREAM, frames
 from tests.support.gemini_replies import gemini_events

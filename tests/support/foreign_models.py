@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any, Literal, cast
 
 from claw_acp.providers.registry.service import ANTHROPIC, OPENAI
-
 from tests.support.foreign_desk import Desk
 from tests.support.model_replies import ReceivedRequest
 from tests.support.model_server import ModelServer

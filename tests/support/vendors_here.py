@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 from types import MappingProxyType
 
-from claw_acp.providers.registry import services as known
-
 from claw_acp.acp.boot import main
 from claw_acp.core.value import replace
+from claw_acp.providers.registry import services as known
 
 PROGRAM = ("-m", "tests.support.vendors_here")
 

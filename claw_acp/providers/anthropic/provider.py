@@ -2,6 +2,9 @@
 
 from collections.abc import AsyncGenerator, Sequence
 
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.value import replace
 from claw_acp.providers.anthropic.request import messages_request
 from claw_acp.providers.anthropic.stream import AnthropicStream
 from claw_acp.providers.transport.http_provider import HttpProvider
@@ -9,10 +12,6 @@ from claw_acp.providers.transport.http_service import Timeouts
 from claw_acp.providers.transport.model_rows import model_in
 from claw_acp.providers.transport.streaming import stream_answer
 from claw_acp.providers.transport.whole_answers import message_events
-
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.value import replace
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"

@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from claw_acp.providers.models.facts import takes_sampling, thinking_style
-from claw_acp.providers.transport.cache_marks import wants_marks
-from claw_acp.providers.transport.wire import arguments_object, texts_and_images
-
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, Effort, OneTool, ToolChoice, ToolSpec
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, Reasoning
+from claw_acp.providers.models.facts import takes_sampling, thinking_style
+from claw_acp.providers.transport.cache_marks import wants_marks
+from claw_acp.providers.transport.wire import arguments_object, texts_and_images
 
 ORIGIN = "anthropic"
 """The wire family that understands our signatures: see `Reasoning.origin`."""

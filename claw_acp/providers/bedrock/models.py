@@ -8,11 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from claw_acp.providers.models.facts import known_capabilities
-from claw_acp.providers.transport.wire import items_at, object_at, text_at
-
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.providers.models.facts import known_capabilities
+from claw_acp.providers.transport.wire import items_at, object_at, text_at
 
 CachePlaces = Literal["everywhere", "text", "nowhere"]
 """Where cache points may stand: after anything; after text only, and not among the tools; nowhere."""

@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
+
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import BrokenExtension, ProviderAuthFailed
+from claw_acp.core.json_value import JsonValue
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import replace
 from claw_acp.providers.bedrock.models import cache_places, offered
 from claw_acp.providers.bedrock.region import configured_region
 from claw_acp.providers.bedrock.request import converse_body, converse_path
@@ -15,13 +22,6 @@ from claw_acp.providers.models.facts import known_capabilities
 from claw_acp.providers.transport.http_provider import HttpProvider
 from claw_acp.providers.transport.http_service import Signer, Timeouts
 from claw_acp.providers.transport.streaming import collected, stream_answer
-
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.errors import BrokenExtension, ProviderAuthFailed
-from claw_acp.core.json_value import JsonValue
-from claw_acp.core.secret import Secret
-from claw_acp.core.value import replace
 from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
 

@@ -10,16 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
+from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import ImagePart, Message, Reasoning
 from claw_acp.providers.anthropic.request import DEFAULT_MAX_TOKENS, asked_thinking
 from claw_acp.providers.bedrock.models import CachePlaces, cache_places, is_claude, is_nova_2, shows_in_results
 from claw_acp.providers.models.facts import takes_sampling, thinking_style
 from claw_acp.providers.transport.cache_marks import wants_marks
 from claw_acp.providers.transport.wire import arguments_object, texts_and_images
-
-from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
-from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
-from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import ImagePart, Message, Reasoning
 
 ORIGIN = "bedrock"
 """The wire family that understands our signatures: see `Reasoning.origin`."""

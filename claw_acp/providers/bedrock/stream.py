@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from claw_acp.providers.bedrock.request import ORIGIN
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
-from claw_acp.providers.transport.wire import malformed, number_at, object_at, parsed, text_at
-
 from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.event_stream import EventMessage, EventStreamDecoder
+from claw_acp.providers.bedrock.request import ORIGIN
+from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
+from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.wire import malformed, number_at, object_at, parsed, text_at
 
 _STOPS: Final[Mapping[str, ModelStop]] = {
     "end_turn": "end",

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from claw_acp.providers.catalog.price_rows import price_rows, prices_in
-from claw_acp.providers.transport.wire import items_at, number_at, text_at
-
 from claw_acp.config.own_file import put_in_place
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value
+from claw_acp.providers.catalog.price_rows import price_rows, prices_in
+from claw_acp.providers.transport.wire import items_at, number_at, text_at
 
 LIFE = 24 * 3600.0  # seconds a list is taken for new
 SIZE_LIMIT = 1024 * 1024  # bytes of a file that is read

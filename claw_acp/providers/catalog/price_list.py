@@ -7,14 +7,13 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
-from claw_acp.providers.registry.profiles import Card, provider_cards
-
 from claw_acp.config.model import PriceSection
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.model_price import Price, price_at
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.messages import Usage
+from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
+from claw_acp.providers.registry.profiles import Card, provider_cards
 
 _BUILT_IN: Final = frozenset({"offline", "scripted"})
 _GATEWAYS: Final = frozenset({"litellm"})  # run on this machine, and pass requests on to services that charge

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from claw_acp.providers.transport.wire import items_at, number_at
-
 from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.providers.transport.wire import items_at, number_at
 
 
 def price_rows(prices: Sequence[Price]) -> list[JsonValue]:

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from claw_acp.providers.catalog.price_rows import prices_in
-from claw_acp.providers.transport.wire import items_at, number_at, object_at, text_at
-
 from claw_acp.contracts.provider import ModelInfo, ModelReference
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.providers.catalog.price_rows import prices_in
+from claw_acp.providers.transport.wire import items_at, number_at, object_at, text_at
 
 VERSION: Final = 1
 INDEX: Final = "index.json"

@@ -11,9 +11,6 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from claw_acp.providers.catalog.price_rows import price_rows
-from claw_acp.providers.catalog.reference import BEDROCK, INDEX, VERSION
-from claw_acp.providers.registry.services import SERVICES
 from genai_prices import UpdatePrices, __version__
 from genai_prices.data_snapshot import DataSnapshot, get_snapshot
 from genai_prices.types import (
@@ -37,6 +34,9 @@ from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.money import DOLLAR
+from claw_acp.providers.catalog.price_rows import price_rows
+from claw_acp.providers.catalog.reference import BEDROCK, INDEX, VERSION
+from claw_acp.providers.registry.services import SERVICES
 
 _PLANS = frozenset({"zai-coding", "glm-coding", "kimi-code"})  # paid by the month, whatever the address resembles
 _MEMBERS = ("cache_read_mtok", "cache_write_mtok")

@@ -6,10 +6,6 @@ from functools import partial
 
 import anyio
 from anyio import to_thread
-from claw_acp.providers.models.chat_models import for_chat
-from claw_acp.providers.registry.keys import foreign_vendor
-from claw_acp.providers.registry.profiles import Card, with_list
-from claw_acp.providers.selection.setups import quirks_of, route_of
 
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, ModelInfo, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -24,6 +20,10 @@ from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.providers.assembly import factory_of
+from claw_acp.providers.models.chat_models import for_chat
+from claw_acp.providers.registry.keys import foreign_vendor
+from claw_acp.providers.registry.profiles import Card, with_list
+from claw_acp.providers.selection.setups import quirks_of, route_of
 
 TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
 LAST_WORDS = 1.0  # seconds to let go of the connections

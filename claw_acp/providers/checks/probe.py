@@ -4,12 +4,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
-from claw_acp.providers.fallback.succession import About
-from claw_acp.providers.models.chat_models import for_chat
-from claw_acp.providers.registry.keys import require_key
-from claw_acp.providers.registry.profiles import Card
-from claw_acp.providers.selection.setups import setup_of
-from claw_acp.providers.text_tools.provider import ToolModes
 
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import (
@@ -30,6 +24,12 @@ from claw_acp.core.messages import Message, Usage
 from claw_acp.core.value import Value
 from claw_acp.net.closing import closing
 from claw_acp.providers.assembly import plain
+from claw_acp.providers.fallback.succession import About
+from claw_acp.providers.models.chat_models import for_chat
+from claw_acp.providers.registry.keys import require_key
+from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.selection.setups import setup_of
+from claw_acp.providers.text_tools.provider import ToolModes
 
 PROBE_TIMEOUT = 60.0  # seconds for one question; local servers load their model first
 LAST_WORDS = 1.0  # seconds to let go of the connections

@@ -7,8 +7,6 @@ the request: the target rests, and every session of the process asks another one
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Literal
 
-from claw_acp.providers.selection.target import Target
-
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import (
     ContextTooLong,
@@ -23,6 +21,7 @@ from claw_acp.core.errors import (
     ServiceMisconfigured,
 )
 from claw_acp.core.value import Value
+from claw_acp.providers.selection.target import Target
 
 FIRST_DELAY = 0.5  # seconds; vendors punish clients that come back sooner
 LONGEST_DELAY = 10.0  # seconds of our own backing off

@@ -8,9 +8,6 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 
 import anyio
-from claw_acp.providers.fallback.plan import FallbackPlan, Health, NextAttempt
-from claw_acp.providers.selection.target import Target
-from claw_acp.providers.transport.streaming import collected, empty_answer, interrupted, provider_failed
 
 from claw_acp.contracts.content_support import is_picture, readable
 from claw_acp.contracts.provider import (
@@ -46,6 +43,9 @@ from claw_acp.core.printable import full_sentence
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
+from claw_acp.providers.fallback.plan import FallbackPlan, Health, NextAttempt
+from claw_acp.providers.selection.target import Target
+from claw_acp.providers.transport.streaming import collected, empty_answer, interrupted, provider_failed
 
 INCOMPLETE = "What is shown of the answer is incomplete; the prompt can be sent again."
 

@@ -5,13 +5,6 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Final
 
-from claw_acp.providers.models.chat_models import for_chat
-from claw_acp.providers.models.lineage import lineage, newest, steady
-from claw_acp.providers.registry.service import Role
-from claw_acp.providers.registry.services import SERVICES, service_called
-from claw_acp.providers.selection.resolved_model import ResolvedModel
-from claw_acp.providers.transport.streaming import collected
-
 from claw_acp.contracts.content_support import is_picture
 from claw_acp.contracts.model_price import price_at
 from claw_acp.contracts.provider import (
@@ -29,6 +22,12 @@ from claw_acp.core.errors import ImagesUnsupported, ModelNotAllowed, ModelNotFou
 from claw_acp.core.money import shown
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
+from claw_acp.providers.models.chat_models import for_chat
+from claw_acp.providers.models.lineage import lineage, newest, steady
+from claw_acp.providers.registry.service import Role
+from claw_acp.providers.registry.services import SERVICES, service_called
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.providers.transport.streaming import collected
 
 About = Callable[[str, str, str], ModelInfo | None]
 Told = Callable[[str, str, Sequence[ModelInfo]], Awaitable[None]]

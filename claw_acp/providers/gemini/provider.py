@@ -3,6 +3,10 @@
 from collections.abc import AsyncGenerator, Sequence
 from urllib.parse import quote
 
+from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.value import replace
 from claw_acp.providers.gemini.request import generate_content
 from claw_acp.providers.gemini.stream import GeminiStream
 from claw_acp.providers.transport.http_provider import HttpProvider
@@ -10,11 +14,6 @@ from claw_acp.providers.transport.http_service import Timeouts
 from claw_acp.providers.transport.streaming import stream_answer
 from claw_acp.providers.transport.whole_answers import content_pieces
 from claw_acp.providers.transport.wire import items_at, number_at, text_at
-
-from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.json_value import JsonObject
-from claw_acp.core.value import replace
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
 VERSION = "/v1beta"

@@ -9,13 +9,12 @@ model made get the value Google documents for such histories
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from claw_acp.providers.gemini.thinking import is_current, thinking_config
-from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
-from claw_acp.providers.transport.wire import Media, arguments_object, object_at, text_at, texts_and_media
-
 from claw_acp.contracts.provider import AUDIO_TYPES, ChatOptions, ChatRequest, OneTool, ToolChoice, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import AudioPart, Message, ToolCall
+from claw_acp.providers.gemini.thinking import is_current, thinking_config
+from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
+from claw_acp.providers.transport.wire import Media, arguments_object, object_at, text_at, texts_and_media
 
 ORIGIN = "gemini"
 """The wire family that understands our blocks (`Reasoning.origin`), and our key in `ToolCall.extra`."""

@@ -8,12 +8,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from claw_acp.providers.gemini.request import ORIGIN, SIGNATURE
-from claw_acp.providers.transport.part_order import Mark
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
-from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
-
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import RequestRejected, StreamInterrupted
@@ -21,6 +15,11 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.sse import SseDecoder
+from claw_acp.providers.gemini.request import ORIGIN, SIGNATURE
+from claw_acp.providers.transport.part_order import Mark
+from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
+from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
 
 _STOPS: Final[Mapping[str, ModelStop]] = {
     "STOP": "end",

@@ -2,10 +2,9 @@
 
 import re
 
+from claw_acp.core.quantity import quantity
 from claw_acp.providers.offline.outline import explanation, file_text, kinds_of_files
 from claw_acp.providers.offline.worker import Doing, Worker
-
-from claw_acp.core.quantity import quantity
 
 _README = re.compile(r"^(?:[./]*)readme(?:\.\w+)?$", re.IGNORECASE)
 

@@ -9,10 +9,6 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 
 import anyio
-from claw_acp.providers.offline.moves import Move, next_move
-from claw_acp.providers.offline.quotes import path_of
-from claw_acp.providers.offline.requests import understand
-from claw_acp.providers.offline.tasks import task_for
 
 from claw_acp.contracts.provider import (
     Capabilities,
@@ -28,6 +24,10 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, Message, Reasoning, ResourcePart, ToolCall, Usage
 from claw_acp.core.value import replace
+from claw_acp.providers.offline.moves import Move, next_move
+from claw_acp.providers.offline.quotes import path_of
+from claw_acp.providers.offline.requests import understand
+from claw_acp.providers.offline.tasks import task_for
 
 MODEL = "assistant"
 CONTEXT_WINDOW = 32_768  # tokens; nothing here depends on it, but a client shows how full it is

@@ -6,6 +6,12 @@ from contextlib import aclosing
 from functools import partial
 
 import anyio
+
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import ModelNotFound, ProviderError, RequestRejected, ToolsUnsupported
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import replace
 from claw_acp.providers.ollama.address import USUAL_ADDRESS, ollama_address
 from claw_acp.providers.ollama.request import UNKNOWN_MODEL, OllamaModel, chat_body
 from claw_acp.providers.ollama.stream import OllamaStream
@@ -13,12 +19,6 @@ from claw_acp.providers.transport.http_provider import HttpProvider
 from claw_acp.providers.transport.http_service import CONNECT_TIMEOUT, Timeouts
 from claw_acp.providers.transport.streaming import stream_answer
 from claw_acp.providers.transport.wire import items_at, number_at, object_at, text_at
-
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.errors import ModelNotFound, ProviderError, RequestRejected, ToolsUnsupported
-from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.value import replace
 
 MODELS_AT_ONCE = 4  # models that are asked about at the same time
 MODELS_ASKED = 100  # models that are asked about at all

@@ -6,12 +6,11 @@ names the tool. Only people's messages can show pictures, so those of tools foll
 
 from collections.abc import Iterator, Sequence
 
-from claw_acp.providers.transport.wire import arguments_object, texts_and_images
-
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message
 from claw_acp.core.value import Value
+from claw_acp.providers.transport.wire import arguments_object, texts_and_images
 
 USUAL_WINDOW = 32_768  # tokens asked for; the server's own default may be 4,096, and it cuts conversations silently
 KEEP_ALIVE = "15m"  # how long the model stays loaded between turns; people read and think for longer than the usual 5

@@ -3,10 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
-from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
-
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import MalformedReply, ProviderError
@@ -14,6 +10,9 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Reasoning, ToolCall, Usage
 from claw_acp.net.ndjson import LineDecoder
+from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
+from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
 
 
 class OllamaStream:

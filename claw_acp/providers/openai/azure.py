@@ -9,17 +9,16 @@ https://learn.microsoft.com/azure/ai-foundry/openai/reference).
 from collections.abc import AsyncGenerator, Sequence
 from urllib.parse import quote
 
+from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
+from claw_acp.core.errors import ServiceMisconfigured
+from claw_acp.core.value import replace
 from claw_acp.providers.openai.request import chat_completion
 from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.transport.http_provider import HttpProvider
 from claw_acp.providers.transport.http_service import Timeouts
 from claw_acp.providers.transport.streaming import stream_answer
 from claw_acp.providers.transport.whole_answers import chat_chunks
-
-from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
-from claw_acp.contracts.provider_setup import ProviderSetup, Quirks
-from claw_acp.core.errors import ServiceMisconfigured
-from claw_acp.core.value import replace
 
 API_VERSION = "2024-10-21"
 """The newest version of the older API that is not a preview."""

@@ -3,6 +3,10 @@
 from collections.abc import AsyncGenerator, Sequence
 from urllib.parse import urlsplit
 
+from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.address import secrets_in
+from claw_acp.core.value import replace
 from claw_acp.providers.openai.request import chat_completion
 from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.registry.services import quirks_at
@@ -11,11 +15,6 @@ from claw_acp.providers.transport.http_service import Timeouts
 from claw_acp.providers.transport.model_rows import answers, model_in
 from claw_acp.providers.transport.streaming import stream_answer
 from claw_acp.providers.transport.whole_answers import chat_chunks
-
-from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.address import secrets_in
-from claw_acp.core.value import replace
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 CHAT = "/chat/completions"

@@ -10,11 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from claw_acp.providers.transport.wire import text_at
-
 from claw_acp.contracts.provider_setup import Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Message, Reasoning
+from claw_acp.providers.transport.wire import text_at
 
 ORIGIN: Final = "openai"
 """The wire family that understands our details: see `Reasoning.origin`."""

@@ -7,16 +7,15 @@ the last result of the round (results must stand together).
 import json
 from collections.abc import Iterator, Sequence
 
-from claw_acp.providers.models.facts import least_effort, thinks_unless_told
-from claw_acp.providers.openai.reasoning import sent_back
-from claw_acp.providers.transport.cache_marks import marked, takes_marks, wants_marks
-from claw_acp.providers.transport.wire import Media, texts_and_media
-
 from claw_acp.contracts.provider import AUDIO_TYPES, ChatOptions, ChatRequest, Effort, OneTool, ToolSpec
 from claw_acp.contracts.provider_setup import EffortStyle, Quirks
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import AudioPart, Message, TextPart, ToolCall
 from claw_acp.core.value import replace
+from claw_acp.providers.models.facts import least_effort, thinks_unless_told
+from claw_acp.providers.openai.reasoning import sent_back
+from claw_acp.providers.transport.cache_marks import marked, takes_marks, wants_marks
+from claw_acp.providers.transport.wire import Media, texts_and_media
 
 EXTRA = "extra_content"
 """What Google adds to the calls of its OpenAI-compatible service, to be sent back."""

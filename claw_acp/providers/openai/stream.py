@@ -5,6 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.core.clock import Clock
+from claw_acp.core.ids import new_id
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
+from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.openai.reasoning import ReasoningDetails
 from claw_acp.providers.openai.request import EXTRA
 from claw_acp.providers.openai.think_tags import ThinkTags
@@ -12,13 +18,6 @@ from claw_acp.providers.transport.refusals import refusal_error, refusal_in_repl
 from claw_acp.providers.transport.streaming import empty_answer, interrupted
 from claw_acp.providers.transport.surrogates import Pairs, mended
 from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
-
-from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
-from claw_acp.core.clock import Clock
-from claw_acp.core.ids import new_id
-from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.net.sse import SseDecoder
 
 _STOPS: Final[dict[str, ModelStop]] = {
     "stop": "end",

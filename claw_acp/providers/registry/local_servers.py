@@ -9,13 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 import anyio
-from claw_acp.providers.models.chat_models import for_chat
-from claw_acp.providers.registry.profiles import server_address
-from claw_acp.providers.registry.service import KnownService
-from claw_acp.providers.registry.service_table import LOCAL
-from claw_acp.providers.registry.services import SERVICES
-from claw_acp.providers.transport.model_rows import model_in
-from claw_acp.providers.transport.wire import items_at, number_at, object_at, text_at
 
 from claw_acp.config.finds import FoundServer
 from claw_acp.config.settings import Settings
@@ -23,6 +16,13 @@ from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value, replace
 from claw_acp.net.loopback_get import Answer, get
+from claw_acp.providers.models.chat_models import for_chat
+from claw_acp.providers.registry.profiles import server_address
+from claw_acp.providers.registry.service import KnownService
+from claw_acp.providers.registry.service_table import LOCAL
+from claw_acp.providers.registry.services import SERVICES
+from claw_acp.providers.transport.model_rows import model_in
+from claw_acp.providers.transport.wire import items_at, number_at, object_at, text_at
 
 UNAUTHORIZED = (401, 403)
 DETAILS = {"lmstudio": "/api/v0/models", "llamacpp": "/props"}

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.providers.registry.service import (
     ANTHROPIC,
     AZURE,
@@ -28,8 +29,6 @@ from claw_acp.providers.registry.service_table import (
     VENDORS,
     Row,
 )
-
-from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 
 
 class _Services(Mapping[str, KnownService]):

@@ -5,6 +5,9 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.errors import RequestRejected
 from claw_acp.providers.responses.request import responses_request
 from claw_acp.providers.responses.stream import ResponsesStream
 from claw_acp.providers.transport.http_provider import HttpProvider
@@ -12,10 +15,6 @@ from claw_acp.providers.transport.http_service import Timeouts
 from claw_acp.providers.transport.streaming import stream_answer
 from claw_acp.providers.transport.whole_answers import response_events
 from claw_acp.providers.transport.wire import text_at
-
-from claw_acp.contracts.provider import ChatRequest, ModelInfo, StreamEvent
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.errors import RequestRejected
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 PATH = "/responses"

@@ -9,13 +9,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from claw_acp.providers.models.facts import known_capabilities, least_effort, thinks_unless_told
-from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
-from claw_acp.providers.transport.wire import object_at, text_at, texts_and_images
-
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolSpec
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
+from claw_acp.providers.models.facts import known_capabilities, least_effort, thinks_unless_told
+from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
+from claw_acp.providers.transport.wire import object_at, text_at, texts_and_images
 
 ORIGIN = "responses"
 """The wire family that understands our blocks: see `Reasoning.origin`."""

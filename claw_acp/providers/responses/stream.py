@@ -4,17 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from claw_acp.providers.responses.request import APART, ORIGIN
-from claw_acp.providers.transport.part_order import Mark
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
-from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
-
 from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.sse import SseDecoder
+from claw_acp.providers.responses.request import APART, ORIGIN
+from claw_acp.providers.transport.part_order import Mark
+from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
+from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
 
 _INCOMPLETE: Final[Mapping[str, ModelStop]] = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
-from claw_acp.providers.scripted.script import CallStep, ErrorStep, Step, Turn, load_script
 
 from claw_acp.contracts.provider import (
     CallChunk,
@@ -29,6 +28,7 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, ProviderTimeout, RequestRejected
 from claw_acp.core.messages import Message, ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import Value
+from claw_acp.providers.scripted.script import CallStep, ErrorStep, Step, Turn, load_script
 
 WAIT_LIMIT = 30.0  # seconds a `wait_for` step waits; longer than any sane test, shorter than its time limit
 WAIT_POLL = 0.005  # seconds between looks

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from claw_acp.config.settings import Settings
+from claw_acp.core.errors import ClawError
+from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.registry.keys import find_key
 from claw_acp.providers.registry.profiles import Card, provider_cards
 from claw_acp.providers.registry.services import OFFLINE, services_with_key
 from claw_acp.providers.selection.route_rules import offered_routes
-
-from claw_acp.config.settings import Settings
-from claw_acp.core.errors import ClawError
-from claw_acp.providers.binary import PLUGIN_DEFAULT
 
 OWN_CHOICE: Final = "The program's own choice"
 """What the model of a plugin is that has not said which it has."""

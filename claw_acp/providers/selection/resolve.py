@@ -5,6 +5,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from anyio import to_thread
+
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.settings import Settings
+from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
+from claw_acp.core.value import replace
 from claw_acp.providers.registry.keys import FoundKey, find_key, misplaced_keys, require_key
 from claw_acp.providers.registry.profiles import Card, provider_cards
 from claw_acp.providers.registry.services import OFFLINE
@@ -12,11 +17,6 @@ from claw_acp.providers.selection.available_models import usable
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.selection.route_rules import AUTO, DEFAULT, HINT, no_such_route, rules_of
 from claw_acp.providers.selection.targets import named_model, targets_of
-
-from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.settings import Settings
-from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
-from claw_acp.core.value import replace
 
 OFFLINE_NOTICE = (
     "No model is set up, so the built-in offline assistant answers: it does simple file work and needs no network. "

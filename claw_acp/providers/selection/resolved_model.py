@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from claw_acp.providers.selection.route_rules import Rule, pick_route
-from claw_acp.providers.selection.target import Target
-
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import Value, made_by, replace
+from claw_acp.providers.selection.route_rules import Rule, pick_route
+from claw_acp.providers.selection.target import Target
 
 
 class ResolvedModel(Value):

@@ -2,10 +2,6 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
-from claw_acp.providers.selection.route_rules import AUTO, HINT, Rule, newest_text, no_such_route, pick_route
-from claw_acp.providers.selection.target import Target
-from claw_acp.providers.transport.streaming import collected
-
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatOptions,
@@ -19,6 +15,9 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
+from claw_acp.providers.selection.route_rules import AUTO, HINT, Rule, newest_text, no_such_route, pick_route
+from claw_acp.providers.selection.target import Target
+from claw_acp.providers.transport.streaming import collected
 
 
 class Router(Provider):

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from claw_acp.providers.registry.profiles import Card
-
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Cassette, Program, ProviderSetup, Quirks, Route
 from claw_acp.core.secret import Secret
+from claw_acp.providers.registry.profiles import Card
 
 _FAMILY_VARIABLES = {"bedrock": ("AWS_", "BEDROCK_API_KEY")}
 """The variables that a wire family looks at itself, by their beginnings."""

@@ -4,18 +4,17 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from claw_acp.config.finding import did_you_mean
+from claw_acp.config.provider_section import Options
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ChatOptions
+from claw_acp.core.errors import ClawError, ConfigError
 from claw_acp.providers.models.lineage import lineage
 from claw_acp.providers.registry.keys import FoundKey, further_keys, require_key
 from claw_acp.providers.registry.profiles import Card, provider_cards
 from claw_acp.providers.registry.services import SERVICES
 from claw_acp.providers.selection.setups import setup_of, unread_texts
 from claw_acp.providers.selection.target import Target
-
-from claw_acp.config.finding import did_you_mean
-from claw_acp.config.provider_section import Options
-from claw_acp.config.settings import Settings
-from claw_acp.contracts.provider import ChatOptions
-from claw_acp.core.errors import ClawError, ConfigError
 
 _LISTED = "`claw-acp providers list` shows all that there are"
 

@@ -13,9 +13,6 @@ from typing import Final
 
 import anyio
 from anyio import to_thread
-from claw_acp.providers.text_tools.request import in_words, needs_words
-from claw_acp.providers.text_tools.stream import GuidedReader
-from claw_acp.providers.transport.streaming import collected, empty_answer
 
 from claw_acp.config.own_file import only_writer, put_in_place
 from claw_acp.config.plain_file import read_plain_file
@@ -36,6 +33,9 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
+from claw_acp.providers.text_tools.request import in_words, needs_words
+from claw_acp.providers.text_tools.stream import GuidedReader
+from claw_acp.providers.transport.streaming import collected, empty_answer
 
 VALIDITY: Final = 7 * 86_400.0  # seconds; services learn
 MOST_REMEMBERED: Final = 256  # models; the oldest goes

@@ -10,11 +10,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from claw_acp.providers.text_tools.calls import CLOSE, OPEN, written_call, written_result
-
 from claw_acp.contracts.provider import ChatRequest, OneTool, ToolChoice, ToolSpec
 from claw_acp.core.messages import ContentPart, Message, TextPart
 from claw_acp.core.value import replace
+from claw_acp.providers.text_tools.calls import CLOSE, OPEN, written_call, written_result
 
 _HEAD: Final = f"""
 

@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from claw_acp.providers.text_tools.calls import read_calls
-
 from claw_acp.core.messages import ToolCall
 from claw_acp.core.value import Value
+from claw_acp.providers.text_tools.calls import read_calls
 
 LONGEST_GAP = 200  # characters between a marker and its object, or of the first line of a block of code
 LONGEST_READ = 4096  # characters read at once: each line costs a copy of what is behind it

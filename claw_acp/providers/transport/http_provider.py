@@ -4,16 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
+from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.value import replace
 from claw_acp.providers.models.facts import known_capabilities
 from claw_acp.providers.transport.authorization import authorized
 from claw_acp.providers.transport.http_service import DEFAULT_TIMEOUTS, HttpService, Signer, Timeouts
 from claw_acp.providers.transport.streaming import collected
 from claw_acp.providers.transport.wire import items_at, text_at
-
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
-from claw_acp.contracts.provider_setup import ProviderSetup
-from claw_acp.core.json_value import JsonObject
-from claw_acp.core.value import replace
 
 
 class HttpProvider(Provider):

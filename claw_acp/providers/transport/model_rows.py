@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from claw_acp.providers.transport.wire import items_at, number_at, object_at, text_at
-
 from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.money import DOLLAR
+from claw_acp.providers.transport.wire import items_at, number_at, object_at, text_at
 
 WINDOWS: Final = (
     "loaded_context_length",  # LM Studio: what it was loaded with, which may be less than its model was made for

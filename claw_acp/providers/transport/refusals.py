@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from claw_acp.providers.transport.refusal_meaning import LIMITED, UNKNOWN_MODEL, Meaning, meaning_of
-
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import Value
 from claw_acp.net.redaction import masked
+from claw_acp.providers.transport.refusal_meaning import LIMITED, UNKNOWN_MODEL, Meaning, meaning_of
 
 RETRY_AFTER_CAP = 60.0  # seconds; nobody sits longer before an editor
 WORDS_LIMIT = 500  # characters of the vendor's text that people see

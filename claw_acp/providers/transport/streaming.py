@@ -6,8 +6,6 @@ from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 
 import anyio
-from claw_acp.providers.transport.http_service import HttpService
-from claw_acp.providers.transport.whole_answers import AnswerBody, Unfold
 
 from claw_acp.contracts.provider import (
     CallChunk,
@@ -24,6 +22,8 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Usage
 from claw_acp.core.printable import full_sentence
 from claw_acp.net.closing import closing
+from claw_acp.providers.transport.http_service import HttpService
+from claw_acp.providers.transport.whole_answers import AnswerBody, Unfold
 from claw_acp.registry.foreign_code import described
 
 log = logging.getLogger(__name__)

@@ -6,10 +6,10 @@ from typing import Final
 
 import httpx
 from anyio import lowlevel
-from claw_acp.providers.transport.cassette import COMPLETE, EXCHANGE_LIMIT, LEFT, Exchange, Player, Recorder, headers_of
 
 from claw_acp.contracts.provider_setup import Cassette
 from claw_acp.core.value import replace
+from claw_acp.providers.transport.cassette import COMPLETE, EXCHANGE_LIMIT, LEFT, Exchange, Player, Recorder, headers_of
 
 _FAILURES: Final[dict[str, type[httpx.TransportError]]] = {
     kind.__name__: kind

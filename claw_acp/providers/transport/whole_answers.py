@@ -8,11 +8,10 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from claw_acp.providers.transport.wire import items_at, malformed, object_at, text_at
-
 from claw_acp.contracts.provider import StreamEvent
 from claw_acp.core.errors import MalformedReply
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.providers.transport.wire import items_at, malformed, object_at, text_at
 
 DOCUMENT_LIMIT: Final = 16 * 1024 * 1024  # bytes
 MARK_OF_BYTES: Final = b"\xef\xbb\xbf"
