@@ -83,9 +83,10 @@ class SessionView(ABC):
     async def replay(self) -> None:
         """Show the whole conversation again, then what happened meanwhile."""
         async with self.holding(), self._replaying:
-            ends = tuple(self.opened.session.work.ends)  # of programs, which the journal does not have yet
-            events = await self.opened.session.read()
-            await self.show_past([*events, *ends])
+            session = self.opened.session
+            ends = tuple(session.work.ends)  # of programs, which the journal does not have yet
+            events = await session.read()
+            await self.show_past(session.history.turns.without_undone([*events, *ends]))
             self._seen = events[-1].seq if events else 0
 
     async def show_running(self) -> None:

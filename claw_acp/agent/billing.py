@@ -5,19 +5,17 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from claw_acp.agent.budget import BudgetGuard
+from claw_acp.agent.token_estimate import ANSWER_TOKENS, estimate
 from claw_acp.contracts.provider import ChatRequest, ToolSpec
 from claw_acp.core.errors import StoreError
 from claw_acp.core.events import UsageChanged
-from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, Message, ResourcePart, TextPart, Usage
+from claw_acp.core.messages import Message, Usage
 from claw_acp.core.money import from_dollars, to_dollars
 from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger
 
 log = logging.getLogger(__name__)
 
-CHARACTERS: Final = 4  # a token, in most languages and in code; short of the truth rather than beyond it in others
-PICTURE: Final = 1500  # tokens
-ANSWER: Final = 1000  # tokens of an ordinary answer; to expect the longest possible one would be to ask far too early
 MOST_TOKENS: Final = 10**8  # of one sort, in one request; beyond any window, and sums of many still fit the ledger
 _ONE: Final = Usage(input_tokens=1, output_tokens=1)
 
@@ -112,8 +110,8 @@ class Billing:
         except StoreError as error:  # the program is ending
             log.warning("cost not kept", extra={"session": self._session.id, "reason": error.message})
 
-    def told(self, item: str, usage: Usage, *, model: str, size: int) -> UsageChanged:
-        """What to tell of a request once all of it is charged.
+    def usage_event(self, item: str, usage: Usage, *, model: str, size: int) -> UsageChanged:
+        """The event that reports a request, once all of it is charged.
 
         Args:
             item: The answer's message.
@@ -160,33 +158,10 @@ def expected_usage(
         max_tokens: The bound of the answer, if there is one.
         last: What the session's last request to the same model took: what was cached then is expected from the cache.
     """
-    sent = sum(map(_tokens, messages)) + sum(_tokens_of_tool(tool) for tool in tools)
+    sent = estimate(messages, tools)
     cached = 0 if last is None else last.cached_read_tokens + last.cached_write_tokens
     return Usage(
         input_tokens=sent,
-        output_tokens=ANSWER if max_tokens is None else min(ANSWER, max_tokens),
+        output_tokens=ANSWER_TOKENS if max_tokens is None else min(ANSWER_TOKENS, max_tokens),
         cached_read_tokens=min(sent, cached),
     )
-
-
-def _tokens(message: Message) -> int:
-    characters, tokens = 0, 0
-    for part in message.parts:
-        match part:
-            case TextPart(text=text):
-                characters += len(text)
-            case ResourcePart(text=text):
-                characters += len(text or "")
-            case ImagePart():
-                tokens += PICTURE
-            case AudioPart(data=data):
-                characters += len(data) // 100
-            case LinkPart(uri=uri):
-                characters += len(uri)
-    characters += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
-    characters += sum(len(block.text) for block in message.reasoning)
-    return tokens + characters // CHARACTERS + 1
-
-
-def _tokens_of_tool(tool: ToolSpec) -> int:
-    return (len(tool.name) + len(tool.description) + len(str(tool.parameters))) // CHARACTERS

@@ -6,12 +6,13 @@ from typing import Final
 
 import anyio
 
+from claw_acp.agent.context import ModelContext
 from claw_acp.agent.facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ClawError, EmptyAnswer, StoreError
+from claw_acp.core.errors import ClawError, ContextTooLong, EmptyAnswer, StoreError
 from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason, TextDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, ModelStop, Usage
@@ -47,13 +48,13 @@ class Turn:
     """One prompt and all that follows from it."""
 
     def __init__(
-        self, session: Session, *, requester: ModelRequester, runner: ToolRunner, system: Callable[[], str], limit: int,
+        self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext, limit: int,
         clock: Clock, tools: Callable[[], Sequence[ToolSpec]],
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
         self._runner = runner
-        self._system = system
+        self._context = context
         self._tools = tools
         self._limit = limit
         self._clock = clock
@@ -124,8 +125,16 @@ class Turn:
         await self._session.publish(TextDelta(item=message.item, text=text))
 
     async def _ask(self, *extra: Message, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
-        messages = [Message.system(self._system()), *self._session.history.messages(), *extra]
-        message_id, response = await self._requester.ask(messages, tools=self._tools(), tool_choice=tool_choice)
+        tools = self._tools()
+        messages = await self._context.messages(*extra, tools=tools)
+        try:
+            message_id, response = await self._requester.ask(messages, tools=tools, tool_choice=tool_choice)
+        except ContextTooLong:
+            smaller = await self._context.smaller(messages)
+            if smaller is None:
+                raise
+            log.warning("context too long, asking with a smaller one", extra={"session": self._session.id})
+            message_id, response = await self._requester.ask(smaller, tools=tools, tool_choice=tool_choice)
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage
         return message_id, response

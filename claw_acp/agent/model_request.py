@@ -194,7 +194,7 @@ class ModelRequester:
         self._billing.charge(response.usage, model=response.answered_by)
         if response.usage is not None:
             window = self._capabilities().context_window
-            event = self._billing.told(message_id, response.usage, model=response.answered_by, size=window)
+            event = self._billing.usage_event(message_id, response.usage, model=response.answered_by, size=window)
             await self._session.publish(event)
         return self._billing.taken
 

@@ -1,17 +1,20 @@
-"""The instructions that stand above every conversation.
+"""The instructions that stand above every conversation, in layers.
 
-The text depends only on the session's folders, their instruction files and what the client gave, so that it stays the
-same byte for byte from turn to turn and vendors' prompt caches hit. What changes rides on the user's message: see
-`agent.facts`.
+Those made here depend only on the session's folders, their instruction files and what the client gave, so that they
+stay the same byte for byte from turn to turn and vendors' prompt caches hit. What changes rides on the user's message:
+see `agent.facts`.
 """
 
 import logging
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import Template
 
+from anyio import to_thread
+
 from claw_acp.config.plain_file import read_plain_file
+from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.session.setup import Instructions
 
 log = logging.getLogger(__name__)
@@ -42,18 +45,44 @@ not do or did not check.
 """)
 
 
-def system_prompt(roots: Sequence[Path], given: Instructions | None = None) -> str:
-    """The instructions for a session in these folders; the first is its working folder.
+class SystemPrompt:
+    """The stable layers of one session's system prompt, made anew when its folders or the client's instructions change.
+
+    Attributes:
+        layers: The layers; empty before the first `refresh`.
+    """
+
+    def __init__(self) -> None:
+        self.layers: tuple[PromptLayer, ...] = ()
+        self._made_of: tuple[tuple[Path, ...], Instructions | None] | None = None
+
+    async def refresh(self, roots: Sequence[Path], given: Instructions | None) -> None:
+        """Make the layers for these folders and instructions, unless they are made of just these."""
+        made_of = tuple(roots), given
+        if self._made_of != made_of:
+            self.layers = await to_thread.run_sync(stable_layers, *made_of)
+            self._made_of = made_of
+
+
+def joined(layers: Iterable[PromptLayer]) -> str:
+    """The text of a system prompt: the stable layers in their order, then the others in theirs."""
+    return "".join(layer.text for layer in sorted(layers, key=lambda layer: not layer.stable))
+
+
+def stable_layers(roots: Sequence[Path], given: Instructions | None = None) -> tuple[PromptLayer, ...]:
+    """The layers for a session in these folders, of which the first is its working folder; reads instruction files.
 
     What the client gives follows ours, or replaces what we say of ourselves and of how to work (ACP: "override"). Where
     the session works, and what the project says in its own files, stays: without it tools would be used blindly.
     """
     more = "".join(f"\nAlso in reach: {root}" for root in roots[1:])
     place = _PLACE.substitute(cwd=roots[0], more=more, platform=platform.system())
-    overrides = given is not None and given.mode == "override"
-    text = f"{given.text}\n\n{place}" if given and overrides else _IDENTITY.substitute(place=place)
-    text += "".join(_instructions(roots[0], name) for name in INSTRUCTION_FILES)
-    return f"{text}\n# Further instructions\n\n{given.text}\n" if given and not overrides else text
+    files = [PromptLayer(name=name, text=_instructions(roots[0], name)) for name in INSTRUCTION_FILES]
+    if given is not None and given.mode == "override":
+        return PromptLayer(name="client", text=f"{given.text}\n\n{place}"), *files
+    own = PromptLayer(name="identity", text=_IDENTITY.substitute(place=place))
+    added = "" if given is None else f"\n# Further instructions\n\n{given.text}\n"
+    return own, *files, PromptLayer(name="client", text=added)
 
 
 def _instructions(root: Path, name: str) -> str:

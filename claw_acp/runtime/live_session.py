@@ -1,15 +1,16 @@
 """A session in use, with what belongs to it, and the list of those that are."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 
+from claw_acp.agent.system_prompt import SystemPrompt
 from claw_acp.config.settings import Settings
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.session.session import Session
-from claw_acp.session.setup import Instructions, SessionSetup
+from claw_acp.session.setup import SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
 
 
@@ -25,8 +26,7 @@ class LiveSession:
         commands: The slash commands that can be typed now.
         extensions: What gives it tools, commands and instructions besides ours.
         notices: What a person should know about the set-up: no model, mistakes in the configuration.
-        system: The instructions above the conversation, once a turn has made them.
-        system_given: The client's part of `system`.
+        prompt: The system prompt, but for the layers of extensions.
         closed: Set when it has been closed; there while that goes on.
     """
 
@@ -37,8 +37,7 @@ class LiveSession:
     commands: CommandList
     extensions: Extensions
     notices: Sequence[str] = ()
-    system: str | None = None
-    system_given: Instructions | None = None
+    prompt: SystemPrompt = field(default_factory=SystemPrompt)
     closed: anyio.Event | None = None
 
 

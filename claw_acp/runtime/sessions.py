@@ -189,7 +189,6 @@ class Sessions:
             return
         if tuple(roots) != live.session.roots:
             live.workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
-            live.system = None
         await live.session.move(roots, additional=setup.additional)
 
     def _settings_changed(self) -> None:

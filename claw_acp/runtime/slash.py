@@ -123,7 +123,7 @@ def command_context(
         groups=opened.commands.groups(),
         rules=rules,
         bill=partial(bill_of, opened, ledger=ledger),
-        events=session.read,
+        events=session.conversation,
         markdown=markdown,
         save=partial(_save, opened, policy, locations),
         choose=partial(choose, opened, switches=False),

@@ -4,19 +4,19 @@ import contextlib
 from collections.abc import Sequence
 from functools import partial
 
-from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.agent.call_drafts import CallDrafts
-from claw_acp.agent.desk import Desk
+from claw_acp.agent.client_ports import ClientPorts
+from claw_acp.agent.context import ModelContext
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.model_request import ModelRequester
-from claw_acp.agent.system_prompt import system_prompt
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks
+from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
@@ -29,6 +29,7 @@ from claw_acp.providers.registry.own_keys import own_keys
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.text_tools.provider import ToolModes
+from claw_acp.registry.foreign_code import is_cancellation
 from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
 from claw_acp.runtime.billing import CostTracker, limits_of
 from claw_acp.runtime.choices import effort_of, hidden_tools
@@ -38,6 +39,7 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.registries import make_toolbox
+from claw_acp.runtime.running_turn import RunningTurn
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
 from claw_acp.security.permission_store import PermissionStore
@@ -98,34 +100,42 @@ class Turns:
         self._costs = CostTracker(ledger, clock=clock)
         self._permissions = PermissionStore(locations.permissions_file)
 
-    async def run(self, opened: LiveSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
-        """Run one prompt in a session, after those that wait before it.
+    def start(self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts) -> RunningTurn:
+        """Begin a turn in a session, behind those that run or wait there, and return at once.
+
+        Its outcome, or what it failed with, is had from what is returned: AuthRequired when the session's model cannot
+        be used without a key, InvalidRequest when the prompt holds something that the model cannot take in,
+        ProviderError when a model request failed for good, SessionBusy when another process runs a turn.
 
         Raises:
-            SessionBusy: Too many wait already, or another process runs a turn in this session.
-            AuthRequired: The session's model cannot be used without a key.
-            InvalidRequest: The prompt holds something that the model cannot take in.
-            ProviderError: A model request failed for good; the session stays usable.
+            SessionBusy: Too many wait already.
         """
-        session = opened.session
-        work = partial(self._run, opened, prompt, desk=desk)
-        try:
-            outcome = await session.in_turn(work, lock=self._locks.hold(session.id))
-        finally:
-            self._discovery.look()  # not before: the person waited for the answer, and reads now
-        return outcome or Outcome(stop="cancelled", usage=None)
+        turn = RunningTurn(opened.session.queue_turn())
+        self._tasks.start_soon(partial(self._run_to_end, turn, opened, prompt, ports=ports), name="turn")
+        return turn
 
-    async def _run(self, opened: LiveSession, prompt: Sequence[ContentPart], *, desk: Desk) -> Outcome:
+    async def _run_to_end(
+        self, turn: RunningTurn, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
+    ) -> None:
+        session = opened.session
+        work = partial(self._run, opened, prompt, ports=ports)
+        try:
+            turn.end(await session.in_turn(turn.scope, work, lock=self._locks.hold(session.id)))
+        except BaseException as error:
+            if is_cancellation(error):  # of the engine; a turn that is cancelled by itself ends in order
+                turn.end(None)
+                raise
+            turn.end(error)
+        self._discovery.look()  # not before: the person waited for the answer, and reads now
+
+    async def _run(self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts) -> Outcome:
         session = opened.session
         opened.settings = self._configuration.for_folder(session.roots[0])  # a key or rule added meanwhile counts
-        given = session.record.instructions
-        if opened.system is None or opened.system_given != given:
-            opened.system = await to_thread.run_sync(system_prompt, session.roots, given)
-            opened.system_given = given
+        await opened.prompt.refresh(session.roots, session.record.instructions)
         await opened.extensions.announce()
         await opened.extensions.settled(within=SETTLING)
         await look_for_commands(opened)
-        told = await self._run_command(opened, prompt, desk=desk)
+        told = await self._run_command(opened, prompt, ports=ports)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
         if limits_of(opened.settings.budget).amounts:
@@ -133,8 +143,8 @@ class Turns:
         choice = await choose_answerer(opened.settings, model=session.record.model, prompt=told, pool=self._providers)
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)
-            turn = self._turn(opened, choice=choice, provider=provider, desk=desk)
-            return await self._run_turn(opened, turn, prompt, told=told, choice=choice, desk=desk)
+            turn = self._turn(opened, choice=choice, provider=provider, ports=ports)
+            return await self._run_turn(opened, turn, prompt, told=told, choice=choice, ports=ports)
 
     async def _run_turn(
         self,
@@ -144,7 +154,7 @@ class Turns:
         *,
         told: Sequence[ContentPart],
         choice: ResolvedModel,
-        desk: Desk,
+        ports: ClientPorts,
     ) -> Outcome:
         session, asked = opened.session, opened.session.record.model
         title = None if session.record.title else title_of(prompt)
@@ -153,7 +163,9 @@ class Turns:
         else:
             await session.change(title=title)
         try:
-            outcome = await turn.run(prompt, model_parts=None if told is prompt else told, on_accepted=desk.on_accepted)
+            outcome = await turn.run(
+                prompt, model_parts=None if told is prompt else told, on_accepted=ports.on_accepted
+            )
         finally:
             for setup in choice.setups:
                 self._keys.record(setup, refused=self._providers.health.is_refused(setup))
@@ -176,7 +188,7 @@ class Turns:
         await self._providers.aclose()
 
     async def _run_command(
-        self, opened: LiveSession, prompt: Sequence[ContentPart], *, desk: Desk
+        self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Sequence[ContentPart] | None:
         """What the model is told: the prompt itself, or what a command in it stands for; None: the command answered."""
         commands = opened.commands()
@@ -184,7 +196,7 @@ class Turns:
         answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(opened, typed)
         if not isinstance(answer, str):
             return prompt if answer is None else answer
-        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._clock, on_accepted=desk.on_accepted)
+        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._clock, on_accepted=ports.on_accepted)
         return None
 
     async def _carry_out(self, opened: LiveSession, typed: Typed) -> str | Sequence[ContentPart]:
@@ -203,23 +215,24 @@ class Turns:
             return result.text
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
-    def _turn(self, opened: LiveSession, *, choice: ResolvedModel, provider: Provider, desk: Desk) -> Turn:
+    def _turn(self, opened: LiveSession, *, choice: ResolvedModel, provider: Provider, ports: ClientPorts) -> Turn:
         session, clock = opened.session, self._clock
         toolbox = self._toolbox.with_lent(opened.extensions.tools).without(partial(hidden_tools, opened))
         redactor = Redactor({*choice.secrets, *own_keys(opened.settings)})
         runner = ToolRunner(
-            session, toolbox=toolbox, gate=self._gate(opened, desk), desk=desk, clock=clock, redactor=redactor
+            session, toolbox=toolbox, gate=self._gate(opened, ports), ports=ports, clock=clock, redactor=redactor
         )
-        locate = desk.workspace.locate
+        locate = ports.workspace.locate
         drafts = CallDrafts(session, toolbox=toolbox, locate=locate, redactor=redactor, clock=clock)
+        capabilities = partial(capabilities_of, provider, choice)
         requester = ModelRequester(
             session,
             provider=provider,
             model=choice.target.model,
-            billing=self._costs.billing(opened, model=choice.target.name, desk=desk),
+            billing=self._costs.billing(opened, model=choice.target.name, ports=ports),
             options=partial(_options, opened, choice),
             drafts=drafts,
-            capabilities=partial(capabilities_of, provider, choice),
+            capabilities=capabilities,
             notice=self._notice(session, choice),
             redactor=redactor,
             clock=clock,
@@ -228,7 +241,9 @@ class Turns:
             session,
             requester=requester,
             runner=runner,
-            system=lambda: (opened.system or "") + opened.extensions.instructions(),
+            context=ModelContext(
+                session, layers=partial(_prompt_layers, opened), window=lambda: capabilities().context_window
+            ),
             tools=toolbox.tool_specs,
             limit=opened.settings.limits.max_turn_requests,
             clock=clock,
@@ -244,16 +259,21 @@ class Turns:
         self._told.add(told)
         return choice.replaced
 
-    def _gate(self, opened: LiveSession, desk: Desk) -> Gate:
+    def _gate(self, opened: LiveSession, ports: ClientPorts) -> Gate:
         session, store = opened.session, self._permissions
         project = session.roots[0]
         return Gate(
             session,
             policy=partial(current_policy, configured_rules(opened.settings), store, project),
             remember=lambda rules, answer: store.remember(project, rules, answer=answer),
-            asker=desk.asker,
+            asker=ports.asker,
             context=places_of(session, self._locations),
         )
+
+
+def _prompt_layers(opened: LiveSession) -> Sequence[PromptLayer]:
+    """The session's own layers, and what its extensions have to say: that changes together with the tools they lend."""
+    return *opened.prompt.layers, PromptLayer(name="extensions", text=opened.extensions.instructions(), stable=False)
 
 
 def _options(opened: LiveSession, choice: ResolvedModel) -> ChatOptions:

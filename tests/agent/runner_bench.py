@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from claw_acp.agent.desk import Desk
+from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.toolbox import Toolbox
@@ -100,6 +100,7 @@ class RunnerBench:
     runner: ToolRunner
     seen: Seen
     person: Person
+    journal: Journal
     _made: int = 0
 
     async def turn(self, *calls: Asked) -> bool:
@@ -120,7 +121,7 @@ class RunnerBench:
             await self.runner.run_all(message, made)
             return True
 
-        return bool(await self.session.in_turn(work, lock=nullcontext()))
+        return bool(await self.session.in_turn(self.session.queue_turn(), work, lock=nullcontext()))
 
     def results(self) -> list[str]:
         """What the model is told of each call."""
@@ -165,9 +166,9 @@ async def runner_bench(folder: Path, tools: Sequence[Tool], *, mode: Mode = "aut
         for tool in tools:
             assert toolbox.register(tool)
         context = PolicyContext(roots=(folder,), home=folder, protected=())
-        desk = Desk(workspace=LocalWorkspace([folder], processes=processes), asker=person)
-        gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=desk.asker, context=context)
+        ports = ClientPorts(workspace=LocalWorkspace([folder], processes=processes), asker=person)
+        gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=ports.asker, context=context)
         redactor = Redactor([SECRET])
-        runner = ToolRunner(session, toolbox=toolbox, gate=gate, desk=desk, clock=SYSTEM_CLOCK, redactor=redactor)
-        yield RunnerBench(session, runner, seen, person)
+        runner = ToolRunner(session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor)
+        yield RunnerBench(session, runner, seen, person, journal)
         await session.aclose()

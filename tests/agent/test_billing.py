@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claw_acp.agent.billing import ANSWER, PICTURE, Billing, expected_usage
+from claw_acp.agent.billing import Billing, expected_usage
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.token_estimate import ANSWER_TOKENS, IMAGE_TOKENS
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.provider import (
@@ -171,7 +172,7 @@ def test_what_is_expected_grows_with_what_is_sent_and_is_never_nothing(
     usage = expected_usage([Message.user(text)], (), max_tokens=max_tokens, last=last)
     assert len(text) // 4 <= usage.input_tokens <= len(text) // 4 + 1
     assert usage.cached_read_tokens == min(usage.input_tokens, cached)
-    assert usage.output_tokens == min(ANSWER, max_tokens or ANSWER)
+    assert usage.output_tokens == min(ANSWER_TOKENS, max_tokens or ANSWER_TOKENS)
 
 
 def test_pictures_and_tools_are_expected_to_take_something() -> None:
@@ -179,4 +180,4 @@ def test_pictures_and_tools_are_expected_to_take_something() -> None:
     picture = ImagePart(data="x" * 100_000, mime_type="image/png")
     tool = ToolSpec(name="read", description="d" * 400, parameters={"type": "object"})
     more = expected_usage([Message.user("look", picture)], (tool,), max_tokens=None, last=None)
-    assert plain.input_tokens + PICTURE + 100 <= more.input_tokens <= plain.input_tokens + PICTURE + 120
+    assert plain.input_tokens + IMAGE_TOKENS + 100 <= more.input_tokens <= plain.input_tokens + IMAGE_TOKENS + 120
