@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple, cast
 
 from claw_acp.acp.handshake import PROTOCOL_VERSION, Handshake, initialize, requested_version
@@ -44,7 +45,7 @@ class Opening(NamedTuple):
 
 def main() -> int:
     """Serve ACP on stdio, also with `--trace FILE`; else be the command line, or tell a person at a terminal more."""
-    _keep_pydantic_to_itself()
+    _leave_out_extras()
     if file := _trace_file(sys.argv[1:]):
         os.environ["CLAW_ACP_TRACE"] = file  # commands inherit none of our own variables
     elif len(sys.argv) > 1:
@@ -115,11 +116,14 @@ def _answer(frame: Frame) -> Answered | None:
         return None
 
 
-def _keep_pydantic_to_itself() -> None:
-    """No plugins for pydantic: looking for them reads the metadata of every installed package, tens of milliseconds.
+def _leave_out_extras() -> None:
+    """Keep libraries from loading what no part of us uses.
 
-    What is set here and was not set before is named in `CLAW_ACP_ADDED`, so that commands do not inherit it.
+    pydantic would look for plugins in the metadata of every installed package; that is set where it was not set before,
+    and named in `CLAW_ACP_ADDED`, so that commands do not inherit it. httpx would load its command line, with click,
+    rich and pygments: 50 ms and 8 MB at the first prompt. It allows that import to fail, as None in `sys.modules` does.
     """
+    sys.modules["httpx._main"] = cast("ModuleType", None)
     if "PYDANTIC_DISABLE_PLUGINS" not in os.environ:
         os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
         os.environ["CLAW_ACP_ADDED"] = "PYDANTIC_DISABLE_PLUGINS"

@@ -4,17 +4,20 @@ Refusals come before questions, questions before permissions, permissions before
 touches is judged piece by piece; the strictest piece decides. In plan mode no rule widens what a call may change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import assert_never
+from typing import Final, assert_never
 
 from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.registry.reference import Ref
 from claw_acp.security.command_paths import PolicyContext
-from claw_acp.security.command_policy import judge_line
 from claw_acp.security.forbidden import forbidden
 from claw_acp.security.path_policy import judge_path, matching_rules
 from claw_acp.security.rules import HostPattern, Rule, host_of
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, Mode, by_rule, strictest, usable
+
+JUDGE_LINE: Final[Ref[Callable[..., list[Finding]]]] = Ref("claw_acp.security.command_policy:judge_line")
+"""By name, because the parsers and what is known of programs take 50 ms to load; a turn without commands needs none."""
 
 __all__ = ["Decision", "Mode", "Policy", "PolicyContext"]
 
@@ -41,7 +44,7 @@ class Policy:
                 case ReadsPath() | WritesPath():
                     findings.append(judge_path(access, tool=tool, rules=self._rules, mode=mode, context=context))
                 case RunsCommand():
-                    findings += judge_line(access, tool=tool, rules=self._rules, mode=mode, context=context)
+                    findings += JUDGE_LINE.load()(access, tool=tool, rules=self._rules, mode=mode, context=context)
                 case FetchesUrl():
                     findings.append(self._judge_url(access, tool=tool, mode=mode))
                 case UsesServer():
