@@ -3,7 +3,6 @@
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from claw_acp.client.spawn import spawn_agent
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ClawError
+from claw_acp.process.child_process import running_child
 from claw_acp.rpc.errors import RpcError
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.updates import ContentChunk, SessionUpdate
@@ -173,15 +173,11 @@ class _Demo:
 
     async def _test_passes(self) -> bool:
         with anyio.fail_after(TEST_WITHIN):
-            done = await anyio.run_process(
-                [sys.executable, *demo_project.TEST_ARGUMENTS],
-                cwd=self._project,
-                env=_project_environment(),
-                check=False,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        return done.returncode == 0
+            test = [sys.executable, *demo_project.TEST_ARGUMENTS]
+            async with running_child(
+                test, cwd=self._project, env=_project_environment(), stdout="null", stderr="null"
+            ) as child:
+                return await child.wait() == 0
 
 
 def _project_environment() -> Mapping[str, str]:

@@ -19,11 +19,11 @@ from claw_acp.gateway.app import ENDPOINT
 from claw_acp.gateway.limits import Limits
 from claw_acp.gateway.serve import Terms, serve
 from claw_acp.gateway.token_file import KEPT_AS, Token, kept_token, read_token
+from claw_acp.process.groups import kill_all_groups
 from claw_acp.runtime.event_loop import SERVER
 from claw_acp.security.own_process import make_unreadable
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
-from claw_acp.workspace.process_groups import kill_all_groups
 
 log = logging.getLogger(__name__)
 

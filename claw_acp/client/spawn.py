@@ -4,16 +4,15 @@ import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from subprocess import PIPE
 
 import anyio
-from anyio.abc import Process
 
 from claw_acp.client.agent import Agent, AgentGone
-from claw_acp.client.groups import end_group
 from claw_acp.client.handlers import Handlers
 from claw_acp.client.served import Served
 from claw_acp.client.terminals import Terminals
+from claw_acp.process.child_process import ChildProcess, start_child
+from claw_acp.process.output_tail import OutputTail
 from claw_acp.rpc.dispatcher import Dispatcher
 from claw_acp.rpc.peer import OnFrame
 from claw_acp.rpc.streams import stream_transport
@@ -53,13 +52,11 @@ async def spawn_agent(
         AgentGone: It cannot be started.
     """
     try:
-        process = await anyio.open_process(
-            command, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, env=env or os.environ, start_new_session=True
-        )
+        child = await start_child(command, env=env or os.environ, cwd=cwd, stdin="pipe")
     except OSError as error:
         raise AgentGone(f"{command[0]} cannot be started: {error.strerror or error}") from error
     try:
-        async with _connected(process, handlers, on_stderr=on_stderr, on_frame=on_frame) as agent:
+        async with _connected(child, handlers, on_stderr=on_stderr, on_frame=on_frame) as agent:
             yield agent
     except BaseExceptionGroup as group:
         raise _only(group) from group.__cause__
@@ -67,16 +64,12 @@ async def spawn_agent(
 
 @asynccontextmanager
 async def _connected(
-    process: Process, handlers: Handlers, *, on_stderr: OnStderr | None, on_frame: OnFrame | None
+    child: ChildProcess, handlers: Handlers, *, on_stderr: OnStderr | None, on_frame: OnFrame | None
 ) -> AsyncGenerator[Agent]:
-    assert process.stdout is not None
-    assert process.stdin is not None
-    errors = _Stderr(process, on_stderr)
-    async with (
-        process,
-        stream_transport(process.stdout, process.stdin) as transport,
-        anyio.create_task_group() as tasks,
-    ):
+    assert child.stdout is not None
+    assert child.stdin is not None
+    errors = _Stderr(child, on_stderr)
+    async with stream_transport(child.stdout, child.stdin) as transport, anyio.create_task_group() as tasks:
         terminals = Terminals(tasks, environment=handlers.environment)
         served = Served(handlers, terminals=terminals)
         dispatcher = Dispatcher(transport, served, on_frame=on_frame)
@@ -87,7 +80,7 @@ async def _connected(
             yield Agent(dispatcher, served, handlers=handlers, terminals=terminals, obituary=errors.obituary)
         finally:
             with anyio.move_on_after(LAST_WORDS, shield=True):
-                await _end(process)
+                await child.end(leave=EXIT_WAIT)
                 await terminals.aclose()
             tasks.cancel_scope.cancel()
             served.close()
@@ -104,34 +97,27 @@ def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
             return error
 
 
-async def _end(process: Process) -> None:
-    assert process.stdin is not None
-    await process.stdin.aclose()
-    with anyio.move_on_after(EXIT_WAIT):
-        await process.wait()
-    await end_group(process)
-
-
 class _Stderr:
     """Reads what an agent writes to stderr, and remembers the end of it."""
 
-    def __init__(self, process: Process, listener: OnStderr | None) -> None:
-        self._process = process
+    def __init__(self, child: ChildProcess, listener: OnStderr | None) -> None:
+        self._child = child
         self._listener = listener
-        self._tail = b""
+        self._tail = OutputTail(limit=STDERR_KEPT)
 
     async def drain(self) -> None:
-        assert self._process.stderr is not None
-        async for data in self._process.stderr:
-            self._tail = (self._tail + data)[-STDERR_KEPT:]
-            if self._listener is not None:
-                self._listener(data)
+        await self._child.drain_stderr(self._take)
+
+    def _take(self, data: bytes) -> None:
+        self._tail.add(data)
+        if self._listener is not None:
+            self._listener(data)
 
     async def obituary(self) -> str:
         """How the agent ended and what it wrote last."""
         with anyio.move_on_after(DYING):
-            await self._process.wait()
-        code = self._process.returncode
-        words = self._tail.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            await self._child.wait()
+        code = self._child.exit_code
+        words = self._tail.text(ended=True).strip().rpartition("\n")[2]
         how = "" if code is None else f" with exit code {code}" if code >= 0 else f" by signal {-code}"
         return f"{how}: {words}" if words else how

@@ -4,15 +4,15 @@ import itertools
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from subprocess import DEVNULL, PIPE, STDOUT
+from contextlib import suppress
 
 import anyio
-from anyio.abc import Process, TaskGroup
+from anyio.abc import TaskGroup
 
-from claw_acp.client.groups import end_group, signal_group
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.errors import InvalidRequest, ToolError
+from claw_acp.process.child_process import TERMINATE_SECONDS, ChildProcess, exit_status, start_child
+from claw_acp.process.output_tail import OutputTail
 from claw_acp.schema.terminal import (
     CreateTerminalRequest,
     TerminalExitStatus,
@@ -25,33 +25,48 @@ TERMINALS = 256  # kept at once, ended ones included; one more is refused
 LAST_OUTPUT = 0.5  # seconds for output after the program's end: a background child may hold the pipe for ever
 
 
-@dataclass(slots=True)
 class _Terminal:
-    process: Process
-    limit: int
-    data: bytearray = field(default_factory=bytearray)
-    truncated: bool = False
-    ended: anyio.Event = field(default_factory=anyio.Event)
+    def __init__(self, child: ChildProcess, *, limit: int) -> None:
+        self._child = child
+        self._tail = OutputTail(limit=limit)
+        self.ended = anyio.Event()
 
-    def add(self, data: bytes) -> None:
-        self.data += data
-        surplus = len(self.data) - self.limit
-        if surplus > 0:
-            while surplus < len(self.data) and self.data[surplus] & 0xC0 == 0x80:
-                surplus += 1  # never begin inside a character
-            del self.data[:surplus]
-            self.truncated = True
+    async def follow(self) -> None:
+        """Collect output until the program has ended and its pipe is empty."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._collect)
+            await self._child.wait_for_output(within=LAST_OUTPUT)
+            tasks.cancel_scope.cancel()
+        self.ended.set()
 
-    def text(self) -> str:
-        return self.data.decode("utf-8", "replace")
+    async def _collect(self) -> None:
+        assert self._child.stdout is not None
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            async for data in self._child.stdout:
+                self._tail.add(data)
 
+    async def end(self) -> None:
+        self._child.signal(signal.SIGTERM)
+        with anyio.move_on_after(TERMINATE_SECONDS):
+            await self.ended.wait()  # with its last output
+        await self._child.end(terminate=0)
+        await self.ended.wait()
+
+    def kill(self) -> None:
+        self._child.signal(signal.SIGKILL)
+
+    @property
+    def output(self) -> TerminalOutputResponse:
+        text = self._tail.text(ended=self.ended.is_set())
+        return TerminalOutputResponse(output=text, truncated=self._tail.truncated, exit_status=self.status)
+
+    @property
     def status(self) -> TerminalExitStatus | None:
-        code = self.process.returncode
+        code = self._child.exit_code
         if not self.ended.is_set() or code is None:
             return None
-        if code < 0:
-            return TerminalExitStatus(signal=signal.Signals(-code).name)
-        return TerminalExitStatus(exit_code=code)
+        status = exit_status(code)
+        return TerminalExitStatus(exit_code=status.code, signal=status.signal)
 
 
 class Terminals:
@@ -74,55 +89,49 @@ class Terminals:
             raise ToolError(f"{TERMINALS} terminals are open; release some")
         command = [request.command, *request.args] if request.args else ["/bin/sh", "-c", request.command]
         try:
-            process = await anyio.open_process(
-                command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, cwd=request.cwd, env=self._environment_of(request),
-                start_new_session=True,
-            )  # fmt: skip
+            child = await start_child(command, env=self._environment_of(request), cwd=request.cwd, stderr="stdout")
         except OSError as error:
             raise ToolError(f"{request.command} cannot be started: {error.strerror or error}") from error
         limit = OUTPUT_LIMIT if request.output_byte_limit is None else request.output_byte_limit
-        terminal = _Terminal(process, limit)
+        terminal = _Terminal(child, limit=limit)
         terminal_id = f"term_{next(self._numbers)}"
         self._terminals[terminal_id] = terminal
-        self._tasks.start_soon(_follow, terminal, name=terminal_id)
+        self._tasks.start_soon(terminal.follow, name=terminal_id)
         return terminal_id
 
     def output(self, terminal_id: str) -> TerminalOutputResponse:
         """What was printed so far."""
-        terminal = self._get(terminal_id)
-        return TerminalOutputResponse(
-            output=terminal.text(), truncated=terminal.truncated, exit_status=terminal.status()
-        )
+        return self._get(terminal_id).output
 
     async def wait(self, terminal_id: str) -> WaitForTerminalExitResponse:
         """Wait for the end."""
         terminal = self._get(terminal_id)
         await terminal.ended.wait()
-        status = terminal.status() or TerminalExitStatus()
+        status = terminal.status or TerminalExitStatus()
         return WaitForTerminalExitResponse(exit_code=status.exit_code, signal=status.signal)
 
     def kill(self, terminal_id: str) -> None:
         """Kill the program and what it started; its output stays."""
-        signal_group(self._get(terminal_id).process, signal.SIGKILL)
+        self._get(terminal_id).kill()
 
     async def release(self, terminal_id: str) -> None:
         """Free a terminal; what it showed stays readable for people."""
         terminal = self._get(terminal_id)
-        await _end(terminal)
+        await terminal.end()
         del self._terminals[terminal_id]
-        self._shown[terminal_id] = terminal.text()
+        self._shown[terminal_id] = terminal.output.output
         if len(self._shown) > TERMINALS:
             del self._shown[next(iter(self._shown))]
 
     def shown(self, terminal_id: str) -> str:
         """What a terminal shows or showed; empty for an unknown one."""
         terminal = self._terminals.get(terminal_id)
-        return terminal.text() if terminal else self._shown.get(terminal_id, "")
+        return terminal.output.output if terminal else self._shown.get(terminal_id, "")
 
     async def aclose(self) -> None:
         """End everything."""
         for terminal in self._terminals.values():
-            await _end(terminal)
+            await terminal.end()
         self._terminals.clear()
 
     def _environment_of(self, request: CreateTerminalRequest) -> Mapping[str, str]:
@@ -133,28 +142,3 @@ class Terminals:
         if terminal is None:
             raise InvalidRequest(f"there is no terminal {terminal_id}")
         return terminal
-
-
-async def _follow(terminal: _Terminal) -> None:
-    """Collect output until the program has ended and its pipe is empty."""
-    drained = anyio.Event()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_collect, terminal, drained)
-        await terminal.process.wait()
-        with anyio.move_on_after(LAST_OUTPUT):
-            await drained.wait()
-        tasks.cancel_scope.cancel()
-    terminal.ended.set()
-
-
-async def _collect(terminal: _Terminal, drained: anyio.Event) -> None:
-    if terminal.process.stdout is not None:
-        async for data in terminal.process.stdout:
-            terminal.add(data)
-    drained.set()
-
-
-async def _end(terminal: _Terminal) -> None:
-    await end_group(terminal.process)
-    await terminal.ended.wait()
-    await terminal.process.aclose()

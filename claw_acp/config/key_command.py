@@ -1,17 +1,14 @@
 """Keys that a command prints, such as `op read op://vault/openai` or `pass show anthropic`."""
 
-import os
 import shlex
-import signal
-import subprocess
 from collections.abc import Mapping
-from contextlib import suppress
 
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.printable import printable
 from claw_acp.core.redaction import redact
 from claw_acp.core.secret import Secret
+from claw_acp.process.blocking import BlockingChild
 
 PATIENCE = 30.0  # seconds; the command may ask for a fingerprint
 KEY_LIMIT = 16 * 1024  # bytes; the longest keys in use (signed tokens) have about 4 KiB
@@ -24,7 +21,7 @@ class KeyCommand:
 
     def __init__(self, line: str) -> None:
         self._line = line
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: BlockingChild | None = None
         self._unwanted = False
 
     def run(self, environ: Mapping[str, str]) -> Secret:
@@ -34,28 +31,19 @@ class KeyCommand:
             ConfigError: It cannot be started, fails, prints nothing, or takes longer than `PATIENCE`.
         """
         try:
-            words = shlex.split(self._line)
-            self._child = subprocess.Popen(
-                words,
-                env=without_keys(environ),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            self._child = BlockingChild(shlex.split(self._line), env=without_keys(environ))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise self._failed(f"cannot be started: {reason}") from error
         if self._unwanted:
             self.kill()  # whoever wanted that came before there was anything to end
         try:
-            printed, said = self._child.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired as error:
-            self.kill()
+            code, printed, said = self._child.finish(within=PATIENCE)
+        except TimeoutError as error:
             raise self._failed(f"did not end within {PATIENCE:g} s") from error
-        if self._child.returncode:
+        if code:
             words_said = redact(printable(said.decode("utf-8", "replace").strip()))[-_WORDS_SHOWN:]
-            raise self._failed(f"failed with exit code {self._child.returncode}: {words_said or 'it said nothing'}")
+            raise self._failed(f"failed with exit code {code}: {words_said or 'it said nothing'}")
         lines = printed[:KEY_LIMIT].decode("utf-8", "replace").strip().splitlines()
         if not lines:
             raise self._failed("printed nothing")
@@ -64,9 +52,8 @@ class KeyCommand:
     def kill(self) -> None:
         """End the command with everything that it started."""
         self._unwanted = True
-        if self._child is not None and self._child.poll() is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._child.pid, signal.SIGKILL)
+        if self._child is not None:
+            self._child.kill()
 
     def _failed(self, what: str) -> ConfigError:
         return ConfigError(f"the command that gives the key ({printable(self._line)}) {what}")

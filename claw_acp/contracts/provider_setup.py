@@ -1,8 +1,8 @@
 """What a provider is made from. An entry point of `claw_acp.providers` names a wire family and its factory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from claw_acp.contracts.provider import ModelInfo, Provider
 from claw_acp.core.address import secrets_in
@@ -100,6 +100,14 @@ def _nothing(model: str) -> ModelInfo | None:  # noqa: ARG001 - nothing is known
     return None
 
 
+class BackgroundTasks(Protocol):
+    """Where work goes on beside requests, such as a task group."""
+
+    def start_soon(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> object:
+        """Run `work` in a task of its own."""
+        ...
+
+
 class ProviderSetup(Value):
     """One configured provider. Equal setups make interchangeable providers, so a provider can be kept by its setup.
 
@@ -122,6 +130,7 @@ class ProviderSetup(Value):
         cassette: Where exchanges are recorded, or replayed from.
         clock: Time for the provider's waits and dates.
         about: What is known of a model by its name, now: lists come in while providers are in use.
+        tasks: Where the provider works beside requests; None: in tasks of its own.
     """
 
     name: str
@@ -141,6 +150,7 @@ class ProviderSetup(Value):
     cassette: Cassette | None = None
     clock: Clock = SYSTEM_CLOCK
     about: Callable[[str], ModelInfo | None] = _nothing
+    tasks: BackgroundTasks | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:

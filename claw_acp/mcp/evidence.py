@@ -7,7 +7,7 @@ from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpe
 from claw_acp.contracts.workspace import ExitStatus
 from claw_acp.core.printable import printable
 from claw_acp.core.redaction import REDACTED, Redactor
-from claw_acp.workspace.output_tail import OutputTail
+from claw_acp.process.output_tail import OutputTail
 
 TAIL = 16 * 1024  # bytes of stderr that are kept
 SHORTEST_SECRET = 4  # characters of a secret that are looked for; shorter ones are in every other word

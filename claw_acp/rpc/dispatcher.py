@@ -3,7 +3,7 @@
 import json
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -56,8 +56,12 @@ CANCEL = "$/cancel_request"
 BAD_ID = "Invalid request: `id` must be a string or an integer"
 
 
-@dataclass(slots=True)
-class _Pending:
+@dataclass(slots=True, eq=False)
+class OutgoingCall:
+    """A request to the other side, by its `id`. Once it is `done`, there is a `response`, or the connection is over."""
+
+    id: int
+    line: bytes
     done: anyio.Event = field(default_factory=anyio.Event)
     response: Response | None = None
 
@@ -69,13 +73,33 @@ class _InFlight:
 
 
 class Dispatcher:
-    """One connection. `run` reads until the other side is gone; `request` and `notify` may be used meanwhile."""
+    """One connection. `run` reads until the other side is gone; `request` and `notify` may be used meanwhile.
 
-    def __init__(self, transport: Transport, router: Router, *, on_frame: OnFrame | None = None) -> None:
+    Args:
+        transport: Carries the frames.
+        router: Knows who answers and hears what comes.
+        on_frame: Hears every frame.
+        decode: Reads a frame in the place of `rpc.message`, for peers whose faults are forgiven or punished otherwise;
+            None from it: there is nothing more to do.
+        deaf_at: Bytes of unread answers before reading stops. A peer that finishes one answer before it reads on, as
+            single-threaded ones do, would stand still for ever then.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        router: Router,
+        *,
+        on_frame: OnFrame | None = None,
+        decode: Callable[[Frame], Incoming | None] | None = None,
+        deaf_at: int = DEAF,
+    ) -> None:
         self._transport = transport
         self._router = router
         self._on_frame = on_frame
-        self._pending: dict[RequestId, _Pending] = {}
+        self._decode = decode or self._read
+        self._deaf_at = deaf_at
+        self._pending: dict[RequestId, OutgoingCall] = {}
         self._given_up: deque[RequestId] = deque(maxlen=GIVEN_UP)
         self._in_flight: set[_InFlight] = set()
         self._waiting: deque[tuple[_InFlight, RequestHandler, JsonObject]] = deque()
@@ -93,26 +117,42 @@ class Dispatcher:
         """See `Peer.request`."""
         if self._closed:
             raise ConnectionClosed(f"{method} was not sent: the connection is closed")
-        self._last_id += 1
-        request_id, pending = self._last_id, _Pending()
-        self._pending[request_id] = pending
+        call = self.call(lambda request_id: request_line(request_id, method, params))
         try:
-            self._send(request_line(request_id, method, params))
             with anyio.fail_after(within):
-                await pending.done.wait()
+                await call.done.wait()
         except BaseException:
-            if not pending.done.is_set():
-                self._given_up.append(request_id)
-                self._send(notification_line(CANCEL, {"requestId": request_id}))
+            if not call.done.is_set():
+                self._given_up.append(call.id)
+                self.cancel(call)
             raise
         finally:
-            self._pending.pop(request_id, None)
-        response = pending.response
+            self.forget(call)
+        response = call.response
         if response is None:
             raise ConnectionClosed(f"the connection closed before {method} was answered")
         if response.error is not None:
             raise RpcError.from_wire(response.error)
         return response.result
+
+    def call(self, write: Callable[[int], bytes]) -> OutgoingCall:
+        """Send the request that `write` makes of its id, without waiting; whoever has no more use for it forgets it."""
+        self._last_id += 1
+        call = OutgoingCall(self._last_id, write(self._last_id))
+        if self._closed:
+            call.done.set()
+        else:
+            self._pending[call.id] = call
+            self._send(call.line)
+        return call
+
+    def cancel(self, call: OutgoingCall) -> None:
+        """Ask the other side to stop working on a request."""
+        self.tell(CANCEL, {"requestId": call.id})
+
+    def forget(self, call: OutgoingCall) -> None:
+        """Nobody waits for the answer any more."""
+        self._pending.pop(call.id, None)
 
     async def notify(self, method: str, params: JsonObject) -> None:
         """See `Peer.notify`."""
@@ -132,7 +172,7 @@ class Dispatcher:
     @property
     def deaf(self) -> bool:
         """See `Peer.deaf`."""
-        return self._transport.backlog > DEAF
+        return self._transport.backlog > self._deaf_at
 
     async def drained(self) -> None:
         """See `Peer.drained`."""
@@ -167,8 +207,8 @@ class Dispatcher:
                 self._closed = True
                 self._waiting.clear()
                 tasks.cancel_scope.cancel()  # first: a handler that waits is to end, not to work around a lost answer
-                for pending in self._pending.values():
-                    pending.done.set()
+                for call in self._pending.values():
+                    call.done.set()
 
     async def _finish(self) -> None:
         self._ending = True
@@ -182,7 +222,7 @@ class Dispatcher:
     def _accept(self, frame: Frame, tasks: TaskGroup) -> None:
         message: Incoming | None = None
         try:
-            message = self._read(frame)
+            message = self._decode(frame)
             self._act_on(message, tasks)
         except Exception as error:  # noqa: BLE001 - the frame wall: nothing that arrives ends the connection
             request = message if isinstance(message, Request) else Request(None, "reading a frame", None)
@@ -201,7 +241,7 @@ class Dispatcher:
             self._on_frame("in", frame)
         return decode(frame)
 
-    def _act_on(self, message: Incoming, tasks: TaskGroup) -> None:
+    def _act_on(self, message: Incoming | None, tasks: TaskGroup) -> None:
         """Answer what is malformed, start what must be handled, wake who waited for it."""
         match message:
             case Request() as request:
@@ -210,6 +250,8 @@ class Dispatcher:
                 self._accept_notification(method, params, tasks)
             case Response() as response:
                 self._accept_response(response)
+            case None:
+                pass
             case Malformed(code, reason, request_id):
                 usable = is_plain(request_id) or not self.plain_ids
                 self._send(error_line(request_id if usable else None, code, reason))
@@ -305,13 +347,13 @@ class Dispatcher:
         self._send(result_line(request_id, result))
 
     def _accept_response(self, response: Response) -> None:
-        pending = self._pending.get(response.id) if isinstance(response.id, int) else None
-        if pending is None or pending.done.is_set():  # who asked may not have run yet: the first answer stays
+        call = self._pending.pop(response.id, None) if isinstance(response.id, int) else None
+        if call is None:
             level = logging.DEBUG if response.id in self._given_up else logging.WARNING
             log.log(level, "response ignored: nobody waits for it", extra={"id": response.id})
             return
-        pending.response = response
-        pending.done.set()
+        call.response = response
+        call.done.set()
 
 
 def _is_same(request_id: RequestId, named: JsonValue) -> bool:

@@ -8,16 +8,18 @@ import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream
 
 from claw_acp.rpc.backlog import Backlog
-from claw_acp.rpc.framing import Frame, LineSplitter
+from claw_acp.rpc.framing import FRAME_LIMIT, Frame, LineSplitter
 
 
 class StreamTransport:
     """Frames over byte streams. Made by `stream_transport`."""
 
-    def __init__(self, receive_stream: ByteReceiveStream, send_stream: ByteSendStream) -> None:
+    def __init__(
+        self, receive_stream: ByteReceiveStream, send_stream: ByteSendStream, *, limit: int = FRAME_LIMIT
+    ) -> None:
         self._input = receive_stream
         self._output = send_stream
-        self._splitter = LineSplitter()
+        self._splitter = LineSplitter(limit=limit)
         self._frames: deque[Frame] = deque()
         self._queue: deque[bytes] = deque()
         self._work = anyio.Event()
@@ -43,6 +45,15 @@ class StreamTransport:
             self._backlog.add(len(line))
             self._work.set()
 
+    def withdraw(self, line: bytes) -> bool:
+        """Take back a line that was queued; False when its writing has begun, or was never to be."""
+        index = next((index for index, queued in enumerate(self._queue) if queued is line), None)
+        if index is None:
+            return False
+        del self._queue[index]
+        self._backlog.take(len(line))
+        return True
+
     @property
     def backlog(self) -> int:
         """See `Transport.backlog`."""
@@ -55,7 +66,7 @@ class StreamTransport:
     async def write_queued(self) -> None:
         """The writer: everything queued goes out in order, joined when it piled up."""
         while True:
-            if not self._queue:
+            while not self._queue:
                 self._work = anyio.Event()
                 await self._work.wait()
             data = b"".join(self._queue)

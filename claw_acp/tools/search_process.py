@@ -1,23 +1,18 @@
 """Running a search engine: rows as they come, until enough, too long, or cancelled; then it is killed."""
 
-import os
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from subprocess import DEVNULL
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process
+from anyio.abc import ByteReceiveStream
 
-from claw_acp.core.child_environment import without_keys
 from claw_acp.core.errors import ToolError
 from claw_acp.core.value import Value
+from claw_acp.process.child_process import running_child
 
 SEARCH_LIMIT = 20.0  # seconds; long enough for a large repository, short enough for someone waiting
 MAX_ROW = 1_000_000  # bytes without a line feed; the engines cut long lines, so this is no search result
 MAX_COMPLAINT = 4_000  # bytes of stderr that are kept
-
-_REAPING = 2.0  # seconds for a killed process to be gone
 
 
 class SearchEnd(Value):
@@ -39,32 +34,22 @@ async def run_search(
     complaint = bytearray()
     code: int | None = None
     limit = anyio.CancelScope()
-    async with _started(argv, cwd=cwd) as process, anyio.create_task_group() as tasks:
-        tasks.start_soon(_drain, process.stderr, complaint)
-        limit.deadline = anyio.current_time() + time_limit
-        with limit:
-            if await _feed(process.stdout, take):
-                code = await process.wait()
-        if code is None:
-            tasks.cancel_scope.cancel()
-    return SearchEnd(code=code, late=limit.cancelled_caught, complaint=complaint.decode("utf-8", "replace").strip())
 
+    def note(chunk: bytes) -> None:  # the beginning; an engine that complains a lot must not block on the rest
+        complaint.extend(chunk[: MAX_COMPLAINT - len(complaint)])
 
-@asynccontextmanager
-async def _started(argv: Sequence[str], *, cwd: Path) -> AsyncGenerator[Process]:
     try:
-        process = await anyio.open_process(
-            argv, cwd=cwd, stdin=DEVNULL, env=without_keys(os.environ), start_new_session=True
-        )
+        async with running_child(argv, cwd=cwd) as child, anyio.create_task_group() as tasks:
+            tasks.start_soon(child.drain_stderr, note)
+            limit.deadline = anyio.current_time() + time_limit
+            with limit:
+                if await _feed(child.stdout, take):
+                    code = await child.wait()
+            if code is None:
+                tasks.cancel_scope.cancel()
     except OSError as error:
         raise ToolError(f"The search could not be started ({argv[0]}): {error.strerror}.") from error
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        with anyio.move_on_after(_REAPING, shield=True):
-            await process.aclose()
+    return SearchEnd(code=code, late=limit.cancelled_caught, complaint=complaint.decode("utf-8", "replace").strip())
 
 
 async def _feed(stdout: ByteReceiveStream | None, take: Callable[[str], bool]) -> bool:
@@ -77,10 +62,3 @@ async def _feed(stdout: ByteReceiveStream | None, take: Callable[[str], bool]) -
         if not all(take(row.decode("utf-8", "surrogateescape")) for row in rows) or len(rest) > MAX_ROW:
             return False
     return True
-
-
-async def _drain(stderr: ByteReceiveStream | None, into: bytearray) -> None:
-    """Keep the beginning, read all: an engine that complains a lot must not block on it."""
-    assert stderr is not None
-    async for chunk in stderr:
-        into.extend(chunk[: MAX_COMPLAINT - len(into)])

@@ -3,20 +3,17 @@
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from subprocess import PIPE
 
 import anyio
-from anyio.abc import Process
 
-from claw_acp.client.groups import end_group, signal_group
 from claw_acp.core.value import Value
+from claw_acp.process.child_process import ChildProcess, start_child
+from claw_acp.process.output_tail import OutputTail
 from claw_acp.verify.rule import CannotStart
 
 STDERR_KEPT = 16 * 1024  # bytes of what it wrote last
 CHILDREN_WAIT = 1.0  # seconds that what the agent started may outlive it
-READ_SIZE = 256 * 1024
 LOOK = 0.02  # seconds between looks at other processes, which tell nobody of their end
 MARK = "CLAW_ACP_VERIFY"  # inherited by everything an agent starts, so that it is found whatever group it is in
 
@@ -40,13 +37,11 @@ class Ending(Value):
 class AgentProcess:
     """A running agent. Made by `start`; `end` must follow."""
 
-    def __init__(self, process: Process, output: int, *, mark: str) -> None:
-        self._process = process
-        self._output: int | None = output
+    def __init__(self, child: ChildProcess, *, mark: str) -> None:
+        self._child = child
         self._mark = f"{MARK}={mark}".encode()
         self._born = anyio.current_time()
-        self._stderr = b""
-        self._silent = anyio.Event()
+        self._stderr = OutputTail(limit=STDERR_KEPT)
 
     @classmethod
     async def start(cls, command: Sequence[str], *, env: Mapping[str, str], mark: str) -> "AgentProcess":
@@ -55,20 +50,12 @@ class AgentProcess:
         Raises:
             CannotStart: The program is not there or cannot be run.
         """
-        output, its_output = os.pipe()  # our own, so that reading can really pause and really end
-        os.set_blocking(output, False)
         try:
-            process = await anyio.open_process(
-                command, stdin=PIPE, stdout=its_output, stderr=PIPE, env={**env, MARK: mark},
-                start_new_session=True,
-            )  # fmt: skip
+            child = await start_child(command, env={**env, MARK: mark}, stdin="pipe")
         except (OSError, ValueError) as error:
-            os.close(output)
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise CannotStart(f"{command[0]} cannot be started: {reason}") from error
-        finally:
-            os.close(its_output)
-        return cls(process, output, mark=mark)
+        return cls(child, mark=mark)
 
     @property
     def age(self) -> float:
@@ -78,79 +65,68 @@ class AgentProcess:
     @property
     def exit_code(self) -> int | None:
         """None while it runs."""
-        return self._process.returncode
+        return self._child.exit_code
 
     @property
     def last_words(self) -> str:
         """The last lines that it wrote to stderr."""
-        return "\n".join(self._stderr.decode("utf-8", "replace").strip().splitlines()[-8:])
+        return "\n".join(self._stderr.text(ended=True).strip().splitlines()[-8:])
 
     async def write(self, data: bytes) -> bool:
         """Write all of it; False when nobody reads any more."""
-        assert self._process.stdin is not None
+        assert self._child.stdin is not None
         try:
-            await self._process.stdin.send(data)
+            await self._child.stdin.send(data)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return False
         return True
 
     async def read(self) -> bytes:
         """What came next; nothing at the end, or once the output was closed."""
-        while self._output is not None:
-            try:
-                return os.read(self._output, READ_SIZE)
-            except BlockingIOError:
-                with suppress(anyio.ClosedResourceError):  # by `close_output`
-                    await anyio.wait_readable(self._output)
-        return b""
+        assert self._child.stdout is not None
+        try:
+            return await self._child.stdout.receive()
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return b""
 
     async def keep_stderr(self) -> None:
         """Read stderr to its end, keeping the last of it."""
-        assert self._process.stderr is not None
-        with suppress(anyio.ClosedResourceError):
-            async for data in self._process.stderr:
-                self._stderr = (self._stderr + data)[-STDERR_KEPT:]
-        self._silent.set()
+        await self._child.drain_stderr(self._stderr.add)
 
     async def fall_silent(self) -> None:
         """Wait for the end of stderr, for a moment: a process that lives on may keep it open."""
+        assert self._child.stderr is not None
         with anyio.move_on_after(CHILDREN_WAIT):
-            await self._silent.wait()
+            await self._child.stderr.ended.wait()
 
     async def close_input(self) -> None:
         """End of input."""
-        assert self._process.stdin is not None
-        await self._process.stdin.aclose()
+        assert self._child.stdin is not None
+        self._child.stdin.close()
 
     def close_output(self) -> None:
         """Listen no more: what the agent writes breaks its pipe."""
-        if self._output is not None:
-            output, self._output = self._output, None
-            anyio.notify_closing(output)
-            os.close(output)
+        assert self._child.stdout is not None
+        self._child.stdout.close()
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the agent alone."""
         if self.exit_code is None:
-            self._process.send_signal(number)
+            _signal(self._child.pid, number)
 
     async def wait(self, *, within: float) -> float | None:
         """Wait for the end; the seconds it took, None when it did not come in time."""
         begin = anyio.current_time()
         with anyio.move_on_after(within):
-            await self._process.wait()
+            await self._child.wait()
             return anyio.current_time() - begin
         return None
 
     async def kill(self) -> None:
         """End the group at once."""
-        if self._process.returncode is None:
-            signal_group(self._process, signal.SIGKILL)
-        await end_group(self._process)
+        await self._child.end(terminate=0)
         for pid in self._family():
-            _kill(pid)
-        self.close_output()
-        await self._process.aclose()
+            _signal(pid, signal.SIGKILL)
 
     async def left(self) -> tuple[str, ...]:
         """What the agent started and is still there a little later."""
@@ -162,7 +138,7 @@ class AgentProcess:
 
     def _family(self) -> list[int]:
         """Live processes of the agent's group, or with its mark in another; none where there is no /proc."""
-        first = self._process.pid
+        first = self._child.pid
         return [pid for pid in _pids(first) if _group(pid) == first or self._mark in _environment(pid)]
 
 
@@ -198,8 +174,8 @@ def _command(pid: int) -> str:
         return f"process {pid}"
 
 
-def _kill(pid: int) -> None:
+def _signal(pid: int, number: signal.Signals) -> None:
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
         return

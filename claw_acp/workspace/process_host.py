@@ -1,7 +1,6 @@
 """The owner of all running commands: each is a task of its task group."""
 
 import os
-from subprocess import STDOUT
 from types import TracebackType
 from typing import Self
 
@@ -10,7 +9,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from claw_acp.contracts.workspace import Command
 from claw_acp.core.errors import ToolError
-from claw_acp.workspace import process_groups
+from claw_acp.process.child_process import start_child
 from claw_acp.workspace.environment import SHELL, command_environment
 from claw_acp.workspace.process import LocalProcess
 
@@ -61,28 +60,15 @@ class ProcessHost:
     async def _spawn(self, command: Command) -> LocalProcess:
         if "\0" in command.line:
             raise ToolError("The command contains a NUL character.")
-        environment = command_environment(os.environ, extra=command.env)
-        launch = process_groups.launch([SHELL, "-c", "--", command.line], names=environment)
-        # Not a pipe of asyncio's: with one, waiting for the process would also wait for whoever inherited the pipe.
-        reader, writer = os.pipe()
         try:
-            process = await anyio.open_process(
-                launch.argv,
-                stdin=launch.stdin,
-                stdout=writer,
-                stderr=STDOUT,
+            child = await start_child(
+                [SHELL, "-c", "--", command.line],
+                env=command_environment(os.environ, extra=command.env),
                 cwd=command.cwd,
-                env=environment,
-                start_new_session=True,
+                stdin="announced",
+                stderr="stdout",
             )
         except OSError as error:
-            os.close(reader)
             where = f" in {command.cwd}" if not command.cwd.is_dir() else ""
             raise ToolError(f"The command cannot be started{where}: {error.strerror or error}.") from error
-        except BaseException:
-            os.close(reader)
-            raise
-        finally:
-            os.close(writer)
-        process_groups.track(process.pid)
-        return LocalProcess(process, reader=reader, output_limit=command.output_limit)
+        return LocalProcess(child, output_limit=command.output_limit)

@@ -26,6 +26,7 @@ LAYERS = (
     ("workspace", "client"),
     ("security",),
     ("net", "store", "rpc", "schema", "config", "registry", "telemetry", "kit"),
+    ("process",),
     ("contracts",),
     ("core",),
 )  # fmt: skip
@@ -84,6 +85,17 @@ def test_every_method_and_door_has_a_handler() -> None:
 @pytest.mark.parametrize("point", EXTENSIONS, ids=lambda point: f"{point.group}:{point.name}")
 def test_every_entry_point_loads(point: "object") -> None:
     assert callable(point.load())  # type: ignore[attr-defined]
+
+
+def test_only_the_process_room_starts_programs() -> None:
+    starts = re.compile(
+        r"\b(?:open_process|run_process|create_subprocess_\w+|Popen|(?:os|subprocess)\.(?:fork\w*|posix_spawn\w*|spawn\w+"
+        r"|exec\w+|system|popen|run|call|check_call|check_output|getoutput))\("
+        r"|from subprocess import .*\brun\b"
+    )
+    found = {str(path.relative_to(PACKAGE)) for path in SOURCES if starts.search(path.read_text(encoding="utf-8"))}
+    own_program = "workspace/run_encoded.py"  # it runs in a process of its own, and imports nothing of ours
+    assert found == {"process/child_process.py", "process/blocking.py", "process/watchdog.py", own_program}
 
 
 def test_only_the_pipeline_prepares_tool_calls() -> None:

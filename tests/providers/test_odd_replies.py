@@ -3,12 +3,8 @@
 import json
 from itertools import pairwise
 
+import anyio
 import pytest
-from claw_acp.providers.gemini.provider import GeminiProvider
-from claw_acp.providers.ollama.stream import OllamaStream
-from claw_acp.providers.openai.stream import OpenAIStream
-from claw_acp.providers.transport.surrogates import Pairs
-from claw_acp.providers.transport.wire import LARGEST_COUNT, counted
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,10 +14,16 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import MalformedReply, StreamInterrupted
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Usage
-from claw_acp.providers.binary.child import start_child
-from claw_acp.providers.binary.connection import Call, Connection
+from claw_acp.providers.binary.call import Call
+from claw_acp.providers.binary.connection import open_connection
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.replies import read_response
+from claw_acp.providers.gemini.provider import GeminiProvider
+from claw_acp.providers.ollama.stream import OllamaStream
+from claw_acp.providers.openai.stream import OpenAIStream
+from claw_acp.providers.transport.surrogates import Pairs
+from claw_acp.providers.transport.wire import LARGEST_COUNT, counted
+from claw_acp.rpc.dispatcher import OutgoingCall
 from tests.support.loopback import Answered, Loopback, serving
 
 
@@ -54,7 +56,7 @@ def test_a_half_that_stays_alone_is_a_replacement_character() -> None:
 
 
 def test_a_plugin_s_halves_are_joined_and_agree_with_its_result() -> None:
-    call = Call(1, b"")
+    call = Call(OutgoingCall(1, b""))
     for text in ("a\ud83d", "\ude00b", "c\ude00d\ud83d"):
         call.add(TextChunk(text=text))
     shown = "".join(piece.text for piece in call.take())
@@ -115,10 +117,11 @@ async def test_an_answer_of_a_plugin_that_is_nested_too_deeply_ends_its_call() -
     deep = "[" * 100_000
     script = 'read line; printf \'%s\' \'{"jsonrpc":"2.0","id":1,"result":\'; printf \'%s\\n\' "$1"; exec sleep 1000'
     failures = Failures("mine", command="sh", timeout=20)
-    child = await start_child(Program(command="/bin/sh", args=("-c", script, "sh", deep)), failures=failures)
-    connection = Connection(child, failures=failures)
-    call = connection.call("chat", {})
-    await connection.wait(call)
-    assert isinstance(call.failure, MalformedReply)
-    assert "nested too deeply" in call.failure.message
-    await connection.abandon()
+    program = Program(command="/bin/sh", args=("-c", script, "sh", deep))
+    async with anyio.create_task_group() as tasks:
+        connection = await open_connection(program, tasks=tasks, failures=failures)
+        call = connection.call("chat", {})
+        await connection.wait(call)
+        with pytest.raises(MalformedReply, match="nested too deeply"):
+            connection.answer(call)
+        await connection.abandon()

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from claw_acp.process.output_tail import OutputTail
 from claw_acp.workspace.environment import command_environment
-from claw_acp.workspace.output_tail import OutputTail
 
 
 def test_model_keys_and_our_own_settings_are_not_handed_on() -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput
 from claw_acp.core.errors import ToolError
+from claw_acp.process.child_process import exit_status
+from claw_acp.process.groups import kill_all_groups, live_groups
 from claw_acp.workspace.local import LocalWorkspace
-from claw_acp.workspace.process import DRAIN_SECONDS, LocalProcess, exit_status
-from claw_acp.workspace.process_groups import kill_all_groups, live_groups
+from claw_acp.workspace.process import DRAIN_SECONDS, LocalProcess
 from claw_acp.workspace.process_host import ProcessHost
 
 STUBBORN = "trap '' TERM; echo up; while :; do sleep 1000; done"

@@ -13,23 +13,23 @@ import anyio
 import pytest
 
 from claw_acp.contracts.workspace import Command
+from claw_acp.process.watchdog import Watchdog
 from claw_acp.workspace.process_host import ProcessHost
-from claw_acp.workspace.watchdog import Watchdog
 from tests.support.agent_process import eventually
 
 SHELLS = [path for name in ("sh", "dash", "bash", "busybox", "ksh", "zsh") if (path := shutil.which(name))]
 
 DYING = """
 import os, signal, subprocess, sys
-from claw_acp.workspace import process_groups
+from claw_acp.process import groups
 LINE = "sleep 1000 & echo $! >> born; exec sleep 1000"
-groups = [subprocess.Popen(["/bin/sh", "-c", LINE], start_new_session=True, stdout=subprocess.DEVNULL) for _ in "123"]
-for group in groups:
-    process_groups.track(group.pid)
-process_groups.forget(groups[1].pid)
+shells = [subprocess.Popen(["/bin/sh", "-c", LINE], start_new_session=True, stdout=subprocess.DEVNULL) for _ in "123"]
+for shell in shells:
+    groups.track(shell.pid)
+groups.forget(shells[1].pid)
 while not os.path.exists("born") or len(open("born").read().split()) < 3:
     pass
-print(*[group.pid for group in groups], flush=True)
+print(*[shell.pid for shell in shells], flush=True)
 os.kill(os.getpid(), getattr(signal, sys.argv[1]))
 """
 
@@ -218,8 +218,8 @@ async def test_commands_hold_no_end_of_the_pipe(tmp_path: Path) -> None:
 
 STARTING = """
 import os, signal, subprocess, sys
-from claw_acp.workspace import process_groups
-launch = process_groups.launch(["/bin/sh", "-c", "echo $$ > born; sleep 1000"], names=["PATH"])
+from claw_acp.process import groups
+launch = groups.announced(["/bin/sh", "-c", "echo $$ > born; sleep 1000"], names=["PATH"])
 subprocess.Popen(launch.argv, stdin=launch.stdin, start_new_session=True, stdout=subprocess.DEVNULL)
 while "wait" in sys.argv and not os.path.exists("born"):
     pass

@@ -3,18 +3,21 @@
 Earlier lines of its output are free for whatever it likes to say.
 """
 
+from typing import cast
+
 import anyio
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse
 from claw_acp.contracts.provider_setup import Program
 from claw_acp.core.errors import ProviderError
-from claw_acp.providers.binary.child import Child, start_child
+from claw_acp.process.child_process import ChildProcess
+from claw_acp.process.output_tail import OutputTail
+from claw_acp.providers.binary.child import DRAIN_SECONDS, STDERR_KEPT, start_plugin
 from claw_acp.providers.binary.deadline import Deadline
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.replies import Reply, Unreadable, read_object, read_reply, read_response
 from claw_acp.providers.binary.request import ONLY_ID, chat_params, request_line
 from claw_acp.rpc.framing import Frame, LineSplitter, Oversized
-from claw_acp.workspace.output_tail import OutputTail
 
 ANSWER_LIMIT = 32 * 1024 * 1024  # bytes of the line that holds the answer
 LEAVING_SECONDS = 0.5  # from the end of its output to its own end; past that it is ended
@@ -64,44 +67,87 @@ async def ask_once(
     """
     asked = request_line("chat", chat_params(request, provider=failures.name), request_id=ONLY_ID, failures=failures)
     with deadline.kept():
-        child = await start_child(program, failures=failures)
-        printed = Printed()
-        try:
-            child.send(asked)
-            child.end_input()
-            while not (child.gone or child.silent):
-                printed.add(await child.step())
-            with anyio.move_on_after(LEAVING_SECONDS):
-                while not child.gone:
-                    printed.add(await child.step())
-            code = child.exit_code
-        finally:
-            await child.destroy()
-        return _answer(printed, code=code, child=child, failures=failures), printed
+        run = _Run(await start_plugin(program, failures=failures))
+        await run.hear(asked)
+        return run.answer(failures=failures), run.printed
     raise AssertionError("a deadline that has passed is an error")  # pragma: no cover
 
 
-def _answer(printed: Printed, *, code: int | None, child: Child, failures: Failures) -> ChatResponse:
-    last = printed.last_line()
-    reply = _reply(last, failures=failures)
-    if isinstance(reply, Reply) and reply.error is not None:
-        raise reply.error.to_error(failures)
-    if code:
-        raise failures.exited(code, said=child.complaints.strip() or printed.end())
-    if child.read_error is not None:
-        raise failures.process_error(child.read_error) from child.read_error
-    if reply is None and child.write_error is not None:
-        raise failures.unwritten(child.write_error) from child.write_error
-    if reply is None:
-        raise failures.no_output()
-    if isinstance(reply, ProviderError):
-        raise reply
-    if reply.result is None:
-        raise failures.neither()
-    try:
-        return read_response(reply.result)
-    except Unreadable as error:
-        raise failures.invalid(str(error), raw=_text(last)) from error
+class _Run:
+    """One run of a program."""
+
+    def __init__(self, child: ChildProcess) -> None:
+        self.printed = Printed()
+        self._child = child
+        self._complaints = OutputTail(limit=STDERR_KEPT)
+        self._code: int | None = None
+        self._write_error: OSError | None = None
+        self._read_error: OSError | None = None
+        self._listening = anyio.CancelScope()
+
+    async def hear(self, asked: bytes) -> None:
+        """Ask, and take what it prints until its end; then end what it started."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._child.drain_stderr, self._complaints.add)
+                tasks.start_soon(self._ask, asked)
+                tasks.start_soon(self._stop_listening_after_its_end)
+                await self._listen()
+                with anyio.move_on_after(LEAVING_SECONDS):
+                    await self._child.wait_for_output(within=DRAIN_SECONDS)
+                self._code = self._child.exit_code
+                tasks.cancel_scope.cancel()
+        finally:
+            await self._child.end(terminate=0)
+
+    async def _ask(self, asked: bytes) -> None:
+        assert self._child.stdin is not None
+        try:
+            await self._child.stdin.send(asked)
+        except anyio.BrokenResourceError as error:  # how it ended, and with which words, is told elsewhere
+            self._write_error = cast("OSError", error.__cause__)
+        self._child.stdin.close()
+
+    async def _listen(self) -> None:
+        assert self._child.stdout is not None
+        try:
+            with self._listening:
+                async for data in self._child.stdout:
+                    self.printed.add(data)
+        except anyio.BrokenResourceError as error:
+            self._read_error = cast("OSError", error.__cause__)
+
+    async def _stop_listening_after_its_end(self) -> None:
+        """Something that it started may hold its output open."""
+        await self._child.wait_for_output(within=DRAIN_SECONDS)
+        self._listening.cancel()
+
+    def answer(self, *, failures: Failures) -> ChatResponse:
+        """The answer in what it printed.
+
+        Raises:
+            ProviderError: There is none.
+        """
+        last = self.printed.last_line()
+        reply = _reply(last, failures=failures)
+        if isinstance(reply, Reply) and reply.error is not None:
+            raise reply.error.to_error(failures)
+        if self._code:
+            raise failures.exited(self._code, said=self._complaints.text(ended=True).strip() or self.printed.end())
+        if self._read_error is not None:
+            raise failures.process_error(self._read_error) from self._read_error
+        if reply is None and self._write_error is not None:
+            raise failures.unwritten(self._write_error) from self._write_error
+        if reply is None:
+            raise failures.no_output()
+        if isinstance(reply, ProviderError):
+            raise reply
+        if reply.result is None:
+            raise failures.neither()
+        try:
+            return read_response(reply.result)
+        except Unreadable as error:
+            raise failures.invalid(str(error), raw=_text(last)) from error
 
 
 def _reply(last: Frame | None, *, failures: Failures) -> Reply | ProviderError | None:

@@ -20,8 +20,8 @@ from claw_acp.contracts.provider import (
 )
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, ProviderUnavailable
-from claw_acp.providers.binary.child import start_child
-from claw_acp.providers.binary.connection import Connection
+from claw_acp.providers.binary.background import EventLoopTasks
+from claw_acp.providers.binary.connection import open_connection
 from claw_acp.providers.binary.deadline import CALL_TIMEOUT, Deadline
 from claw_acp.providers.binary.detection import Finding, Memory, probe_of
 from claw_acp.providers.binary.failures import Failures
@@ -66,6 +66,7 @@ class BinaryProvider(Provider):
         self._finding = None if protocol == "auto" else Finding(protocol=protocol)
         self._kept: Finding | None = None  # what stands in the memory, as far as we know
         self._probe = probe_of(setup.program)
+        self._tasks = setup.tasks or EventLoopTasks()
 
     # ------------------------------------------------------------------ asking
 
@@ -144,7 +145,7 @@ class BinaryProvider(Provider):
         """The running program, started if need be; None when it is one for a single request."""
         with deadline.kept():
             async with self._starting:
-                if self._session is not None and self._session.connection.check():
+                if self._session is not None and await self._session.connection.is_usable():
                     return self._session
                 finding = self._known()
                 if finding is None:
@@ -178,7 +179,7 @@ class BinaryProvider(Provider):
             if old.connection.crashed:
                 self._restarts.died()
         await anyio.sleep(self._restarts.delay)
-        connection = Connection(await start_child(self._program, failures=self._failures), failures=self._failures)
+        connection = await open_connection(self._program, tasks=self._tasks, failures=self._failures)
         within = INTRODUCTION_SECONDS if expected else DETECTION_SECONDS
         offer: Offer | None = None
         silent = False

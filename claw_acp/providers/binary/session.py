@@ -11,16 +11,17 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
-from claw_acp.core.errors import ProviderUnavailable, RequestRejected
+from claw_acp.core.errors import ProviderError, ProviderUnavailable, RequestRejected
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import Reasoning
 from claw_acp.core.plugin_errors import plugin_error_kind
 from claw_acp.core.value import replace
-from claw_acp.providers.binary.connection import Call, Connection, Piece
+from claw_acp.providers.binary.call import Call, Piece
+from claw_acp.providers.binary.connection import Connection
 from claw_acp.providers.binary.deadline import Deadline
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.offer import GREETING, PROTOCOL_VERSION, Offer, read_models, read_offer
-from claw_acp.providers.binary.replies import Unreadable, read_response
+from claw_acp.providers.binary.replies import Reply, Unreadable, read_response
 from claw_acp.providers.binary.request import chat_params, offered_tools
 
 
@@ -78,13 +79,10 @@ class Session:
         try:
             return read_response(self._result(call))
         except Unreadable as error:
-            raise self._failures.invalid(str(error), raw=call.raw[:4096].decode("utf-8", "replace")) from error
+            raise self._failures.invalid(str(error), raw=call.raw.decode("utf-8", "replace")) from error
 
     def _result(self, call: Call) -> JsonValue:
-        if call.failure is not None:
-            raise call.failure
-        reply = call.reply
-        assert reply is not None, "it is settled"
+        reply = self.connection.answer(call)
         if reply.error is not None:
             raise reply.error.to_error(self._failures)
         if reply.result is None:
@@ -101,9 +99,13 @@ async def introduced(connection: Connection, *, failures: Failures) -> Offer | N
     """
     call = connection.call("initialize", GREETING)
     await connection.wait(call)
-    if isinstance(call.failure, ProviderUnavailable):
-        raise call.failure
-    return _accepted(call, connection=connection, failures=failures)
+    try:
+        reply = connection.answer(call)
+    except ProviderUnavailable:
+        raise
+    except ProviderError:
+        return None
+    return _accepted(reply, connection=connection, failures=failures)
 
 
 async def must_introduce_itself(connection: Connection, *, failures: Failures) -> Offer:
@@ -117,23 +119,23 @@ async def must_introduce_itself(connection: Connection, *, failures: Failures) -
     call = connection.call("initialize", GREETING)
     call.strict = True
     await connection.wait(call)
-    if isinstance(call.failure, ProviderUnavailable):
-        raise failures.left_early(call.failure)
-    if call.failure is not None:
-        raise call.failure
-    error = call.reply.error if call.reply is not None else None
+    try:
+        reply = connection.answer(call)
+    except ProviderUnavailable as error:
+        raise failures.left_early(error) from error
+    error = reply.error
     if error is not None and plugin_error_kind(error.code) is not RequestRejected:
         raise error.to_error(failures)
     if error is not None:
         raise failures.no_session(f"it answered `initialize` with error {error.code} ({error.message})")
-    offer = _accepted(call, connection=connection, failures=failures)
+    offer = _accepted(reply, connection=connection, failures=failures)
     if offer is None:
         raise failures.no_session("it answered `initialize` without a `protocolVersion`")
     return offer
 
 
-def _accepted(call: Call, *, connection: Connection, failures: Failures) -> Offer | None:
-    offer = read_offer(call.reply.result) if call.reply is not None and call.reply.error is None else None
+def _accepted(reply: Reply, *, connection: Connection, failures: Failures) -> Offer | None:
+    offer = read_offer(reply.result) if reply.error is None else None
     if offer is not None and offer.version != PROTOCOL_VERSION:
         raise failures.version(offer.version, ours=PROTOCOL_VERSION)
     connection.introduced = offer is not None

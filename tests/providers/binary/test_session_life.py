@@ -10,9 +10,9 @@ import pytest
 
 from claw_acp.contracts.provider_setup import Program
 from claw_acp.core.errors import ProviderError, ProviderUnavailable
+from claw_acp.process import groups as process_groups
 from claw_acp.providers.binary.provider import BinaryProvider
 from claw_acp.providers.binary.restarts import Restarts
-from claw_acp.workspace import process_groups
 from tests.providers.binary.support import (
     SESSION,
     gone,

@@ -2,43 +2,48 @@
 
 Process-wide on purpose: an exit path that can no longer await (a signal handler, an interpreter that is going down)
 must be able to leave nothing behind, and so must an end that leaves us no time at all: the watchdog knows the same
-groups. Whoever starts a child in its own group tracks it here.
+groups. `child_process` and `blocking` track what they start; nothing else starts anything.
 """
 
 import os
 import signal
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from threading import Lock
 from typing import Final
 
-from claw_acp.workspace.watchdog import Launch, Watchdog
+from claw_acp.process.watchdog import Announced, Watchdog
 
 KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 _live: set[int] = set()
 _watchdog = Watchdog()
+_one_at_a_time = Lock()  # threads start programs too, and one watchdog is enough
 
 
-def launch(argv: Sequence[str], *, names: Iterable[str]) -> Launch:
+def announced(argv: Sequence[str], *, names: Iterable[str]) -> Announced:
     """How to start a program as the leader of a group, with nothing on its stdin, so that it can never be missed.
 
     Args:
         argv: The program and its arguments.
         names: The environment variables it gets.
     """
-    return _watchdog.launch(argv, names=names, others=live_groups())
+    with _one_at_a_time:
+        return _watchdog.announced(argv, names=names, others=live_groups())
 
 
 def track(group: int) -> None:
     """A group (the id of its leader) was started."""
-    _watchdog.began(group, others=live_groups())
-    _live.add(group)
+    with _one_at_a_time:
+        _watchdog.began(group, others=live_groups())
+        _live.add(group)
 
 
 def forget(group: int) -> None:
     """The group is gone; its number may soon name somebody else's."""
-    _live.discard(group)
-    _watchdog.ended(group)
+    with _one_at_a_time:
+        _live.discard(group)
+        _watchdog.ended(group)
 
 
 def live_groups() -> frozenset[int]:

@@ -9,9 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from subprocess import DEVNULL, SubprocessError, run
-from typing import Final
-
-from claw_acp.core.value import Value
+from typing import Final, NamedTuple
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +42,8 @@ _STARTING: Final = 5.0
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class Launch(Value):
-    """How to start a program: its command line, and a descriptor (or `DEVNULL`) for its stdin."""
+class Announced(NamedTuple):
+    """A program that makes itself known: its command line, and a descriptor (or `DEVNULL`) for its stdin."""
 
     argv: tuple[str, ...]
     stdin: int
@@ -65,7 +63,7 @@ class Watchdog:
         self._pipe: int | None = None
         self._barks = os.name == "posix"
 
-    def launch(self, argv: Sequence[str], *, names: Iterable[str], others: frozenset[int]) -> Launch:
+    def announced(self, argv: Sequence[str], *, names: Iterable[str], others: frozenset[int]) -> Announced:
         """How to start a program that leads a group and reads nothing, so that it is told of before it does anything.
 
         We may be killed in the very moment it starts. So it tells the watchdog of itself; until then it holds the pipe
@@ -80,8 +78,8 @@ class Watchdog:
         if self._tell("\n") or self._start(others):
             assert self._pipe is not None
             if all(_PLAIN_NAME.fullmatch(name) for name in names):
-                return Launch(argv=(self._shell, "-c", _ANNOUNCE, "sh", *argv), stdin=self._pipe)
-        return Launch(argv=tuple(argv), stdin=DEVNULL)
+                return Announced(argv=(self._shell, "-c", _ANNOUNCE, "sh", *argv), stdin=self._pipe)
+        return Announced(argv=tuple(argv), stdin=DEVNULL)
 
     def began(self, group: int, *, others: frozenset[int]) -> None:
         """Kill this group when we are gone. `others` are those told of before: a new watchdog must know them too."""

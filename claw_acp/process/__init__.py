@@ -1,0 +1,1 @@
+"""The one room in which child processes are started and ended."""

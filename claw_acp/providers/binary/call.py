@@ -1,0 +1,68 @@
+"""One request to a plugin that stays, and the pieces of its answer."""
+
+from collections.abc import Mapping
+
+import anyio
+
+from claw_acp.contracts.provider import TextChunk, ThoughtChunk
+from claw_acp.core.errors import ProviderError
+from claw_acp.providers.transport.surrogates import Pairs
+from claw_acp.rpc.dispatcher import OutgoingCall
+
+Piece = TextChunk | ThoughtChunk
+
+
+class Call:
+    """One request to a plugin, and what was said to it so far. A `strict` one fails with the first strange line."""
+
+    def __init__(self, sent: OutgoingCall) -> None:
+        self.id = sent.id
+        self.sent = sent
+        self.raw = b""
+        self.failure: ProviderError | None = None
+        self.unwanted = False
+        self.stubborn = False
+        self.strict = False
+        self.news = anyio.Event()
+        self.heard = 0  # bytes of pieces
+        self._pieces: list[Piece] = []
+        self._pairs: Mapping[type[Piece], Pairs] = {TextChunk: Pairs(), ThoughtChunk: Pairs()}
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is nothing more to wait for."""
+        return self.sent.response is not None or self.failure is not None
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something that was not taken yet."""
+        return self.settled or bool(self._pieces)
+
+    def add(self, piece: Piece) -> None:
+        """One more piece of the answer; adjacent ones that nobody has taken yet travel together."""
+        text = self._pairs[type(piece)].feed(piece.text)
+        if text:
+            self._pieces.append(piece if text is piece.text else type(piece)(text=text))
+
+    def take(self) -> list[Piece]:
+        """The pieces that came since the last time, adjacent ones of a kind as one."""
+        pieces, self._pieces = self._pieces, []
+        if len(pieces) < 2:
+            return pieces
+        joined: list[Piece] = []
+        texts: list[str] = []
+        for piece in pieces:
+            if joined and type(piece) is not type(joined[-1]):
+                joined[-1] = type(joined[-1])(text="".join(texts))
+                texts = []
+            if not texts:
+                joined.append(piece)
+            texts.append(piece.text)
+        joined[-1] = type(joined[-1])(text="".join(texts))
+        return joined
+
+    def fail(self, error: ProviderError) -> None:
+        """There will be no answer; what came before stays as it is."""
+        if not self.settled:
+            self.failure = error
+        self.news.set()
