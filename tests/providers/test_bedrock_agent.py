@@ -1,9 +1,12 @@
 """The real agent on Bedrock: a conversation of several rounds, signed with the keys of a profile."""
 
+import json
+from hashlib import sha1
 from pathlib import Path
 
 from tests.support.agent_run import PICTURE, AgentRun
 from tests.support.aws_server import running_aws
+from tests.support.loopback import Answered, Loopback, serving
 from tests.support.model_replies import Call
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -44,6 +47,37 @@ def test_parallel_calls_pictures_and_thinking_go_round_by_round(tmp_path: Path) 
         assert any(block.get("image", {}).get("format") == "png" for block in results[1]["content"])
         assert "cachePoint" in last["messages"][4]["content"][-1]
         assert all(asked.headers["authorization"].startswith("AWS4-HMAC-SHA256") for asked in server.asked)
+
+
+def test_who_is_signed_in_by_sso_needs_no_keys_and_who_is_not_is_told_how(tmp_path: Path) -> None:
+    """https://docs.aws.amazon.com/singlesignon/latest/PortalAPIReference/API_GetRoleCredentials.html"""
+    given = {
+        "accessKeyId": "AKIDEXAMPLE",
+        "secretAccessKey": SECRET,
+        "sessionToken": "t",
+        "expiration": 4_000_000_000_000,
+    }
+    sso = Loopback(lambda _: Answered([json.dumps({"roleCredentials": given}).encode()]))
+    cache = Path.home() / ".aws" / "sso" / "cache"
+    cache.mkdir(parents=True)
+    (Path.home() / ".aws" / "config").write_text(
+        "[profile work]\nsso_session = us\nsso_account_id = 123456789012\nsso_role_name = dev\n"
+        "[sso-session us]\nsso_start_url = https://us.awsapps.com/start\nsso_region = us-east-1\n"
+    )
+    with running_aws() as server, serving(sso):
+        bench = AgentRun(tmp_path, config=f'model = "bedrock/{MODEL}"\n')
+        place = {"AWS_PROFILE": "work", "AWS_ENDPOINT_URL_SSO": sso.url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": server.url}
+
+        refused = bench.run("hi", **place)
+        assert refused.returncode != 0
+        assert "aws sso login" in refused.stderr
+
+        token = {"accessToken": "signed-in", "expiresAt": "2090-01-01T00:00:00Z", "region": "us-east-1"}
+        (cache / f"{sha1(b'us').hexdigest()}.json").write_text(json.dumps(token))
+        server.will_say("welcome")
+        assert bench.run("hi", **place).stdout == "welcome\n"
+        (asked,) = sso.asked
+        assert (asked.headers["x-amz-sso_bearer_token"], "role_name=dev" in asked.path) == ("signed-in", True)
 
 
 def test_a_wrong_secret_ends_the_turn_with_what_to_do(tmp_path: Path) -> None:

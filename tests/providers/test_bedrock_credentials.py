@@ -12,10 +12,10 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from claw_acp.providers.bedrock.provider import session as bedrock_session
-from claw_acp.providers.bedrock.session import AwsSession
 
 from claw_acp.core.errors import ProviderAuthFailed
+from claw_acp.providers.bedrock import session as bedrock_session
+from claw_acp.providers.bedrock.session import AwsSession
 from tests.support.loopback import Answered, Asked, Loopback, serving
 from tests.support.model_server import refusing_address
 

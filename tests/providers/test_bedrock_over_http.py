@@ -2,13 +2,13 @@
 
 import json
 import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
 import anyio
 import pytest
-from claw_acp.providers.bedrock.provider import BedrockProvider
 
 from claw_acp.contracts.provider import Capabilities, ModelInfo, TextChunk
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -26,6 +26,9 @@ from claw_acp.core.errors import (
     ToolsUnsupported,
 )
 from claw_acp.core.secret import Secret
+from claw_acp.providers.bedrock import provider as bedrock_provider
+from claw_acp.providers.bedrock import session as bedrock_session
+from claw_acp.providers.bedrock.provider import BedrockProvider
 from tests.providers.conversation import MESSAGES, asking
 from tests.support.aws_server import STREAM, AwsServer, event, exception, frames, running_aws
 from tests.support.fixed_clock import FixedClock
@@ -262,3 +265,35 @@ async def test_capabilities_say_how_prompts_are_cached(provider: BedrockProvider
     assert provider.capabilities("amazon.nova-pro-v1:0") == Capabilities(
         images=True, context_window=300_000, cache="explicit"
     )
+
+
+@pytest.fixture
+def _without_botocore(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "botocore"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    monkeypatch.delitem(sys.modules, "claw_acp.providers.bedrock.session", raising=False)
+
+
+@pytest.mark.usefixtures("_without_botocore")
+async def test_without_botocore_an_api_key_works_and_credentials_say_what_to_install(server: AwsServer) -> None:
+    server.will_say("x")
+    async with aclosing(provider_for(server, key=KEY)) as provider:
+        assert (await provider.chat(asking(model=MODEL))).text == "x"
+    async with aclosing(provider_for(server, **SIGNED)) as provider:
+        with pytest.raises(ProviderAuthFailed, match=r"aws: .* need botocore.*; run pip install 'claw-acp\[bedrock\]'"):
+            await provider.chat(asking(model=MODEL))
+
+
+async def test_credentials_that_do_not_come_do_not_hold_up_a_request(
+    server: AwsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wait.py").write_text("import os\nos.read(os.pipe()[0], 1)")
+    (Path.home() / ".aws").mkdir()
+    config = f"[default]\ncredential_process = {sys.executable} {tmp_path / 'wait.py'}\n"
+    (Path.home() / ".aws" / "config").write_text(config)
+    monkeypatch.setattr(bedrock_provider, "CREDENTIALS_TIMEOUT", 0.2)
+    monkeypatch.setattr(bedrock_session, "PROGRAM_TIMEOUT", 1.0)
+    async with aclosing(provider_for(server)) as provider:
+        with pytest.raises(ProviderAuthFailed, match=r"aws: no AWS credentials could be had within 0\.2 s"):
+            await provider.chat(asking(model=MODEL))

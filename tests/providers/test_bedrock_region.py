@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.bedrock.region import configured_region
 
 from claw_acp.core.errors import ProviderAuthFailed
+from claw_acp.providers.bedrock.region import configured_region
 
 
 def region(**environ: str) -> str:

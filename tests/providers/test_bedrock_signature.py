@@ -12,7 +12,8 @@ from typing import NamedTuple
 import botocore.auth
 import httpx
 import pytest
-from claw_acp.providers.bedrock.provider import session as bedrock_session
+
+from claw_acp.providers.bedrock import session as bedrock_session
 from claw_acp.providers.bedrock.session import AwsSession
 
 HOST = {"host": "example.amazonaws.com"}

@@ -1,5 +1,6 @@
 """The table of services: what each row must have, other names, and whose keys are taken where."""
 
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -192,12 +193,32 @@ def test_a_service_where_everybody_has_an_own_address_asks_for_it(name: str, tmp
         resolve(settings, model=f"{name}/x")
 
 
-def test_keys_of_the_cloud_make_bedrock_ready_but_do_not_choose_it(tmp_path: Path) -> None:
-    settings = settings_with(tmp_path, AWS_ACCESS_KEY_ID="AKIA", AWS_SECRET_ACCESS_KEY="x")
+@pytest.mark.parametrize("variable", ["AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "a file"])
+def test_credentials_of_the_cloud_make_bedrock_ready_but_do_not_choose_it(variable: str, tmp_path: Path) -> None:
+    (Path.home() / ".aws").mkdir()
+    with pytest.raises(AuthRequired, match="there is no key"):
+        resolve(settings_with(tmp_path), model="bedrock")
+    if variable == "a file":
+        (Path.home() / ".aws" / "credentials").touch()
+    settings = settings_with(tmp_path, **{variable: "x"})
     assert resolve(settings, model=None).name == "offline/assistant"
     assert resolve(settings, model="bedrock").target.provider == "bedrock"
     (state,) = [state for state in provider_states(settings) if state.name == "bedrock"]
     assert state.ready
+
+
+def test_credentials_of_the_cloud_without_the_package_for_them_say_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    settings = settings_with(tmp_path, "[providers.bedrock]\n", AWS_PROFILE="work")
+    (state,) = [state for state in provider_states(settings) if state.name == "bedrock"]
+    assert (state.ready, state.problem) == (
+        False,
+        "its credentials need a package; run pip install 'claw-acp[bedrock]'",
+    )
+    assert resolve(settings, model=None).name == "offline/assistant"
+    assert resolve(settings, model="bedrock").target.provider == "bedrock"  # a request says what to install
 
 
 def test_a_list_replaces_the_models_of_the_table_that_are_gone(tmp_path: Path) -> None:

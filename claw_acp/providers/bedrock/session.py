@@ -25,7 +25,13 @@ from botocore.credentials import (
     ReadOnlyCredentials,
     create_credential_resolver,
 )
-from botocore.exceptions import BotoCoreError, ClientError, CredentialRetrievalError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    CredentialRetrievalError,
+    SSOTokenLoadError,
+    TokenRetrievalError,
+)
 from botocore.session import Session
 
 from claw_acp.core.errors import ProviderAuthFailed
@@ -183,4 +189,6 @@ def _reason(error: Exception) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, _UNREADABLE):
         text = f"a source answered in another form than AWS's ({type(error).__name__}: {text})"
+    if isinstance(error, SSOTokenLoadError | TokenRetrievalError):
+        text = f"{text.rstrip('.')}; run aws sso login"
     return redact(printable(text)).rstrip(".")[:REASON_LIMIT]

@@ -3,6 +3,12 @@
 import logging
 from collections.abc import Iterator, Mapping
 
+from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.settings import Settings
+from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
+from claw_acp.core.printable import full_sentence
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
 from claw_acp.providers.registry.profiles import Card
 from claw_acp.providers.registry.services import (
     GENERIC_KEY_VARIABLES,
@@ -11,13 +17,6 @@ from claw_acp.providers.registry.services import (
     stranger_at,
     vendor_of_key,
 )
-
-from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.settings import Settings
-from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
-from claw_acp.core.printable import full_sentence
-from claw_acp.core.secret import Secret
-from claw_acp.core.value import Value
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +67,7 @@ def require_key(card: Card, *, settings: Settings, given: str | None = None) -> 
         _check_vendor(found, card=card)
         return found
     found = find_key(card, settings=settings, named=True)
-    if found is None and card.needs_key:
+    if found is None and card.needs_key and not card.sign_in:
         variable = card.service.key_variable if card.service else ""
         raise AuthRequired(
             f'there is no key for "{card.name}"; run `claw-acp login {card.name}` in a terminal, '

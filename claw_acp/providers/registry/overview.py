@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-from claw_acp.providers.registry.keys import find_key, further_keys
-from claw_acp.providers.registry.profiles import Card, provider_cards
-from claw_acp.providers.registry.wire_families import is_known, nearest
-
 from claw_acp.config.finding import Finding
 from claw_acp.config.settings import Settings
 from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.value import Value
+from claw_acp.providers.registry.keys import find_key, further_keys
+from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.wire_families import is_known, nearest
 
 
 class ProviderState(Value):
@@ -105,6 +104,8 @@ def _state(card: Card, *, settings: Settings) -> ProviderState:
 def _lack(card: Card, *, settings: Settings) -> str | None:
     """What a provider without a key lacks."""
     service = card.service
+    if card.sign_in == "missing":
+        return f"its credentials need a package; run pip install 'claw-acp[{card.kind}]'"
     if card.needs_key:
         return f"no key; set {service.key_variable}" if service else "no key"
     if service is None or not service.local or card.overridden or card.section.base_url:

@@ -2,12 +2,9 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-
-from claw_acp.providers.models.lineage import lineage, newest, steady
-from claw_acp.providers.registry.program_file import missing_program
-from claw_acp.providers.registry.service import KnownService, Role
-from claw_acp.providers.registry.services import KEY_KINDS, OFFLINE, SERVICES, service_called
-from claw_acp.providers.registry.wire_families import is_known, nearest
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 from claw_acp.config.finding import Finding
 from claw_acp.config.finds import NOTHING_FOUND, Finds, FoundServer
@@ -19,9 +16,16 @@ from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value, replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
+from claw_acp.providers.models.lineage import lineage, newest, steady
+from claw_acp.providers.registry.program_file import missing_program
+from claw_acp.providers.registry.service import KnownService, Role
+from claw_acp.providers.registry.services import KEY_KINDS, OFFLINE, SERVICES, service_called
+from claw_acp.providers.registry.wire_families import is_known, nearest
 
 OFFERED = 40
 """Models of one provider that are offered; a picker with thousands helps nobody, and any name can still be typed."""
+
+SignIn: TypeAlias = Literal["", "possible", "missing", "ready"]
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +47,8 @@ class Card(Value):
         off: Whether a client has switched it off (ACP: `providers/disable`).
         found: The server on this machine that answered as this provider; None when none did.
         finds: What was learned of models.
-        signed_in: Whether requests are signed with something else than a key, and that is there.
+        sign_in: Whether requests can be signed in place of a key: `ready` when something says so, `missing` when the
+            package for it is not installed then, `possible` when the provider is configured without a key; else empty.
         spoilt: What is wrong in its table that changes what is run or asked; None: nothing.
         path: The PATH that its program is looked for on.
     """
@@ -59,7 +64,7 @@ class Card(Value):
     off: bool = False
     found: FoundServer | None = None
     finds: Finds = NOTHING_FOUND
-    signed_in: bool = False
+    sign_in: SignIn = ""
     spoilt: Finding | None = None
     path: str | None = None
 
@@ -78,7 +83,7 @@ class Card(Value):
     @property
     def needs_key(self) -> bool:
         """Whether a request without a key is hopeless."""
-        return self.at_home and not self.overridden and not self.signed_in and self.section.replay is None
+        return self.at_home and not self.overridden and self.sign_in != "ready" and self.section.replay is None
 
     @property
     def listed(self) -> tuple[ModelInfo, ...]:
@@ -236,10 +241,19 @@ def _card(name: str, *, settings: Settings) -> Card:
         off=settings.overrides.off(name),
         found=found,
         finds=settings.finds,
-        signed_in=service is not None and any(settings.environ.get(variable) for variable in service.sign_in),
+        sign_in=_sign_in(name, service=service, settings=settings),
         spoilt=settings.spoilt.get(name),
         path=settings.environ.get("PATH"),
     )
+
+
+def _sign_in(name: str, *, service: KnownService | None, settings: Settings) -> SignIn:
+    if service is None or not service.sign_in:
+        return ""
+    variables = any(settings.environ.get(variable) for variable in service.sign_in)
+    if variables or any((Path.home() / file).exists() for file in service.sign_in_files):
+        return "ready" if find_spec(service.sign_in_module) else "missing"
+    return "possible" if name in settings.providers else ""
 
 
 def _address(

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from claw_acp.providers.models.lineage import Family, lineage
-
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
 from claw_acp.core.value import Value
+from claw_acp.providers.models.lineage import Family, lineage
 
 
 class Role(Value):
@@ -44,6 +43,8 @@ class KnownService(Value):
         own_address: Whether each customer has an address of his own there, which must be configured.
         same_as: The service that it is another API of; only who names it means it.
         sign_in: Variables that say that requests are signed in another way than with a key.
+        sign_in_files: Files in the user's home that say so.
+        sign_in_module: The module that signing needs; the extra of the wire family's name installs it.
     """
 
     name: str
@@ -59,6 +60,8 @@ class KnownService(Value):
     own_address: bool = False
     same_as: str = ""
     sign_in: tuple[str, ...] = ()
+    sign_in_files: tuple[str, ...] = ()
+    sign_in_module: str = ""
 
     @property
     def key_variable(self) -> str:
@@ -132,7 +135,15 @@ BEDROCK = KnownService(
         ),
         Role(families=("amazon.nova-pro",), description="Bedrock: Amazon Nova Pro", last_resort="amazon.nova-pro-v1:0"),
     ),
-    sign_in=("AWS_ACCESS_KEY_ID",),
+    sign_in=(
+        "AWS_ACCESS_KEY_ID",
+        "AWS_PROFILE",
+        "AWS_WEB_IDENTITY_TOKEN_FILE",
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    ),
+    sign_in_files=(".aws/credentials", ".aws/config"),
+    sign_in_module="botocore",
 )
 AZURE = KnownService(
     name="azure",
