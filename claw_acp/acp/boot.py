@@ -24,6 +24,8 @@ COMMAND_LINE = "claw_acp.cli.main:main"
 GUIDE = "claw_acp.cli.guide:main"
 SERVER = "claw_acp.acp.server:serve"
 
+UNUSED = ("httpx._main", "httpcore._async.http2", "httpcore._sync.http2")
+
 
 class Answered(NamedTuple):
     """The handshake that stage one did: what was learned, the frame that came and the line that went out."""
@@ -121,9 +123,11 @@ def _leave_out_extras() -> None:
 
     pydantic would look for plugins in the metadata of every installed package; that is set where it was not set before,
     and named in `CLAW_ACP_ADDED`, so that commands do not inherit it. httpx would load its command line, with click,
-    rich and pygments: 50 ms and 8 MB at the first prompt. It allows that import to fail, as None in `sys.modules` does.
+    rich and pygments, and HTTP/2: 70 ms and 10 MB at the first prompt. It allows those imports to fail, as they do for
+    a name that is None in `sys.modules`.
     """
-    sys.modules["httpx._main"] = cast("ModuleType", None)
+    for unused in UNUSED:
+        sys.modules[unused] = cast("ModuleType", None)
     if "PYDANTIC_DISABLE_PLUGINS" not in os.environ:
         os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
         os.environ["CLAW_ACP_ADDED"] = "PYDANTIC_DISABLE_PLUGINS"
