@@ -6,6 +6,7 @@ import socket
 import pytest
 from hypothesis import settings
 
+from tests.support import placement
 from tests.support.quiet import QUIET
 
 # The same examples on every run and on slow machines; HYPOTHESIS_PROFILE=explore looks for new ones.
@@ -14,6 +15,18 @@ settings.register_profile("explore", deadline=None, database=None, max_examples=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 OURS = ("CLAW_ACP_", "OPENAI_", "ANTHROPIC_")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    placement.add_option(parser)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    placement.select(config, items)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    placement.place(item)
 
 
 @pytest.fixture(scope="session")

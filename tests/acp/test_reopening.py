@@ -111,6 +111,7 @@ async def test_closed_and_loaded_at_once_while_a_turn_runs_it_is_one_session_tha
         assert len((await editor.request("session/list", {}))["sessions"]) == 1
 
 
+@pytest.mark.spawned
 async def test_nothing_follows_the_answer_to_a_load(spawn: Spawn, opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
         session = editor.session

@@ -14,6 +14,8 @@ from tests.support.editor import Editor
 from tests.support.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, hold, say, turn
 
+pytestmark = pytest.mark.spawned
+
 AUTO = 'mode = "auto"'
 
 

@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import anyio
+import pytest
 
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json
@@ -89,6 +90,7 @@ async def test_a_turn_is_cancelled_in_time_while_another_process_holds_the_store
         assert (await editor.prompt("on")).stop_reason == "end_turn"
 
 
+@pytest.mark.spawned
 async def test_the_process_leaves_in_time_while_another_one_holds_the_store(opened: Spawn, home: Path) -> None:
     script = Script(turn(say("a"), hold("gate"), call("read_file", path="a.txt")))
     async with opened(script=script) as editor:

@@ -100,6 +100,7 @@ async def test_a_session_that_is_resumed_while_it_works_is_said_to_run(opened: S
         assert said(done.updates, "agent_message") == "Half done"
 
 
+@pytest.mark.spawned
 @pytest.mark.rule("v2.replay-ids")
 async def test_a_call_that_a_crash_left_unfinished_is_replayed_as_failed(project: Path, home: Path) -> None:
     script = Script(turn(call("shell", command="sleep 60")))

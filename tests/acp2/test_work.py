@@ -139,6 +139,7 @@ async def test_closing_ends_the_background_too(opened: Spawn) -> None:
 
 
 @pytest.mark.rule("v2.background")
+@pytest.mark.spawned
 async def test_a_program_that_was_in_the_background_of_another_process_has_ended(opened: Spawn, spawn: Spawn) -> None:
     async with opened(script=Script(SERVING, turn(say("It serves."))), config=AUTO) as editor:
         await editor.run("serve")

@@ -148,6 +148,7 @@ async def test_a_megabyte_of_text_and_an_image_of_a_megabyte_are_taken(opened: S
 
 
 @pytest.mark.case(28)
+@pytest.mark.spawned
 async def test_a_frame_above_the_limit_is_refused_by_its_id_and_the_next_is_read(spawn: Spawn) -> None:
     async with spawn() as editor:
         await editor.initialize()

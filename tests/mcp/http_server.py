@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
-from tests.support.agent_process import eventually
+from tests.support.agent_process import eventually, unmarked
 from tests.support.exchange import Json
 
 SDK_SERVER = Path(__file__).with_name("sdk_server.py")
@@ -29,7 +29,7 @@ class HttpServer:
         self._file.unlink(missing_ok=True)
         port = [str(self.port)] if self.port else []
         self._process = subprocess.Popen(  # noqa: ASYNC220 - at once, and not waited for
-            [sys.executable, str(SDK_SERVER), self.kind, str(self._file), *port]
+            [sys.executable, str(SDK_SERVER), self.kind, str(self._file), *port], env=unmarked()
         )
         await eventually(self._file.exists, what="a listening server")
         self.port = int(self._file.read_text())

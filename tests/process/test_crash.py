@@ -16,6 +16,8 @@ from tests.support.exchange import Json, spoken, tool_calls
 from tests.support.script_files import Script, call, say, think, turn
 from tests.support.session_order import BETWEEN_TURNS
 
+pytestmark = pytest.mark.spawned
+
 KILLS = 5  # for each seed
 FRAMES = 30  # a whole turn has about as many
 

@@ -11,6 +11,8 @@ from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, shown_text, spoken, tool_calls
 from tests.support.script_files import Script, call, hold, say, turn
 
+pytestmark = pytest.mark.spawned
+
 AUTO = 'mode = "auto"'
 TALKING = Script(turn(say("one "), hold("never"), say("two")), turn(say("next")), loop=True)
 STUBBORN = "trap '' TERM HUP INT; touch started; sleep 300 & sleep 300"

@@ -11,6 +11,8 @@ from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json, RpcFailure
 from tests.support.script_files import Script, call, hold, say, turn
 
+pytestmark = pytest.mark.spawned
+
 
 @contextmanager
 def _full_disk(editor: Editor) -> Generator[None]:

@@ -11,7 +11,10 @@ from tests.support.script_files import Script, call, hold, say, turn
 
 Request: TypeAlias = Callable[..., Awaitable[Any]]
 
-pytestmark = pytest.mark.timeout(300)  # four seconds of work, on a machine that may have much else to do
+pytestmark = [
+    pytest.mark.spawned,
+    pytest.mark.timeout(300),  # four seconds of work, on a machine that may have much else to do
+]
 
 SESSIONS = 200
 ROOM = 300 * 1024  # bytes a session with one short turn may add

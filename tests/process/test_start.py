@@ -13,6 +13,8 @@ from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Json
 from tests.support.script_files import Script, say, turn
 
+pytestmark = pytest.mark.spawned
+
 HEAVY = {
     "asyncio", "anyio", "pydantic", "pydantic_core", "httpx", "aiosqlite", "sqlite3", "mcp", "pygls", "lsprotocol",
     "jsonrpcserver", "tree_sitter", "tomlkit", "tomllib", "logging", "ssl", "socket", "threading", "subprocess",

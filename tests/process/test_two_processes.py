@@ -6,6 +6,8 @@ from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import spoken
 from tests.support.script_files import Script, hold, say, turn
 
+pytestmark = pytest.mark.spawned
+
 
 @pytest.mark.case(12)
 async def test_a_session_that_runs_elsewhere_is_refused_by_name_and_can_be_read(spawn: Spawn, opened: Spawn) -> None:

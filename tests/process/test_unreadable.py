@@ -8,7 +8,10 @@ import pytest
 
 from tests.support.editor_fixtures import Spawn
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux lets a process be unreadable")
+pytestmark = [
+    pytest.mark.spawned,
+    pytest.mark.skipif(sys.platform != "linux", reason="Linux lets a process be unreadable"),
+]
 
 NOBODY = 65534
 PROGRAM = f"""

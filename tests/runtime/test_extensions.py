@@ -9,6 +9,8 @@ import pytest
 from tests.support.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, expect, say, turn
 
+pytestmark = pytest.mark.spawned
+
 MODULE = """
 import asyncio
 import sys

@@ -23,6 +23,11 @@ READ_SIZE = 1024 * 1024
 MARK = "EDITOR_TEST_MARK"  # inherited by everything the program starts, so that orphans can be found
 
 
+def unmarked() -> dict[str, str]:
+    """Our environment without the mark of a program that runs in this process: for what is none of its children."""
+    return {name: value for name, value in os.environ.items() if name != MARK}
+
+
 async def eventually(condition: Callable[[], bool], *, what: str, within: float = PATIENCE) -> None:
     """Wait for something that only looking can tell: another process, a file of its making."""
     with anyio.move_on_after(within):
@@ -121,6 +126,9 @@ class AgentProcess:
 
         await eventually(quiet, what="an idle agent")
 
+    async def run(self) -> None:
+        """Runs beside the client; a process needs nobody for that."""
+
     # ------------------------------------------------------------------ pipes
 
     async def write(self, data: bytes) -> None:
@@ -182,6 +190,10 @@ class AgentProcess:
         """Live processes that the program started, itself among them."""
         return [pid for pid in _all_pids() if f"{MARK}={self._mark}".encode() in _environment(pid)]
 
+    def children(self) -> list[int]:
+        """Live processes that the program started."""
+        return [pid for pid in self.family() if pid != self._child.pid]
+
     async def childless(self) -> None:
         """Check that nothing that the program started outlives it."""
         try:
@@ -189,14 +201,16 @@ class AgentProcess:
         except AssertionError:
             raise Breach(f"the agent left processes behind: {[_command(pid) for pid in self.family()]}") from None
 
+    def kill_family(self) -> None:
+        """End everything that it started."""
+        for pid in self.family():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def destroy(self) -> None:
         """Leave nothing behind, whatever happened."""
         self.close_stdin()
-        for pid in self.family():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        self.kill_family()
         self._child.kill()
         self._child.wait(PATIENCE)
         self.close_stdout()

@@ -9,7 +9,6 @@ no process left behind and no traceback in its log.
 import inspect
 import json
 import os
-import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 import anyio
 
+from tests.support.agent_in_process import PROGRAM, start_agent
 from tests.support.agent_process import AgentProcess
 from tests.support.editor_desk import SILENCE, Files, Handler, Question, Terminals
 from tests.support.exchange import Call, Json, Outcome, RpcFailure, spoken, tool_calls
@@ -71,11 +71,11 @@ class Editor(RawClient):
         capabilities: Json | None = None,
         config: str = "",
         env: Mapping[str, str | None] | None = None,
-        python: Sequence[str] = ("-m", "claw_acp"),
+        python: Sequence[str] = PROGRAM,
         stderr_to_stdout: bool = False,
         late_cancel: Literal["refused", "allowed"] = "refused",
     ) -> AsyncGenerator[Self]:
-        """Spawn the program and talk to nobody yet.
+        """Start the program and talk to nobody yet.
 
         Args:
             project: The directory the program runs in, and sessions by default.
@@ -92,11 +92,11 @@ class Editor(RawClient):
         configure(claw, script, more=config)
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment = {**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), **(env or {})}
-        process = AgentProcess.start(
+        process = start_agent(
+            python,
             cwd=project,
             env={name: value for name, value in environment.items() if value is not None},
             stderr=home / f"stderr-{os.urandom(4).hex()}.txt",
-            command=(sys.executable, *python),
             stderr_to_stdout=stderr_to_stdout,
         )
         editor = cls(
@@ -107,6 +107,7 @@ class Editor(RawClient):
         )
         editor.capabilities = capabilities or {}
         async with _torn_down(editor), anyio.create_task_group() as tasks:
+            tasks.start_soon(process.run)
             tasks.start_soon(editor.read, tasks)
             yield editor
             if not editor.over:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from anyio import to_thread
 
+from tests.support.agent_process import unmarked
 from tests.support.exchange import Json, RpcFailure
 
 Handler: TypeAlias = Callable[[Json], Any]
@@ -124,7 +125,7 @@ class Terminals:
             process = subprocess.Popen(
                 [params["command"], *params.get("args", ())],
                 cwd=params.get("cwd"),
-                env={**os.environ, **{pair["name"]: pair["value"] for pair in params.get("env", ())}},
+                env={**unmarked(), **{pair["name"]: pair["value"] for pair in params.get("env", ())}},
                 stdin=subprocess.DEVNULL,
                 stdout=handle,
                 stderr=subprocess.STDOUT,

@@ -3,7 +3,6 @@
 What is real: the engine, the connections, the journal. Each editor judges what it is sent like any other.
 """
 
-from collections import deque
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -12,15 +11,13 @@ from typing import Any, TypeVar, cast
 
 import anyio
 from anyio.abc import TaskGroup
-from claw_acp.session.setup import SessionSetup
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
-from claw_acp.rpc.backlog import Backlog
-from claw_acp.rpc.framing import Frame, LineSplitter
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.session.session import Session
+from claw_acp.session.setup import SessionSetup
 from tests.support.agent_process import PATIENCE, AgentProcess
 from tests.support.editor import Editor
 from tests.support.editor_v2 import EditorV2
@@ -28,84 +25,7 @@ from tests.support.exchange import Json
 from tests.support.official_schema import Judge, OfficialSchema
 from tests.support.quiet import QUIET
 from tests.support.script_files import Script, configure
-
-
-class Wire:
-    """Both ends of one connection: a `Transport` for the agent, and for the editor what `AgentProcess` is."""
-
-    def __init__(self) -> None:
-        self._to_agent: deque[Frame] = deque()
-        self._to_editor: deque[bytes] = deque()
-        self._splitter = LineSplitter()
-        self._backlog = Backlog()
-        self._news = anyio.Event()
-        self._stalled = False
-        self._input_ended = False
-        self._over = False
-
-    # ------------------------------------------------------------------ the agent's end
-
-    async def receive(self) -> Frame | None:
-        while not self._to_agent:
-            if self._input_ended:
-                return None
-            await self._news.wait()
-        return self._to_agent.popleft()
-
-    def send(self, line: bytes) -> None:
-        self._to_editor.append(line)
-        self._backlog.add(len(line))
-        self._tell()
-
-    @property
-    def backlog(self) -> int:
-        return self._backlog.size
-
-    async def drained(self) -> None:
-        await self._backlog.drained()
-
-    # ------------------------------------------------------------------ the editor's end
-
-    async def write(self, data: bytes) -> None:
-        self._to_agent.extend(self._splitter.feed(data))
-        self._tell()
-        await anyio.lowlevel.checkpoint()
-
-    async def read(self) -> bytes:
-        while self._stalled or not self._to_editor:
-            if self._over:
-                return b""
-            await self._news.wait()
-        line = self._to_editor.popleft()
-        self._backlog.take(len(line))
-        return line
-
-    def stderr(self) -> str:
-        return ""
-
-    def stall(self) -> None:
-        """Stop reading."""
-        self._stalled = True
-
-    def go_on(self) -> None:
-        """Read again."""
-        self._stalled = False
-        self._tell()
-
-    def hang_up(self) -> None:
-        """The editor is gone."""
-        self._input_ended = True
-        self._tell()
-
-    def end(self) -> None:
-        """The agent is gone."""
-        self._over = True
-        self._backlog.end()
-        self._tell()
-
-    def _tell(self) -> None:
-        self._news.set()
-        self._news = anyio.Event()
+from tests.support.wire import Wire
 
 
 class Guest(Editor):

@@ -1,0 +1,49 @@
+"""Where the program under test runs: in the process of the test, or as a process of its own."""
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import pytest
+
+OPTION = "--spawned"
+
+_spawned = True
+
+
+def add_option(parser: pytest.Parser) -> None:
+    """`--spawned`: the whole matrix, or a part of it."""
+    parser.addoption(
+        OPTION,
+        nargs="?",
+        type=int,
+        const=1,
+        default=0,
+        metavar="N",
+        help="start the program as a process in every test that starts it (or in every Nth), and run only those",
+    )
+
+
+def place(item: pytest.Item) -> None:
+    """Decide for the test that comes next."""
+    global _spawned  # noqa: PLW0603 - one test runs at a time
+    _spawned = item.get_closest_marker("spawned") is not None or bool(item.config.getoption(OPTION))
+
+
+def spawned() -> bool:
+    """Whether the current test wants a process; so does everything outside of pytest."""
+    return _spawned
+
+
+def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--spawned`, leave only tests in which that makes a difference."""
+    every = int(config.getoption(OPTION) or 0)
+    if not every:
+        return
+    chosen = [item for item in items if _starts_the_program(item) and crc32(item.nodeid.encode()) % every == 0]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+    items[:] = chosen
+
+
+def _starts_the_program(item: pytest.Item) -> bool:
+    fixtures: Sequence[str] = getattr(item, "fixturenames", ())
+    return item.get_closest_marker("spawned") is None and "project" in fixtures
