@@ -152,7 +152,7 @@ async def test_who_does_not_begin_to_answer_is_left_for_another_without_a_second
     server.will_say("ok")
     wire = Wire(server, "openai", timeout=0.05)
     provider = wire.provider(ONE, models=("slow", "fast"))
-    events, error = await heard(provider, asking())
+    events, error = await heard(provider, asking(model="slow"))
     assert error is None
     assert [event.to for event in events if isinstance(event, Switched)] == ["acme/fast"]
     assert [request.json["model"] for request in server.requests] == ["slow", "fast"]
