@@ -6,11 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Final, cast
 
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+from claw_acp.registry.reference import Ref
 
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+_SPEC: Final["Ref[type[GitIgnoreSpec]]"] = Ref("pathspec:GitIgnoreSpec")  # 12 ms to load: only where a file is read
+_PATTERN: Final["Ref[type[GitIgnoreSpecPattern]]"] = Ref("pathspec.patterns.gitignore.spec:GitIgnoreSpecPattern")
 _log = logging.getLogger(__name__)
 
 ALWAYS_HIDDEN = ".git"
@@ -26,7 +31,7 @@ class _Layer:
     """One ignore file: its patterns apply to what comes after the first `skip` characters of a path."""
 
     skip: int
-    spec: GitIgnoreSpec
+    spec: "GitIgnoreSpec"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ def _down_to(start: Path, top: Path) -> list[Path]:
     return [directory for directory in (*reversed(start.parents), start) if directory.is_relative_to(top)]
 
 
-def _load(path: str) -> GitIgnoreSpec | None:
+def _load(path: str) -> "GitIgnoreSpec | None":
     if not os.path.isfile(path):  # noqa: PTH113 - as above
         return None
     try:
@@ -110,7 +115,7 @@ def _load(path: str) -> GitIgnoreSpec | None:
     return _spec(lines, path)
 
 
-def _spec(lines: Sequence[str], path: str) -> GitIgnoreSpec:
+def _spec(lines: Sequence[str], path: str) -> "GitIgnoreSpec":
     patterns: list[GitIgnoreSpecPattern] = []
     for line in lines[:MAX_LINES]:
         pattern = _pattern(line) if line.strip() else None
@@ -118,13 +123,13 @@ def _spec(lines: Sequence[str], path: str) -> GitIgnoreSpec:
             patterns.append(pattern)
         elif line.strip():
             _log.warning("ignore pattern not used", extra={"path": path})
-    return GitIgnoreSpec(patterns, backend="simple")
+    return _SPEC.load()(patterns, backend="simple")
 
 
-def _pattern(line: str) -> GitIgnoreSpecPattern | None:
+def _pattern(line: str) -> "GitIgnoreSpecPattern | None":
     """A line as a pattern that matches in a bounded time; None for one that is none, or cannot be made so."""
     try:
-        pattern = GitIgnoreSpecPattern(line)
+        pattern = _PATTERN.load()(line)
     except ValueError:
         return None
     compiled = cast("re.Pattern[str] | None", pattern.regex)  # pyright: ignore[reportUnknownMemberType]
