@@ -1,5 +1,6 @@
 """Turns, what becomes of the conversation when they are undone, and summaries that take the place of its beginning."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from claw_acp.cli.outline import outline
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import (
     CompactionChanged,
@@ -23,6 +25,7 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.messages import Message, TextPart, Usage
 from claw_acp.core.value import replace
+from claw_acp.session.export import to_markdown
 from claw_acp.session.history import SUMMARY, History
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
@@ -36,10 +39,13 @@ def numbered(*events: Event) -> list[Event]:
     return [replace(event, seq=seq) for seq, event in enumerate(events, 1)]
 
 
-def fold(events: Sequence[Event]) -> History:
+def fold(events: Sequence[Event], *, asking: bool = False) -> History:
+    """The history of these events, asked for its messages after each, or at the end alone."""
     history = History()
     for event in events:
         history.apply(event)
+        if asking:
+            history.messages()
     return history
 
 
@@ -101,11 +107,18 @@ def test_the_conversation_can_be_cut_at_a_turn() -> None:
         pytest.param([TurnRewound(item="t9"), TurnRewound(item="t8", undone=False)], said(1, 2, 3), id="unknown"),
     ],
 )
-def test_undone_turns_are_in_no_context_and_no_replay(rewinds: Sequence[Event], left: list[str]) -> None:
+@pytest.mark.parametrize("asking", [False, True])
+def test_undone_turns_are_in_no_context_and_no_replay(
+    rewinds: Sequence[Event], left: list[str], *, asking: bool
+) -> None:
     events = numbered(*turn(1), *turn(2), *turn(3), *rewinds, *turn(4))
-    history = fold(events)
+    history = fold(events, asking=asking)
     assert texts(history) == [*left, *said(4)]
     assert texts(fold(without_undone(events))) == texts(history)
+    assert re.findall(r"prompt \d", to_markdown(RECORD, events)) == [
+        text for text in texts(history) if "prompt" in text
+    ]
+    assert [line for line in outline(events) if "user" in line] == [f"user: {text}" for text in texts(history)[::3]]
     assert len(history.turns.spans) == len(texts(history)) // 3
 
 
@@ -159,15 +172,11 @@ SUMMED_UP = SUMMARY.format("They read files.")
         pytest.param([replace(DONE, summary=" ")], said(1, 2), id="without a word"),
     ],
 )
-@pytest.mark.parametrize("asked_before", [False, True])
+@pytest.mark.parametrize("asking", [False, True])
 def test_a_summary_stands_for_what_came_before_its_mark(
-    compaction: Sequence[Event], left: list[str], *, asked_before: bool
+    compaction: Sequence[Event], left: list[str], *, asking: bool
 ) -> None:
-    history = History()
-    for event in numbered(*turn(1), *turn(2), *compaction, *turn(3)):
-        history.apply(event)
-        if asked_before:
-            history.messages()
+    history = fold(numbered(*turn(1), *turn(2), *compaction, *turn(3)), asking=asking)
     assert texts(history) == [*left, *said(3)]
     assert history.messages()[0].role == "user"
 
