@@ -21,7 +21,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.quantity import quantity
 from claw_acp.core.secret import Secret
 from claw_acp.net.loopback_form import LoopbackForm, Page
-from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.profiles import ProviderProfile
 from claw_acp.providers.registry.services import OFFLINE
 from claw_acp.rpc.peer import IncomingCall
 from claw_acp.runtime.accounts import Accounts
@@ -150,8 +150,8 @@ async def _ask_by_form(connection: Connection, call: IncomingCall, accounts: Acc
     Raises:
         AuthRequired: With what to do; also when nothing was chosen and no session could be started.
     """
-    cards = accounts.candidates()
-    options = [FieldOption(value=name, label=label) for name, label in labels(cards).items()]
+    profiles = accounts.candidates()
+    options = [FieldOption(value=name, label=label) for name, label in labels(profiles).items()]
     if provider == "":
         options.append(FieldOption(value=OFFLINE.name, label="None: the built-in offline assistant"))
     names = [option.value for option in options]
@@ -169,33 +169,35 @@ async def _ask_by_form(connection: Connection, call: IncomingCall, accounts: Acc
     )
     answer = await Forms(connection.peer, connection.client).ask(form, request=call.id)
     chosen = None if answer is None else answer.values.get(PROVIDER)
-    card = next((card for card in cards if card.name == chosen), None)
-    if card is not None:
-        raise AuthRequired(how_to_give_a_key(card))
+    profile = next((profile for profile in profiles if profile.name == chosen), None)
+    if profile is not None:
+        raise AuthRequired(how_to_give_a_key(profile))
 
 
-def how_to_give_a_key(card: Card) -> str:
+def how_to_give_a_key(profile: ProviderProfile) -> str:
     """What a person does to give a provider its key, without the protocol."""
-    variable = card.service.key_variable if card.service else ""
-    ways = [f"run `claw-acp login {card.name}` in a terminal"]
+    variable = profile.service.key_variable if profile.service else ""
+    ways = [f"run `claw-acp login {profile.name}` in a terminal"]
     if variable:
         ways.append(f"set {variable} in the environment of the agent")
-    ways.append(f"set api_key under [providers.{card.name}] in config.toml")
-    return f"{_called(card)} needs a key: {', or '.join(ways)}; then try again"
+    ways.append(f"set api_key under [providers.{profile.name}] in config.toml")
+    return f"{_called(profile)} needs a key: {', or '.join(ways)}; then try again"
 
 
-def labels(cards: Sequence[Card]) -> Mapping[str, str]:
-    """The text by which a person chooses each card: its vendor; with name and host where a vendor has several."""
-    vendors = Counter(_called(card) for card in cards)
+def labels(profiles: Sequence[ProviderProfile]) -> Mapping[str, str]:
+    """The text by which a person chooses each profile: its vendor; with name and host where a vendor has several."""
+    vendors = Counter(_called(profile) for profile in profiles)
     return {
-        card.name: vendor if vendors[vendor] == 1 else f"{vendor}: {card.name} ({urlsplit(card.base_url).hostname})"
-        for card in cards
-        for vendor in (_called(card),)
+        profile.name: vendor
+        if vendors[vendor] == 1
+        else f"{vendor}: {profile.name} ({urlsplit(profile.base_url).hostname})"
+        for profile in profiles
+        for vendor in (_called(profile),)
     }
 
 
-def _called(card: Card) -> str:
-    return card.service.vendor if card.service else card.name
+def _called(profile: ProviderProfile) -> str:
+    return profile.service.vendor if profile.service else profile.name
 
 
 # ------------------------------------------------------------------ telling

@@ -22,7 +22,7 @@ from claw_acp.core.value import as_dict
 from claw_acp.providers.fallback.succession import Successions
 from claw_acp.providers.models.lineage import lineage
 from claw_acp.providers.registry.overview import ProviderState, provider_states
-from claw_acp.providers.registry.profiles import provider_cards
+from claw_acp.providers.registry.profiles import provider_profiles
 from claw_acp.providers.registry.services import OFFLINE
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.resolved_model import ResolvedModel
@@ -105,15 +105,17 @@ def model_check(settings: Settings) -> Check:
 
 def _gone(choice: ResolvedModel, settings: Settings) -> str:
     """What is to be said of a model that its service no longer lists, or will retire; empty: nothing."""
-    card = provider_cards(settings)[choice.target.provider]
+    profile = provider_profiles(settings)[choice.target.provider]
     named = lineage(choice.target.model)
-    same = {(line.family, line.version) for line in (lineage(info.id) for info in card.listed)}
-    if card.listed and (named.family, named.version) not in same:
+    same = {(line.family, line.version) for line in (lineage(info.id) for info in profile.listed)}
+    if profile.listed and (named.family, named.version) not in same:
         successions = Successions(about=settings.finds.about)
-        successor = successions.successor(choice, card.listed, gone=False)
-        return successions.reason(choice, successor) if successor else f"{choice.name}: {card.name} lists no such model"
-    known = card.about(choice.target.model)
-    return f"{choice.name} works, and will be retired by {card.name}" if known and known.deprecated else ""
+        successor = successions.successor(choice, profile.listed, gone=False)
+        return (
+            successions.reason(choice, successor) if successor else f"{choice.name}: {profile.name} lists no such model"
+        )
+    known = profile.about(choice.target.model)
+    return f"{choice.name} works, and will be retired by {profile.name}" if known and known.deprecated else ""
 
 
 def route_checks(settings: Settings) -> Iterator[Check]:

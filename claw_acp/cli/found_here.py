@@ -22,7 +22,9 @@ def settings_found_here() -> Settings:
 def with_kept(settings: Settings) -> Settings:
     """The settings with the lists of models, and what is published of them, that are kept here."""
     catalog = Catalog(locations_here().cache_dir / "models")
-    kept = {(card.name, card.base_url): catalog.read(card.name, card.base_url) for card in usable(settings)}
+    kept = {
+        (profile.name, profile.base_url): catalog.read(profile.name, profile.base_url) for profile in usable(settings)
+    }
     lists = {place: listing.models for place, listing in kept.items() if listing is not None}
     kept_reference = KeptReference(locations_here().cache_dir / "reference")
     reference = kept_reference if kept_reference.built and settings.model_reference != "off" else None

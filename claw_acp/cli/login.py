@@ -26,10 +26,10 @@ from claw_acp.core.errors import AuthRequired, ClawError, ConfigError, ProviderA
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
 from claw_acp.providers.catalog.listings import Catalog
-from claw_acp.providers.checks.key_check import Trial, try_key
+from claw_acp.providers.checks.key_check import KeyCheck, check_key
 from claw_acp.providers.registry.keys import find_key
 from claw_acp.providers.registry.overview import provider_states
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.registry.services import KEY_KINDS
 from claw_acp.providers.selection.resolve import resolve
 
@@ -100,11 +100,11 @@ def _say_how(given: Given) -> int:
 
 def _log_in(given: Given, *, by_hand: bool) -> int:
     settings = settings_here()
-    card = _card(given, settings)
+    profile = _profile(given, settings)
     while True:
-        key = questions.ask_key(card, optional=not card.needs_key) if by_hand else _piped_key()
+        key = questions.ask_key(profile, optional=not profile.needs_key) if by_hand else _piped_key()
         try:
-            trial = None if given.untried else _tried(card, key)
+            key_check = None if given.untried else _tried(profile, key)
         except (AuthRequired, ProviderAuthFailed) as error:
             if not by_hand:
                 raise
@@ -113,42 +113,45 @@ def _log_in(given: Given, *, by_hand: bool) -> int:
         except ProviderError as error:
             if not (by_hand and _wants_untried(error)):
                 raise
-            trial = None
+            key_check = None
         break
-    section = _section(card, given, trial, by_hand=by_hand)
+    section = _section(profile, given, key_check, by_hand=by_hand)
     store = CredentialStore(locations_here(), os.environ)
-    kept_in = store.keep(card.name, key, section=section, prefer=given.store)
-    if trial is not None and trial.listed:
-        _keep_list(card, trial.listed)
-    _report(card.name, kept_in, store, has_key=key is not None)
+    kept_in = store.keep(profile.name, key, section=section, prefer=given.store)
+    if key_check is not None and key_check.listed:
+        _keep_list(profile, key_check.listed)
+    _report(profile.name, kept_in, store, has_key=key is not None)
     return 0
 
 
 # ------------------------------------------------------------------ the provider
 
 
-def _card(given: Given, settings: Settings) -> Card:
+def _profile(given: Given, settings: Settings) -> ProviderProfile:
     """The provider that is meant.
 
     Raises:
         ConfigError: There is none of this name, or what is said of it cannot be.
     """
-    cards = {name: card for name, card in provider_cards(settings).items() if card.takes_login}
+    profiles = {name: profile for name, profile in provider_profiles(settings).items() if profile.takes_login}
     if given.base_url:
         return _own(settings, name=given.provider, kind=given.kind, base_url=given.base_url)
     if given.provider:
-        card = cards.get(given.provider)
-        if card is None:
+        profile = profiles.get(given.provider)
+        if profile is None:
             raise ConfigError(
                 f'there is no provider "{given.provider}" that takes a key; `claw-acp providers list` shows them. '
                 f"For a service of your own: claw-acp login {given.provider} --base-url URL"
             )
-        card.check()
-        return card
-    chosen = questions.choose_provider(cards, provider_states(settings))
+        profile.check()
+        return profile
+    chosen = questions.choose_provider(profiles, provider_states(settings))
     if chosen is not None:
         return chosen
-    name, kind = questions.ask_name(list(settings.providers) + list(cards)), questions.ask_kind(("openai", "anthropic"))
+    name, kind = (
+        questions.ask_name(list(settings.providers) + list(profiles)),
+        questions.ask_kind(("openai", "anthropic")),
+    )
     while True:
         try:
             return _own(settings, name=name, kind=kind, base_url=questions.ask_address())
@@ -156,7 +159,7 @@ def _card(given: Given, settings: Settings) -> Card:
             print(error.message)
 
 
-def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> Card:
+def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> ProviderProfile:
     """A service described here and now.
 
     Raises:
@@ -164,7 +167,7 @@ def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> Card:
     """
     if not re.match(PROVIDER_NAME, name):
         raise ConfigError(f"{name!r} is no name for a provider; use letters, digits, dots, dashes and underscores")
-    known = provider_cards(settings).get(name)
+    known = provider_profiles(settings).get(name)
     try:
         section = ProviderSection.model_validate(
             {
@@ -174,20 +177,22 @@ def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> Card:
         )
     except ValidationError as error:
         raise ConfigError(f"{base_url!r} is no address; write it as in http://127.0.0.1:8080/v1") from error
-    card = provider_cards(replace(settings, providers={**settings.providers, name: section})).get(name)
-    if card is None or card.kind not in KEY_KINDS:
+    profile = provider_profiles(replace(settings, providers={**settings.providers, name: section})).get(name)
+    if profile is None or profile.kind not in KEY_KINDS:
         raise ConfigError(f'"{name}" takes no key')
-    return card
+    return profile
 
 
-def _section(card: Card, given: Given, trial: Trial | None, *, by_hand: bool) -> ProviderSection | None:
+def _section(
+    profile: ProviderProfile, given: Given, key_check: KeyCheck | None, *, by_hand: bool
+) -> ProviderSection | None:
     """What is to be kept of a service besides its key; None for one that is known without."""
-    if not given.base_url and (card.service is not None or card.section.models):
+    if not given.base_url and (profile.service is not None or profile.section.models):
         return None
-    models = given.models or (trial.models[:MODELS_KEPT] if trial else ())
-    if not models and card.service is None and by_hand:
+    models = given.models or (key_check.models[:MODELS_KEPT] if key_check else ())
+    if not models and profile.service is None and by_hand:
         models = (questions.ask_model(),)
-    return ProviderSection(kind=card.kind, base_url=card.base_url, models=models)
+    return ProviderSection(kind=profile.kind, base_url=profile.base_url, models=models)
 
 
 # ------------------------------------------------------------------ the key
@@ -200,17 +205,17 @@ def _piped_key() -> Secret:
     return Secret(lines[0].strip())
 
 
-def _tried(card: Card, key: Secret | None) -> Trial:
-    print(f"Trying it with {urlsplit(bare_address(card.base_url)).netloc} ...", flush=True)
-    trial = anyio.run(try_key, card, key)
-    what = "It works" if trial.proven else "The service answers" + ("" if key is None else ", to anybody")
-    if trial.models:
-        shown = ", ".join(trial.models[:MODELS_SHOWN])
-        count = len(trial.listed or trial.models)
+def _tried(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
+    print(f"Trying it with {urlsplit(bare_address(profile.base_url)).netloc} ...", flush=True)
+    key_check = anyio.run(check_key, profile, key)
+    what = "It works" if key_check.proven else "The service answers" + ("" if key is None else ", to anybody")
+    if key_check.models:
+        shown = ", ".join(key_check.models[:MODELS_SHOWN])
+        count = len(key_check.listed or key_check.models)
         more = f" and {count - MODELS_SHOWN} more" if count > MODELS_SHOWN else ""
         what += f". Models: {shown}{more}"
     print(f"{what}.")
-    return trial
+    return key_check
 
 
 def _wants_untried(error: ProviderError) -> bool:
@@ -218,11 +223,11 @@ def _wants_untried(error: ProviderError) -> bool:
     return questions.agrees("The key could not be tried. Keep it anyway?")
 
 
-def _keep_list(card: Card, listed: Sequence[ModelInfo]) -> None:
+def _keep_list(profile: ProviderProfile, listed: Sequence[ModelInfo]) -> None:
     """Have the next session choose among what the service has now; it can be asked again, so failing is no matter."""
     with contextlib.suppress(OSError):
         catalog = Catalog(locations_here().cache_dir / "models")
-        catalog.write(card.name, card.base_url, models=listed, now=SYSTEM_CLOCK.now())
+        catalog.write(profile.name, profile.base_url, models=listed, now=SYSTEM_CLOCK.now())
 
 
 # ------------------------------------------------------------------ what is said at the end
@@ -235,9 +240,9 @@ def _report(provider: str, kept_in: Store, store: CredentialStore, *, has_key: b
     else:
         print(f"Noted in {store.path}.")
     settings = with_kept(settings_here())
-    card = provider_cards(settings)[provider]
+    profile = provider_profiles(settings)[provider]
     try:
-        found = find_key(card, settings=settings, named=True)
+        found = find_key(profile, settings=settings, named=True)
         if has_key and found is not None and not found.source.startswith(BY_LOGIN):
             print(f"Note: the key from {found.source} is there too, and comes first.")
         chosen = resolve(settings, model=None).name

@@ -9,24 +9,26 @@ from claw_acp.config.model import PROVIDER_NAME
 from claw_acp.core.printable import printable
 from claw_acp.core.secret import Secret
 from claw_acp.providers.registry.overview import ProviderState
-from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.profiles import ProviderProfile
 
 ANOTHER = "+"
 FIRST = 12
 """Services of the table that are shown to everybody."""
 
 
-def choose_provider(every: Mapping[str, Card], states: Sequence[ProviderState]) -> Card | None:
-    """One of the cards, of which the first and those in use are shown; None for a service that is not among them."""
+def choose_provider(every: Mapping[str, ProviderProfile], states: Sequence[ProviderState]) -> ProviderProfile | None:
+    """One of the profiles, of which the first and those in use are shown; None for a service that is not among them."""
     known = {state.name: state for state in states}
     used = {state.name for state in states if state.ready or state.configured}
-    cards = [card for number, card in enumerate(every.values()) if number < FIRST or card.name in used]
-    rows = [(str(number), card.name, _state(known[card.name])) for number, card in enumerate(cards, start=1)]
+    profiles = [profile for number, profile in enumerate(every.values()) if number < FIRST or profile.name in used]
+    rows = [
+        (str(number), profile.name, _state(known[profile.name])) for number, profile in enumerate(profiles, start=1)
+    ]
     rows.append((ANOTHER, "another", "any service that speaks the API of OpenAI or Anthropic"))
     print("\nWhich model provider do you want to use?\n")
     for line in columns(rows):
         print(f"  {line}")
-    if others := len(every) - len(cards):
+    if others := len(every) - len(profiles):
         print(f"\nor one of {others} others by its name: `claw-acp providers list` shows them")
     while True:
         answer = input("\nNumber or name [1]: ").strip() or "1"
@@ -34,7 +36,7 @@ def choose_provider(every: Mapping[str, Card], states: Sequence[ProviderState]) 
             return None
         if answer in every:
             return every[answer]
-        chosen = [card for number, card in enumerate(cards, start=1) if answer in {str(number), card.name}]
+        chosen = [profile for number, profile in enumerate(profiles, start=1) if answer in {str(number), profile.name}]
         if chosen:
             return chosen[0]
         print(f"There is no {printable(answer)!r} in the list.")
@@ -65,11 +67,11 @@ def ask_kind(kinds: Sequence[str]) -> str:
             return kind
 
 
-def ask_key(card: Card, *, optional: bool) -> Secret | None:
+def ask_key(profile: ProviderProfile, *, optional: bool) -> Secret | None:
     """The key, which is not shown; None only where a service may need none."""
     more = ", or nothing if it needs none" if optional else ""
     while True:
-        key = getpass(f"Key for {card.name} (it is not shown{more}): ").strip()
+        key = getpass(f"Key for {profile.name} (it is not shown{more}): ").strip()
         if key:
             return Secret(key)
         if optional:

@@ -14,7 +14,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import as_dict
 from claw_acp.providers.checks.probe import listed_models
 from claw_acp.providers.models.facts import known_capabilities
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.selection.available_models import available_models
 
 
@@ -30,19 +30,19 @@ def main(argv: Sequence[str]) -> int:
         lines = columns([(offer.value, offer.description) for offer in offered])
         print(json.dumps([offer._asdict() for offer in offered], indent=2) if options.json else "\n".join(lines))
         return 0
-    card = provider_cards(settings).get(options.provider)
-    if card is None:
+    profile = provider_profiles(settings).get(options.provider)
+    if profile is None:
         raise ConfigError(f'there is no provider "{options.provider}"; `claw-acp providers list` shows them all')
-    models = anyio.run(partial(listed_models, card, settings=settings))
+    models = anyio.run(partial(listed_models, profile, settings=settings))
     if options.json:
         print(json.dumps([as_dict(model) for model in models], indent=2))
     elif models:
-        print("\n".join(columns([_row(card, model) for model in models])))
+        print("\n".join(columns([_row(profile, model) for model in models])))
     else:
-        print(f"{card.name} does not say which models it has; any name can be typed as {card.name}/NAME")
+        print(f"{profile.name} does not say which models it has; any name can be typed as {profile.name}/NAME")
     return 0
 
 
-def _row(card: Card, model: ModelInfo) -> tuple[str, ...]:
+def _row(profile: ProviderProfile, model: ModelInfo) -> tuple[str, ...]:
     window = model.context_window or known_capabilities(model.id).context_window
-    return f"{card.name}/{model.id}", f"{window:,} tokens" if window else "", model.name or ""
+    return f"{profile.name}/{model.id}", f"{window:,} tokens" if window else "", model.name or ""

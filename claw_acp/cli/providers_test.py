@@ -29,7 +29,7 @@ from claw_acp.net.closing import closing
 from claw_acp.providers.checks.probe import Answered, ask, asked_for_tool, listed_models, made
 from claw_acp.providers.fallback.succession import Successions, says_gone
 from claw_acp.providers.models.chat_models import for_chat
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.selection.resolve import resolve_ready
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.text_tools.provider import ToolModes
@@ -44,21 +44,21 @@ def main(options: argparse.Namespace) -> int:
         ConfigError: There is no such provider.
     """
     settings = settings_found_here()
-    cards = provider_cards(settings)
-    card = cards.get(options.name)
-    if card is None:
-        hint = did_you_mean(options.name, list(cards)) or "`claw-acp providers list` shows them all"
+    profiles = provider_profiles(settings)
+    profile = profiles.get(options.name)
+    if profile is None:
+        hint = did_you_mean(options.name, list(profiles)) or "`claw-acp providers list` shows them all"
         raise ConfigError(f'there is no provider "{options.name}"; {hint}')
-    checks = anyio.run(partial(_tried, card, settings, model=options.model, shown=not options.json))
+    checks = anyio.run(partial(_tried, profile, settings, model=options.model, shown=not options.json))
     failed = any(check.level == "fail" for check in checks)
     if options.json:
         print(json.dumps({"ok": not failed, "checks": [as_dict(check) for check in checks]}, indent=2))
     return 1 if failed else 0
 
 
-async def _tried(card: Card, settings: Settings, *, model: str | None, shown: bool) -> list[Check]:
+async def _tried(profile: ProviderProfile, settings: Settings, *, model: str | None, shown: bool) -> list[Check]:
     paint, checks = Paint(), list[Check]()
-    async with closing(_checks(card, settings, model=model)) as found:
+    async with closing(_checks(profile, settings, model=model)) as found:
         async for check in found:
             checks.append(check)
             if shown:
@@ -68,12 +68,12 @@ async def _tried(card: Card, settings: Settings, *, model: str | None, shown: bo
     return checks
 
 
-async def _checks(card: Card, settings: Settings, *, model: str | None) -> AsyncGenerator[Check, None]:
+async def _checks(profile: ProviderProfile, settings: Settings, *, model: str | None) -> AsyncGenerator[Check, None]:
     try:
-        card.check()
-        yield Check(level="ok", subject="program" if _is_program(card) else "address", detail=_address(card))
-        model = model or await _first_model(card, settings)
-        choice = await resolve_ready(settings, model=f"{card.name}/{model}")
+        profile.check()
+        yield Check(level="ok", subject="program" if _is_program(profile) else "address", detail=_address(profile))
+        model = model or await _first_model(profile, settings)
+        choice = await resolve_ready(settings, model=f"{profile.name}/{model}")
         yield Check(level="ok", subject="key", detail=choice.key_source or "none, and none is needed")
         modes = ToolModes()
         async with made(choice.setup, tool_modes=modes, about=settings.finds.about) as provider:
@@ -88,7 +88,7 @@ async def _checks(card: Card, settings: Settings, *, model: str | None) -> Async
             yield Check(level="ok", subject="images", detail=seen)
             yield Check(level="ok", subject="window", detail=window)
     except ClawError as error:
-        yield Check(level="fail", subject=_stage(error, card), detail=error.message, advice=_advice(error, card))
+        yield Check(level="fail", subject=_stage(error, profile), detail=error.message, advice=_advice(error, profile))
 
 
 async def _answered(
@@ -110,24 +110,24 @@ async def _answered(
         return await ask(provider, successor), now, check
 
 
-async def _first_model(card: Card, settings: Settings) -> str:
-    if card.models:
-        return card.models[0]
-    models = await listed_models(card, settings=settings)
+async def _first_model(profile: ProviderProfile, settings: Settings) -> str:
+    if profile.models:
+        return profile.models[0]
+    models = await listed_models(profile, settings=settings)
     if not models:
-        raise ConfigError(f"no model of {card.name} is known; name one with --model")
+        raise ConfigError(f"no model of {profile.name} is known; name one with --model")
     return models[0].id
 
 
-def _is_program(card: Card) -> bool:
-    return card.kind == "binary"
+def _is_program(profile: ProviderProfile) -> bool:
+    return profile.kind == "binary"
 
 
-def _address(card: Card) -> str:
-    if _is_program(card):
-        return " ".join([card.section.command or "", *card.section.args])
-    where = shown_address(card.base_url) or "chosen by the provider itself"
-    return f"{where} ({card.kind}, {card.base_url_origin.text()})"
+def _address(profile: ProviderProfile) -> str:
+    if _is_program(profile):
+        return " ".join([profile.section.command or "", *profile.section.args])
+    where = shown_address(profile.base_url) or "chosen by the provider itself"
+    return f"{where} ({profile.kind}, {profile.base_url_origin.text()})"
 
 
 def _answer(answered: Answered, choice: ResolvedModel) -> Check:
@@ -157,43 +157,43 @@ async def _tools(provider: Provider, choice: ResolvedModel, modes: ToolModes) ->
     return Check(level="warn", subject="tools", detail=detail, advice="a larger model may do better")
 
 
-def _stage(error: ClawError, card: Card) -> str:
+def _stage(error: ClawError, profile: ProviderProfile) -> str:
     match error:
         case AuthRequired() | ProviderAuthFailed():
             return "key"
         case ConfigError():
-            return "program" if _is_program(card) else "address"
+            return "program" if _is_program(profile) else "address"
         case ProviderUnreachable():
-            return "started" if _is_program(card) else "reached"
+            return "started" if _is_program(profile) else "reached"
         case _:
             return "answer"
 
 
-def _advice(error: ClawError, card: Card) -> str:
+def _advice(error: ClawError, profile: ProviderProfile) -> str:
     """What to do, where the error itself cannot know it."""
     match error:
         case ProviderAuthFailed():
-            return f"run `claw-acp login {card.name}` with a key that is valid"
-        case ProviderError() if _is_program(card):
-            return _program_advice(error, card)
-        case ProviderUnreachable() if card.local:
-            return f"start {card.name}, or say where it is in CLAW_ACP_LOCAL_SERVERS"
+            return f"run `claw-acp login {profile.name}` with a key that is valid"
+        case ProviderError() if _is_program(profile):
+            return _program_advice(error, profile)
+        case ProviderUnreachable() if profile.local:
+            return f"start {profile.name}, or say where it is in CLAW_ACP_LOCAL_SERVERS"
         case ProviderUnreachable() | ProviderTimeout():
             return "check the network, the proxy and base_url"
         case ModelNotFound():
-            return f"`claw-acp models {card.name}` lists the models; choose one with --model"
+            return f"`claw-acp models {profile.name}` lists the models; choose one with --model"
         case _:
             return ""
 
 
-def _program_advice(error: ProviderError, card: Card) -> str:
-    table = f"[providers.{card.name}]"
+def _program_advice(error: ProviderError, profile: ProviderProfile) -> str:
+    table = f"[providers.{profile.name}]"
     match error:
         case ProviderUnreachable():
             return f"run the command of {table} by hand; a script needs a first line as in #!/usr/bin/env python3"
         case ProviderTimeout():
             return f"raise timeout in {table}, or look at the program's own messages"
         case ModelNotFound():
-            return f"`claw-acp models {card.name}` lists the models; choose one with --model"
+            return f"`claw-acp models {profile.name}` lists the models; choose one with --model"
         case _:
             return "look at the program's own messages; `claw-acp verify provider` tries all of the protocol"

@@ -161,12 +161,12 @@ class ProviderSetup(Value):
         key = (self.api_key.reveal(),) if self.api_key else ()
         program = self.program.env if self.program else ()
         named = (*self.headers, *self.environ, *program)
-        telling = (value.reveal() for name, value in named if any(word in name.lower() for word in TELLING))
+        telling = (value.reveal() for name, value in named if any(word in name.lower() for word in SECRET_NAME_PARTS))
         said = (part for value in telling for part in {value, value.split(" ")[-1]} if part)
         return (*key, *said, *secrets_in(self.base_url), *secrets_in(self.route.proxy))
 
 
-TELLING = ("auth", "key", "token", "secret", "cookie", "passw", "credential", "session")
+SECRET_NAME_PARTS = ("auth", "key", "token", "secret", "cookie", "passw", "credential", "session")
 """Parts of the names of headers whose values are secrets."""
 
 ProviderFactory: TypeAlias = Callable[[ProviderSetup], Provider]

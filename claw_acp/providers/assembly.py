@@ -15,10 +15,10 @@ from claw_acp.core.value import replace
 from claw_acp.providers.fallback.plan import Health
 from claw_acp.providers.fallback.reliable import Reliable
 from claw_acp.providers.fallback.succession import Succeeding, Successions
-from claw_acp.providers.foreign import made_by_factory
+from claw_acp.providers.foreign import make_provider
 from claw_acp.providers.registry.wire_families import families, nearest
 from claw_acp.providers.selection.resolved_model import ResolvedModel
-from claw_acp.providers.text_tools.provider import ToolGuide, ToolModes
+from claw_acp.providers.text_tools.provider import TextToolProvider, ToolModes
 from claw_acp.registry.entry_points import load_extension
 from claw_acp.registry.reference import Ref
 
@@ -64,8 +64,8 @@ def plain(
         ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
     """
     known = setup.about if about is None else partial(about, setup.name, setup.base_url)
-    provider = made_by_factory(factory_of(setup), replace(setup, clock=clock, about=known))
-    return provider if tool_modes is None or setup.kind in WITHIN else ToolGuide(provider, memory=tool_modes)
+    provider = make_provider(factory_of(setup), replace(setup, clock=clock, about=known))
+    return provider if tool_modes is None or setup.kind in WITHIN else TextToolProvider(provider, memory=tool_modes)
 
 
 def resilient(

@@ -34,12 +34,12 @@ from claw_acp.providers.transport.streaming import collected, provider_failed
 from claw_acp.providers.transport.wire import counted
 from claw_acp.registry.foreign_code import described, is_cancellation, package_of
 
-PATIENCE: Final = 600.0  # seconds for the next piece of an answer; local models may think for minutes
+EVENT_TIMEOUT: Final = 600.0  # seconds for the next piece of an answer; local models may think for minutes
 
 log = logging.getLogger(__name__)
 
 
-def made_by_factory(factory: ProviderFactory, setup: ProviderSetup) -> Provider:
+def make_provider(factory: ProviderFactory, setup: ProviderSetup) -> Provider:
     """The provider that a factory makes; one of another package is held to the contract.
 
     Raises:
@@ -55,7 +55,7 @@ def made_by_factory(factory: ProviderFactory, setup: ProviderSetup) -> Provider:
             f"[providers.{setup.name}] cannot be used, since its kind {setup.kind} cannot make a provider: "
             f"{described(error)}"
         ) from error
-    return ForeignProvider(provider, name=setup.name, patience=setup.timeout) if package_of(provider) else provider
+    return ForeignProvider(provider, name=setup.name, timeout=setup.timeout) if package_of(provider) else provider
 
 
 class ForeignProvider(Provider):
@@ -64,13 +64,13 @@ class ForeignProvider(Provider):
     Args:
         inner: The provider.
         name: The name it is configured under.
-        patience: Seconds to wait for the next piece; None: `PATIENCE`.
+        timeout: Seconds to wait for the next piece; None: `EVENT_TIMEOUT`.
     """
 
-    def __init__(self, inner: Provider, *, name: str, patience: float | None = None) -> None:
+    def __init__(self, inner: Provider, *, name: str, timeout: float | None = None) -> None:
         self.name = name
         self._inner = inner
-        self._patience = patience or PATIENCE
+        self._timeout = timeout or EVENT_TIMEOUT
         self._who = f"the provider {name} of the package {package_of(inner)}"
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
@@ -85,7 +85,7 @@ class ForeignProvider(Provider):
             while True:
                 event = None
                 try:
-                    with anyio.move_on_after(self._patience):
+                    with anyio.move_on_after(self._timeout):
                         events = events or self._inner.stream(request)
                         event = _checked(await anext(events))
                 except StopAsyncIteration:
@@ -93,7 +93,7 @@ class ForeignProvider(Provider):
                 except BaseException as error:  # noqa: BLE001 - a wall: a stranger's provider may raise anything
                     self._raise(error, model=request.model)
                 if event is None:
-                    words = f"{self._who} said nothing for {self._patience:g} s. Send the prompt again."
+                    words = f"{self._who} said nothing for {self._timeout:g} s. Send the prompt again."
                     raise ProviderTimeout(words, provider=self.name, model=request.model)
                 yield event
         finally:

@@ -18,9 +18,9 @@ from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
-from claw_acp.providers.checks.key_check import Trial, try_key
+from claw_acp.providers.checks.key_check import KeyCheck, check_key
 from claw_acp.providers.registry.keys import FoundKey, find_key
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.registry.services import API_TYPES, OFFLINE
 from claw_acp.providers.selection.available_models import usable
 from claw_acp.providers.selection.resolve import resolve
@@ -115,7 +115,7 @@ class Accounts:
         active = wanted if choice is None else choice.target.provider
         return AccountStatus(
             state=state,
-            accounts=tuple(_account(card, key, active=active) for card, key in self._keys()),
+            accounts=tuple(_account(profile, key, active=active) for profile, key in self._keys()),
             set_up=choice is not None and (choice.target.provider != OFFLINE.name or settings.model is not None),
             provider="" if active == OFFLINE.name else active,
         )
@@ -133,13 +133,13 @@ class Accounts:
         """Have keys read anew that took time to get."""
         self._configuration.keys.clear()
 
-    def candidates(self) -> Sequence[Card]:
+    def candidates(self) -> Sequence[ProviderProfile]:
         """The providers that a key can be given for, in the order in which one is chosen."""
-        return [card for card in self._cards() if card.takes_login and not card.off]
+        return [profile for profile in self._cards() if profile.takes_login and not profile.off]
 
     # ------------------------------------------------------------------ logging in and out
 
-    async def log_in(self, provider: str, key: Secret, *, tried: bool = True) -> Trial | None:
+    async def log_in(self, provider: str, key: Secret, *, tried: bool = True) -> KeyCheck | None:
         """Try a key and keep it; with `tried` off it is kept as it is. What the service said, if it was asked.
 
         Raises:
@@ -148,15 +148,15 @@ class Accounts:
             ProviderError: The service refused the key, or could not be asked.
             ConfigError: It cannot be kept.
         """
-        card = next((card for card in self.candidates() if card.name == provider), None)
-        if card is None:
+        profile = next((profile for profile in self.candidates() if profile.name == provider), None)
+        if profile is None:
             raise InvalidRequest(f'there is no provider "{provider}" that takes a key')
-        trial = await try_key(card, key) if tried else None
+        key_check = await check_key(profile, key) if tried else None
         store = await self.keep(provider, key)
-        if trial is not None and trial.listed:
-            await self._on_listed(card.name, card.base_url, trial.listed)
+        if key_check is not None and key_check.listed:
+            await self._on_listed(profile.name, profile.base_url, key_check.listed)
         log.info("logged in", extra={"provider": provider, "kept_in": store})
-        return trial
+        return key_check
 
     async def keep(self, provider: str, key: Secret) -> Store:
         """Keep a key for the next start as well.
@@ -179,7 +179,7 @@ class Accounts:
         finally:
             self._configuration.forget()
             self._configuration.for_folder(None)
-        stays = [f"{card.name}: {key.brief}" for card, key in self._keys()]
+        stays = [f"{profile.name}: {key.brief}" for profile, key in self._keys()]
         log.info("logged out", extra={"forgotten": ", ".join(gone) or "-", "keys_that_stay": ", ".join(stays) or "-"})
         return stays
 
@@ -191,21 +191,21 @@ class Accounts:
         Any other known service can be set as well; a list of ninety would help nobody.
         """
         settings = self._configuration.for_folder(None)
-        used = {card.name for card in usable(settings)}.union(settings.providers, settings.overrides.by_provider)
+        used = {profile.name for profile in usable(settings)}.union(settings.providers, settings.overrides.by_provider)
         return [route for route in self._all_routes() if route.provider in used | USUAL_ROUTES]
 
     def _all_routes(self) -> Sequence[Route]:
         wanted = (self._configuration.for_folder(None).model or "").partition("/")[0]
         return [
             Route(
-                provider=card.name,
-                api_type=API_TYPES[card.kind],
-                base_url=shown_address(card.base_url),
-                required=card.name == wanted,
-                off=card.off,
+                provider=profile.name,
+                api_type=API_TYPES[profile.kind],
+                base_url=shown_address(profile.base_url),
+                required=profile.name == wanted,
+                off=profile.off,
             )
-            for card in self._cards()
-            if card.kind in API_TYPES and card.base_url
+            for profile in self._cards()
+            if profile.kind in API_TYPES and profile.base_url
         ]
 
     def set_route(self, provider: str, *, api_type: str, base_url: str, headers: Mapping[str, str]) -> None:
@@ -247,30 +247,30 @@ class Accounts:
             return "unauthenticated"
         return "authenticated" if choice.key_source or choice.setup.secrets else "not_required"
 
-    def _cards(self) -> Sequence[Card]:
-        return tuple(provider_cards(self._configuration.for_folder(None)).values())
+    def _cards(self) -> Sequence[ProviderProfile]:
+        return tuple(provider_profiles(self._configuration.for_folder(None)).values())
 
-    def _keys(self) -> Iterator[tuple[Card, FoundKey]]:
+    def _keys(self) -> Iterator[tuple[ProviderProfile, FoundKey]]:
         settings = self._configuration.for_folder(None)
         wanted = (settings.model or "").partition("/")[0]
-        for card in self._cards():
-            if card.service and card.service.same_as and card.name not in {wanted, *settings.providers}:
+        for profile in self._cards():
+            if profile.service and profile.service.same_as and profile.name not in {wanted, *settings.providers}:
                 continue
             try:
-                card.check()
-                key = find_key(card, settings=settings, named=card.name == wanted)
+                profile.check()
+                key = find_key(profile, settings=settings, named=profile.name == wanted)
             except ClawError:
                 continue  # no key, or none that could be used
-            if card.overridden:
-                secrets = [value for _, value in card.headers]
+            if profile.overridden:
+                secrets = [value for _, value in profile.headers]
                 key = FoundKey(secret=secrets[0], source="the client", brief="the client") if secrets else None
             if key is not None:
-                yield card, key
+                yield profile, key
 
 
-def _account(card: Card, key: FoundKey, *, active: str) -> Account:
-    name = card.service.vendor if card.service else card.name
-    return Account(label=f"{name} API key ({key.brief})", active=card.name == active)
+def _account(profile: ProviderProfile, key: FoundKey, *, active: str) -> Account:
+    name = profile.service.vendor if profile.service else profile.name
+    return Account(label=f"{name} API key ({key.brief})", active=profile.name == active)
 
 
 def _address(text: str) -> str:

@@ -10,7 +10,7 @@ from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.value import replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.models.facts import known_capabilities
-from claw_acp.providers.registry.profiles import provider_cards
+from claw_acp.providers.registry.profiles import provider_profiles
 from claw_acp.providers.selection.available_models import OWN_CHOICE, available_models
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.route_rules import model_behind
@@ -145,8 +145,8 @@ def models(opened: LiveSession) -> Sequence[Option]:
 def can_think(model: str, *, settings: Settings) -> bool:
     """Whether the model `provider/model` is known as one that can be told how long to think."""
     provider, _, name = model.partition("/")
-    card = provider_cards(settings).get(provider)
-    return known_capabilities(name, None if card is None else card.about(name)).thinking
+    profile = provider_profiles(settings).get(provider)
+    return known_capabilities(name, None if profile is None else profile.about(name)).thinking
 
 
 def effort_of(opened: LiveSession, *, model: str, configured: Effort | None) -> Effort | None:

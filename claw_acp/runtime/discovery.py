@@ -25,7 +25,7 @@ from claw_acp.core.value import replace
 from claw_acp.providers.catalog.listings import Catalog, Listing
 from claw_acp.providers.models.chat_models import for_chat
 from claw_acp.providers.registry.keys import find_key
-from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.profiles import ProviderProfile
 from claw_acp.providers.registry.services import OFFLINE
 from claw_acp.providers.selection.available_models import usable
 from claw_acp.providers.selection.resolve import resolve
@@ -168,9 +168,9 @@ class Discovery:
     def _kept(self, settings: Settings) -> Mapping[tuple[str, str], tuple[ModelInfo, ...]]:
         """What is on disk and was not read yet; each file is read once."""
         known: dict[tuple[str, str], tuple[ModelInfo, ...]] = {}
-        for card in usable(settings):
-            place = (card.name, card.base_url)
-            if _listable(card) and place not in self._recalled:
+        for profile in usable(settings):
+            place = (profile.name, profile.base_url)
+            if _listable(profile) and place not in self._recalled:
                 listing = self._recalled[place] = self._catalog.read(*place)
                 if listing is not None:
                     known[place] = listing.models
@@ -189,29 +189,33 @@ class Discovery:
         async with self._fetching, anyio.create_task_group() as tasks:
             limit = anyio.CapacityLimiter(AT_ONCE)
             chosen = model_behind(model, settings=settings).partition("/")[0]
-            for card in usable(settings):
-                if _listable(card) and self._is_due(card) and (card.kind != "binary" or card.name == chosen):
-                    self._asked[card.name, card.base_url] = self._clock.monotonic()
-                    tasks.start_soon(self._fetch, card, settings, limit)
+            for profile in usable(settings):
+                if (
+                    _listable(profile)
+                    and self._is_due(profile)
+                    and (profile.kind != "binary" or profile.name == chosen)
+                ):
+                    self._asked[profile.name, profile.base_url] = self._clock.monotonic()
+                    tasks.start_soon(self._fetch, profile, settings, limit)
 
-    def _is_due(self, card: Card) -> bool:
-        place = (card.name, card.base_url)
+    def _is_due(self, profile: ProviderProfile) -> bool:
+        place = (profile.name, profile.base_url)
         listing = self._recalled.get(place)
         if listing is not None and listing.is_new(self._clock.now()):
             return False
         asked = self._asked.get(place)
         return asked is None or self._clock.monotonic() - asked >= FETCH_AGAIN
 
-    async def _fetch(self, card: Card, settings: Settings, limit: anyio.CapacityLimiter) -> None:
+    async def _fetch(self, profile: ProviderProfile, settings: Settings, limit: anyio.CapacityLimiter) -> None:
         async with limit:
             try:
                 with anyio.fail_after(FETCH_WITHIN):
-                    listed = for_chat(await self._listed(card, settings))
+                    listed = for_chat(await self._listed(profile, settings))
             except (ClawError, TimeoutError) as error:
                 reason = error.message if isinstance(error, ClawError) else "no answer in time"
-                log.info("no list of models", extra={"provider": card.name, "reason": reason})
+                log.info("no list of models", extra={"provider": profile.name, "reason": reason})
                 return
-        await self.listed(card.name, card.base_url, listed)
+        await self.listed(profile.name, profile.base_url, listed)
 
     async def listed(self, provider: str, base_url: str, models: Sequence[ModelInfo]) -> None:
         """Take in and keep a list that a provider has just given."""
@@ -225,8 +229,8 @@ class Discovery:
         if listed:
             await self._learn(lists={place: listed})
 
-    async def _listed(self, card: Card, settings: Settings) -> tuple[ModelInfo, ...]:
-        provider = await to_thread.run_sync(partial(_made, card, settings), abandon_on_cancel=True)
+    async def _listed(self, profile: ProviderProfile, settings: Settings) -> tuple[ModelInfo, ...]:
+        provider = await to_thread.run_sync(partial(_made, profile, settings), abandon_on_cancel=True)
         if provider is None:
             return ()
         try:
@@ -266,19 +270,19 @@ def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:
     return settings.model, f"{settings.model} cannot be used: {reason}. Choose another model, or mend config.toml."
 
 
-def _listable(card: Card) -> bool:
+def _listable(profile: ProviderProfile) -> bool:
     """Whether a list would be of use: what the user lists, or a server on this machine said already, is enough.
 
     Where such a server is only supposed, it is looked for, which shows it no key.
     """
-    supposed = card.local and not card.section.base_url and not card.section.kind
-    asked_already = card.section.models or card.found is not None or card.overridden
-    return card.kind not in _SILENT and not asked_already and not supposed
+    supposed = profile.local and not profile.section.base_url and not profile.section.kind
+    asked_already = profile.section.models or profile.found is not None or profile.overridden
+    return profile.kind not in _SILENT and not asked_already and not supposed
 
 
-def _made(card: Card, settings: Settings) -> Provider | None:
+def _made(profile: ProviderProfile, settings: Settings) -> Provider | None:
     """A provider to ask; None while its key is still to be read, as that may open a keyring before somebody's eyes."""
-    key = find_key(card, settings=settings, named=False)
+    key = find_key(profile, settings=settings, named=False)
     if key is not None and key.secret is None:
         return None
-    return MAKE_PROVIDER.load()(setup_of(card, key=key.secret if key else None, settings=settings))
+    return MAKE_PROVIDER.load()(setup_of(profile, key=key.secret if key else None, settings=settings))

@@ -16,9 +16,9 @@ from claw_acp.contracts.provider_setup import NO_QUIRKS, ProviderSetup, Quirks
 from claw_acp.core.errors import ConfigError, ProviderAuthFailed
 from claw_acp.core.secret import Secret
 from claw_acp.providers.anthropic.provider import AnthropicProvider
-from claw_acp.providers.checks.key_check import try_key
+from claw_acp.providers.checks.key_check import check_key
 from claw_acp.providers.openai.provider import OpenAIChatProvider
-from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.profiles import ProviderProfile
 from claw_acp.providers.transport.authorization import TOKEN_LIFE
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
@@ -111,7 +111,7 @@ async def test_every_family_obeys_the_style(server: ModelServer) -> None:
 async def test_a_key_is_tried_in_the_style_it_will_be_used(server: ModelServer) -> None:
     """A service that lists its models for everybody is asked for a word."""
     section = ProviderSection(kind="openai", models=("m",), quirks=QuirksSection(auth="api-key"))
-    card = Card(
+    profile = ProviderProfile(
         name="acme",
         kind="openai",
         base_url=server.openai_url,
@@ -119,7 +119,7 @@ async def test_a_key_is_tried_in_the_style_it_will_be_used(server: ModelServer) 
         service=None,
         section=section,
     )
-    await try_key(card, Secret(KEY))
+    await check_key(profile, Secret(KEY))
     with_key = [request for request in server.requests if request.headers.get("api-key") == KEY]
     assert [request.method for request in with_key] == ["GET", "POST"]  # in between a stranger asks for the list
     assert not any("authorization" in request.headers for request in server.requests)

@@ -20,7 +20,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, ProviderFailed, ProviderTimeout, RateLimited
 from claw_acp.core.messages import Message, ToolCall, Usage
-from claw_acp.providers.foreign import made_by_factory
+from claw_acp.providers.foreign import make_provider
 from tests.providers.attempts import Sleeper, heard, reliable
 
 REQUEST = ChatRequest(model="m", messages=[Message.user("hi")])
@@ -73,7 +73,7 @@ class _Streams(_Strange):
 
 
 def _made(provider: object, **setup: Any) -> Provider:
-    return made_by_factory(lambda _: cast("Provider", provider), ProviderSetup(name="acme", kind="x", **setup))
+    return make_provider(lambda _: cast("Provider", provider), ProviderSetup(name="acme", kind="x", **setup))
 
 
 RAISED: Sequence[BaseException] = (
@@ -169,7 +169,7 @@ def test_one_that_cannot_be_made_is_a_mistake_in_the_configuration(error: BaseEx
         raise error
 
     with pytest.raises(ConfigError, match=r"\[providers.acme\] cannot be used"):
-        made_by_factory(factory, ProviderSetup(name="acme", kind="x"))
+        make_provider(factory, ProviderSetup(name="acme", kind="x"))
 
 
 class _Silent(_Strange):

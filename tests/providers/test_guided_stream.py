@@ -10,7 +10,7 @@ from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.core.errors import InvalidArguments
 from claw_acp.core.messages import Message, TextPart, ToolCall
 from claw_acp.providers.text_tools.calls import UNNAMED, written_call, written_result
-from claw_acp.providers.text_tools.stream import LONGEST_READ, GuidedReader
+from claw_acp.providers.text_tools.stream import LONGEST_READ, TextCallReader
 
 BODY = '{"name": "read_file", "arguments": {"path": "a.py"}}'
 CALL = f"<tool_call>\n{BODY}\n</tool_call>"
@@ -58,7 +58,7 @@ EXAMPLES = [
 
 def read(*pieces: str) -> tuple[str, list[ToolCall]]:
     numbers = iter(range(10_000))
-    reader = GuidedReader(new_id=lambda: f"call_{next(numbers)}")
+    reader = TextCallReader(new_id=lambda: f"call_{next(numbers)}")
     shown = [reader.feed(piece) for piece in pieces]
     return "".join([*shown, reader.finish()]), reader.calls
 
@@ -130,7 +130,7 @@ def test_a_call_without_a_name_or_with_an_impossible_one_is_unnamed() -> None:
 
 def test_a_call_is_found_where_a_large_piece_is_read_in_parts() -> None:
     for before in range(LONGEST_READ - len(CALL) - 2, LONGEST_READ + 2):
-        reader = GuidedReader(new_id=lambda: "id")
+        reader = TextCallReader(new_id=lambda: "id")
         text = "x" * before + "\n"
         assert reader.feed(text + CALL) + reader.finish() == text
         assert [call.name for call in reader.calls] == ["read_file"]
@@ -152,7 +152,7 @@ def test_invented_results_and_what_follows_them_are_dropped() -> None:
 
 
 def test_text_is_shown_at_once_and_only_a_possible_marker_waits() -> None:
-    reader = GuidedReader(new_id=lambda: "call_1")
+    reader = TextCallReader(new_id=lambda: "call_1")
     assert reader.feed("I look") == "I look"
     assert reader.feed(" at a < b") == " at a < b"
     assert reader.feed(".\n<tool") == ".\n"

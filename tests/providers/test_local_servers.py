@@ -16,7 +16,7 @@ from claw_acp.core.value import replace
 from claw_acp.net.loopback_get import ANSWER_LIMIT, get
 from claw_acp.providers.registry.local_servers import find_servers, places
 from claw_acp.providers.registry.overview import provider_states
-from claw_acp.providers.registry.profiles import provider_cards
+from claw_acp.providers.registry.profiles import provider_profiles
 from claw_acp.providers.registry.service_table import ASIA, GATEWAYS, LOCAL, VENDORS
 from claw_acp.providers.registry.services import SERVICES
 from claw_acp.providers.selection.available_models import available_models, usable
@@ -179,14 +179,14 @@ async def test_a_key_that_a_server_refuses_does_not_make_it_usable(desk: Desk) -
     settings = desk.settings("litellm", LITELLM_API_KEY="k-1")
     settings = replace(settings, finds=replace(settings.finds, servers=await find_servers(settings)))
     assert settings.finds.servers["litellm"].locked
-    assert [card.name for card in usable(settings)] == ["offline"]
+    assert [profile.name for profile in usable(settings)] == ["offline"]
 
 
 @pytest.mark.parametrize("service", [row[0].partition(" ")[0] for row in LOCAL])
 def test_a_key_alone_makes_no_local_server_usable(service: str, desk: Desk) -> None:
     keys = dict.fromkeys(SERVICES[service].key_variables, "k-1")
     settings = desk.settings(service, f'model = "{service}/x"\n', API_KEY="k-2", **keys)
-    assert [card.name for card in usable(settings)] == ["offline"]
+    assert [profile.name for profile in usable(settings)] == ["offline"]
 
 
 def test_no_local_server_takes_the_key_of_a_service_elsewhere() -> None:
@@ -220,7 +220,7 @@ async def test_what_the_user_configured_is_not_looked_for(desk: Desk) -> None:
     config = '[providers.vllm]\nbase_url = "http://127.0.0.1:9/v1"\nmodels = ["mine"]\n'
     settings = desk.settings("vllm", config)
     assert places(settings) == []
-    assert provider_cards(settings)["vllm"].base_url == "http://127.0.0.1:9/v1"
+    assert provider_profiles(settings)["vllm"].base_url == "http://127.0.0.1:9/v1"
 
 
 # ------------------------------------------------------------------ where

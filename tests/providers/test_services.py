@@ -14,9 +14,9 @@ from claw_acp.contracts.provider_setup import NO_QUIRKS
 from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.registry.overview import provider_states
-from claw_acp.providers.registry.profiles import OFFERED, provider_cards
+from claw_acp.providers.registry.profiles import OFFERED, provider_profiles
 from claw_acp.providers.registry.service import ANTHROPIC
-from claw_acp.providers.registry.services import SERVICES, quirks_at, service_called, stranger_at, vendor_of_key
+from claw_acp.providers.registry.services import SERVICES, other_vendor, quirks_at, service_called, vendor_of_key
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.registry.entry_points import discover
 
@@ -82,7 +82,7 @@ def test_every_row_is_whole(name: str) -> None:
 )
 def test_another_name_leads_to_the_service(alias: str, name: str, tmp_path: Path) -> None:
     assert service_called(alias) == name
-    assert provider_cards(settings_with(tmp_path))[alias].name == name
+    assert provider_profiles(settings_with(tmp_path))[alias].name == name
     assert service_called("nobody") == "nobody"
 
 
@@ -137,7 +137,7 @@ def test_the_variables_of_one_service_are_tried_in_order(environ: dict[str, str]
     ],
 )
 def test_a_key_that_plainly_belongs_to_another_vendor_is_known(vendor: str, key: str, stranger: str | None) -> None:
-    assert stranger_at(vendor, key) == stranger
+    assert other_vendor(vendor, key) == stranger
 
 
 def test_a_key_that_says_nothing_may_be_anybodys() -> None:
@@ -226,7 +226,7 @@ def test_a_list_replaces_the_models_of_the_table_that_are_gone(tmp_path: Path) -
     place = ("openai", "https://api.openai.com/v1")
     many = tuple(ModelInfo(id=f"other-{number}") for number in range(100))
     finds = replace(settings.finds, lists={place: (*many, ModelInfo(id="gpt-5-mini"))})
-    models = provider_cards(replace(settings, finds=finds))["openai"].models
+    models = provider_profiles(replace(settings, finds=finds))["openai"].models
     assert (models[:2], len(models)) == (("gpt-5-mini", "other-0"), OFFERED)
 
 
@@ -234,14 +234,14 @@ def test_models_that_the_user_lists_are_all_there_are(tmp_path: Path) -> None:
     settings = settings_with(tmp_path, '[providers.openai]\nmodels = ["mine"]\n', OPENAI_API_KEY="sk-1")
     place = ("openai", "https://api.openai.com/v1")
     listed = replace(settings, finds=replace(settings.finds, lists={place: (ModelInfo(id="theirs"),)}))
-    assert provider_cards(listed)["openai"].models == ("mine",)
+    assert provider_profiles(listed)["openai"].models == ("mine",)
 
 
 def test_where_no_family_is_known_any_more_no_preview_becomes_the_default(tmp_path: Path) -> None:
     settings = settings_with(tmp_path, OPENAI_API_KEY="sk-1")
     listed = tuple(ModelInfo(id=name) for name in ("nova-9-preview", "nova-9-20990101", "nova-9", "nova-8"))
     finds = replace(settings.finds, lists={("openai", "https://api.openai.com/v1"): listed})
-    assert provider_cards(replace(settings, finds=finds))["openai"].models[0] == "nova-9"
+    assert provider_profiles(replace(settings, finds=finds))["openai"].models[0] == "nova-9"
 
 
 @pytest.mark.parametrize(

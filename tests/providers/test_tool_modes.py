@@ -24,7 +24,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import EmptyAnswer, StreamInterrupted, ToolsUnsupported, ToolUseRefused
 from claw_acp.core.messages import ImagePart, Message, TextPart, ToolCall, Usage
 from claw_acp.core.value import replace
-from claw_acp.providers.text_tools.provider import MOST_REMEMBERED, VALIDITY, ToolGuide, ToolModes
+from claw_acp.providers.text_tools.provider import MOST_REMEMBERED, VALIDITY, TextToolProvider, ToolModes
 from claw_acp.providers.text_tools.request import in_words
 from tests.providers.attempts import Attempts
 from tests.providers.conversation import BROKEN, FIRST, IMAGE, MESSAGES, READ, asking
@@ -81,14 +81,14 @@ def texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 
 async def test_a_model_with_tools_gets_them_as_they_are() -> None:
     inner = Recited("Hello.", CALL)
-    events = await heard(ToolGuide(inner, memory=ToolModes()), request := asking(tools=True))
+    events = await heard(TextToolProvider(inner, memory=ToolModes()), request := asking(tools=True))
     assert inner.asked == [request]
     assert events[-1] == Finished(response=ChatResponse(text=f"Hello.{CALL}", usage=Usage(input_tokens=3)))
 
 
 async def test_a_model_without_tools_gets_them_in_words_and_its_calls_are_found() -> None:
     inner = Recited("Let me ", "look.\n<tool", CALL.removeprefix("<tool"), "\n", tools=False)
-    events = await heard(ToolGuide(inner, memory=ToolModes()), asking(tools=True))
+    events = await heard(TextToolProvider(inner, memory=ToolModes()), asking(tools=True))
     assert [event.text for event in events if isinstance(event, TextChunk)] == ["Let me ", "look.\n"]
     assert isinstance(events[0], ThoughtChunk)
     last = events[-1]
@@ -102,7 +102,7 @@ async def test_a_model_without_tools_gets_them_in_words_and_its_calls_are_found(
 
 async def test_a_request_without_tools_is_left_alone_and_so_is_its_answer() -> None:
     inner = Recited(CALL, tools=False)
-    events = await heard(ToolGuide(inner, memory=ToolModes()), request := asking())
+    events = await heard(TextToolProvider(inner, memory=ToolModes()), request := asking())
     assert inner.asked == [request]
     last = events[-1]
     assert isinstance(last, Finished)
@@ -111,7 +111,7 @@ async def test_a_request_without_tools_is_left_alone_and_so_is_its_answer() -> N
 
 async def test_where_no_tool_is_offered_an_answer_calls_none() -> None:
     inner = Recited(CALL, tools=False)
-    last = (await heard(ToolGuide(inner, memory=ToolModes()), asking(*MESSAGES)))[-1]
+    last = (await heard(TextToolProvider(inner, memory=ToolModes()), asking(*MESSAGES)))[-1]
     assert isinstance(last, Finished)
     assert (last.response.text, last.response.tool_calls) == (CALL, ())
     assert not any(message.role == "tool" for message in inner.asked[0].messages)
@@ -119,7 +119,7 @@ async def test_where_no_tool_is_offered_an_answer_calls_none() -> None:
 
 async def test_a_refusal_is_followed_by_words_at_once_and_said_once() -> None:
     inner = Recited(CALL, refuses=True)
-    guide = ToolGuide(inner, memory=ToolModes())
+    guide = TextToolProvider(inner, memory=ToolModes())
     first, second = await heard(guide, asking(tools=True)), await heard(guide, asking(tools=True))
     assert [bool(request.tools) for request in inner.asked] == [True, False, False]
     notice = first[0]
@@ -138,25 +138,25 @@ async def test_a_refusal_of_tools_that_were_not_sent_is_only_an_error() -> None:
             yield
 
     with pytest.raises(ToolsUnsupported):
-        await heard(ToolGuide(Odd(), memory=ToolModes()), asking())
+        await heard(TextToolProvider(Odd(), memory=ToolModes()), asking())
 
 
 async def test_an_answer_that_breaks_off_within_a_call_is_an_error_and_calls_nothing() -> None:
     inner = Recited("Well.\n", CALL[:40], tools=False, breaks=True)
     events: list[StreamEvent] = []
     with pytest.raises(StreamInterrupted):
-        await heard(ToolGuide(inner, memory=ToolModes()), asking(tools=True), events=events)
+        await heard(TextToolProvider(inner, memory=ToolModes()), asking(tools=True), events=events)
     assert events == [ThoughtChunk(text="Hm."), TextChunk(text="Well.\n")]
 
 
 async def test_where_no_call_is_wanted_none_is_made() -> None:
     request = asking(tools=True, tool_choice="none")
-    guide = ToolGuide(Recited("Done.\n", CALL, tools=False), memory=ToolModes())
+    guide = TextToolProvider(Recited("Done.\n", CALL, tools=False), memory=ToolModes())
     last = (await heard(guide, request))[-1]
     assert isinstance(last, Finished)
     assert (last.response.text, last.response.tool_calls, last.response.stop) == ("Done.\n", (), "end")
     with pytest.raises(EmptyAnswer) as raised:
-        await heard(ToolGuide(Recited(CALL, tools=False), memory=ToolModes()), request)
+        await heard(TextToolProvider(Recited(CALL, tools=False), memory=ToolModes()), request)
     assert raised.value.usage == Usage(input_tokens=3), "it is billed"
 
 
@@ -286,7 +286,7 @@ async def test_the_oldest_are_forgotten_when_there_are_too_many() -> None:
 async def test_a_call_that_the_service_cannot_read_is_asked_for_in_words_this_once() -> None:
     said = [TextChunk(text="fine"), Finished(response=ChatResponse(text="fine"))]
     model = Attempts([ToolUseRefused("which was not in request.tools")], said, said)
-    guide = ToolGuide(model, memory=ToolModes(clock=FixedClock()))
+    guide = TextToolProvider(model, memory=ToolModes(clock=FixedClock()))
     first, _, *_ = await heard(guide, asking(tools=True))
     assert isinstance(first, Retrying)
     assert "this time" in first.reason

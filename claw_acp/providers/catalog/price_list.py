@@ -13,7 +13,7 @@ from claw_acp.contracts.model_price import Price, price_at
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.messages import Usage
 from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 
 _BUILT_IN: Final = frozenset({"offline", "scripted"})
 _GATEWAYS: Final = frozenset({"litellm"})  # run on this machine, and pass requests on to services that charge
@@ -27,7 +27,7 @@ class PriceList:
         self._settings = settings
         self._clock = clock
         self._known: dict[str, tuple[Price, ...]] = {}
-        self._cards = provider_cards(settings)
+        self._cards = provider_profiles(settings)
 
     def price(self, name: str) -> Price | None:
         """The price of `provider/model` now; None when it is not known."""
@@ -42,17 +42,17 @@ class PriceList:
 
     def _find(self, name: str) -> tuple[Price, ...]:
         provider, model = self._called(name)
-        card = self._cards.get(provider)
-        if card is not None and card.section.replay is not None:
+        profile = self._cards.get(provider)
+        if profile is not None and profile.section.replay is not None:
             return (FREE,)
         own = self._own.get((provider, model)) or self._own.get((provider, "*"))
         if own is not None:
             return (_price_of(own),)
-        if card is None:
+        if profile is None:
             return ()
-        if card.kind in _BUILT_IN or _costs_nothing(card, model):
+        if profile.kind in _BUILT_IN or _costs_nothing(profile, model):
             return (FREE,)
-        known = card.about(model)
+        known = profile.about(model)
         return () if known is None else known.prices
 
     @cached_property
@@ -63,18 +63,18 @@ class PriceList:
     def _called(self, name: str) -> tuple[str, str]:
         """The provider's own name, for it may have others, and the model."""
         provider, _, model = name.partition("/")
-        card = self._cards.get(provider)
-        return (provider if card is None else card.name), model
+        profile = self._cards.get(provider)
+        return (provider if profile is None else profile.name), model
 
 
 def _price_of(price: PriceSection) -> Price:
     return Price(rate=rate_of(price.input, price.output, price.cached_read, price.cached_write))
 
 
-def _costs_nothing(card: Card, model: str) -> bool:
+def _costs_nothing(profile: ProviderProfile, model: str) -> bool:
     """Whether the model runs on a machine of the user's own."""
-    local = card.service is not None and card.service.local and card.name not in _GATEWAYS
-    return local and not _CLOUD.search(model) and _is_near(urlsplit(card.base_url).hostname or "")
+    local = profile.service is not None and profile.service.local and profile.name not in _GATEWAYS
+    return local and not _CLOUD.search(model) and _is_near(urlsplit(profile.base_url).hostname or "")
 
 
 def _is_near(host: str) -> bool:

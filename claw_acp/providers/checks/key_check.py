@@ -22,7 +22,7 @@ from claw_acp.core.value import Value
 from claw_acp.providers.assembly import factory_of
 from claw_acp.providers.models.chat_models import for_chat
 from claw_acp.providers.registry.keys import foreign_vendor
-from claw_acp.providers.registry.profiles import Card, with_list
+from claw_acp.providers.registry.profiles import ProviderProfile, with_list
 from claw_acp.providers.selection.setups import quirks_of, route_of
 
 TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
@@ -31,7 +31,7 @@ LAST_WORDS = 1.0  # seconds to let go of the connections
 _FORBIDDEN = 403  # the key is known, but not for this: some keys may ask models and not list them
 
 
-class Trial(Value):
+class KeyCheck(Value):
     """What a service said to a key.
 
     Attributes:
@@ -45,49 +45,49 @@ class Trial(Value):
     listed: tuple[ModelInfo, ...] = ()
 
 
-async def try_key(card: Card, key: Secret | None) -> Trial:
-    """Ask the service of a card for its models, and where that proves nothing, for one word.
+async def check_key(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
+    """Ask the service of a profile for its models, and where that proves nothing, for one word.
 
     Raises:
         AuthRequired: The key plainly belongs to another vendor.
         ProviderAuthFailed: The service refused the key; the text holds its words.
         ProviderError: It could not be asked.
-        ConfigError: The card is not complete.
+        ConfigError: The profile is not complete.
     """
-    card.check()
-    vendor = None if key is None else foreign_vendor(card, key)
+    profile.check()
+    vendor = None if key is None else foreign_vendor(profile, key)
     if vendor is not None:
-        raise AuthRequired(f'that looks like a key of {vendor}, and "{card.name}" needs one of its own')
+        raise AuthRequired(f'that looks like a key of {vendor}, and "{profile.name}" needs one of its own')
     try:
         with anyio.fail_after(TRIAL_TIMEOUT):
-            return await _tried(card, key)
+            return await _checked(profile, key)
     except TimeoutError as error:
-        text = f"{card.name}: {card.base_url} did not answer within {TRIAL_TIMEOUT:g} s. Try again in a moment."
-        raise ProviderTimeout(text, provider=card.name) from error
+        text = f"{profile.name}: {profile.base_url} did not answer within {TRIAL_TIMEOUT:g} s. Try again in a moment."
+        raise ProviderTimeout(text, provider=profile.name) from error
 
 
-async def _tried(card: Card, key: Secret | None) -> Trial:
-    async with _provider(card, key) as provider:
+async def _checked(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
+    async with _provider(profile, key) as provider:
         try:
             listed = for_chat(await provider.models())
         except (ProviderUnreachable, ProviderTimeout):
             raise
         except ProviderError as error:
-            if isinstance(error, ProviderAuthFailed) and (error.status != _FORBIDDEN or not card.models):
+            if isinstance(error, ProviderAuthFailed) and (error.status != _FORBIDDEN or not profile.models):
                 raise
-            if not await _answers(provider, card.models):
+            if not await _answers(provider, profile.models):
                 raise
-            return Trial(models=card.models, proven=key is not None)
-        models = with_list(card, listed).models if listed else ()
+            return KeyCheck(models=profile.models, proven=key is not None)
+        models = with_list(profile, listed).models if listed else ()
         proven = key is not None
-        if proven and not card.at_home and not await _refuses_others(card):
-            proven = await _answers(provider, models or card.models)
-        return Trial(models=models, proven=proven, listed=listed)
+        if proven and not profile.at_home and not await _refuses_others(profile):
+            proven = await _answers(provider, models or profile.models)
+        return KeyCheck(models=models, proven=proven, listed=listed)
 
 
-async def _refuses_others(card: Card) -> bool:
+async def _refuses_others(profile: ProviderProfile) -> bool:
     """Whether the list of models is kept from those who have no key, so that getting it proves one."""
-    async with _provider(card, None) as stranger:
+    async with _provider(profile, None) as stranger:
         try:
             await stranger.models()
         except ProviderAuthFailed:
@@ -116,18 +116,18 @@ async def _answers(provider: Provider, models: Sequence[str]) -> bool:
 
 
 @asynccontextmanager
-async def _provider(card: Card, key: Secret | None) -> AsyncGenerator[Provider]:
+async def _provider(profile: ProviderProfile, key: Secret | None) -> AsyncGenerator[Provider]:
     setup = ProviderSetup(
-        name=card.name,
-        kind=card.kind,
-        base_url=card.base_url,
+        name=profile.name,
+        kind=profile.kind,
+        base_url=profile.base_url,
         api_key=key,
         timeout=TRIAL_TIMEOUT,
-        headers=card.headers,
-        quirks=quirks_of(card),
-        route=route_of(card.section),
-        region=card.section.region or "",
-        api_version=card.section.api_version or "",
+        headers=profile.headers,
+        quirks=quirks_of(profile),
+        route=route_of(profile.section),
+        region=profile.section.region or "",
+        api_version=profile.section.api_version or "",
     )
     provider = await to_thread.run_sync(partial(_made, setup))  # imports the wire family
     try:

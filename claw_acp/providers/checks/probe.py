@@ -27,7 +27,7 @@ from claw_acp.providers.assembly import plain
 from claw_acp.providers.fallback.succession import About
 from claw_acp.providers.models.chat_models import for_chat
 from claw_acp.providers.registry.keys import require_key
-from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.profiles import ProviderProfile
 from claw_acp.providers.selection.setups import setup_of
 from claw_acp.providers.text_tools.provider import ToolModes
 
@@ -110,7 +110,7 @@ async def asked_for_tool(provider: Provider, model: str) -> bool:
     return any(call.name == NOTE.name for call in response.tool_calls)
 
 
-async def listed_models(card: Card, *, settings: Settings) -> Sequence[ModelInfo]:
+async def listed_models(profile: ProviderProfile, *, settings: Settings) -> Sequence[ModelInfo]:
     """The models that a provider lists now, those to talk to, newest first; none where it has no list.
 
     Raises:
@@ -118,12 +118,12 @@ async def listed_models(card: Card, *, settings: Settings) -> Sequence[ModelInfo
         AuthRequired: There is no key for it.
         ConfigError: It is not configured completely.
     """
-    card.check()
-    key = require_key(card, settings=settings)
+    profile.check()
+    key = require_key(profile, settings=settings)
     secret = key.secret if key else None
     if key is not None and secret is None and key.slow is not None:
         secret = settings.keys.fetch(key.slow, settings.environ)
-    async with made(setup_of(card, key=secret, settings=settings)) as provider:
+    async with made(setup_of(profile, key=secret, settings=settings)) as provider:
         return for_chat(await provider.models())
 
 

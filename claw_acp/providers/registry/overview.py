@@ -8,7 +8,7 @@ from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError
 from claw_acp.core.value import Value
 from claw_acp.providers.registry.keys import find_key, further_keys
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.registry.wire_families import is_known, nearest
 
 
@@ -49,7 +49,7 @@ class ProviderState(Value):
 
 def provider_states(settings: Settings) -> list[ProviderState]:
     """Every known and configured provider, in the order in which one is chosen."""
-    return [_state(card, settings=settings) for card in provider_cards(settings).values()]
+    return [_state(profile, settings=settings) for profile in provider_profiles(settings).values()]
 
 
 def unknown_kinds(settings: Settings) -> Iterator[Finding]:
@@ -68,51 +68,51 @@ def unknown_kinds(settings: Settings) -> Iterator[Finding]:
             )
 
 
-def _state(card: Card, *, settings: Settings) -> ProviderState:
+def _state(profile: ProviderProfile, *, settings: Settings) -> ProviderState:
     key_source: str | None = None
     problem: str | None = None
     wrong_key = False
     # Generic keys serve a provider that a model's name asks for; here that is the configured one.
-    named = (settings.model or "").partition("/")[0] == card.name
+    named = (settings.model or "").partition("/")[0] == profile.name
     try:
-        card.check()
-        found = find_key(card, settings=settings, named=named)
+        profile.check()
+        found = find_key(profile, settings=settings, named=named)
         key_source = found.source if found else None
     except ClawError as error:
         problem, wrong_key = error.message, isinstance(error, AuthRequired)
     else:
-        problem = None if found and not card.local else _lack(card, settings=settings)
-    service = card.service
+        problem = None if found and not profile.local else _lack(profile, settings=settings)
+    service = profile.service
     return ProviderState(
-        name=card.name,
+        name=profile.name,
         aliases=service.aliases if service else (),
-        kind=card.kind,
-        base_url=shown_address(card.base_url),
-        base_url_origin=card.base_url_origin.text(),
+        kind=profile.kind,
+        base_url=shown_address(profile.base_url),
+        base_url_origin=profile.base_url_origin.text(),
         key_variables=service.key_variables if service else (),
         key_source=key_source,
-        further_keys=sum(1 for _ in further_keys(card, settings=settings)),
-        models=card.models,
+        further_keys=sum(1 for _ in further_keys(profile, settings=settings)),
+        models=profile.models,
         ready=problem is None,
         problem=problem,
-        configured=card.name in settings.providers or card.spoilt is not None,
-        local=card.local,
+        configured=profile.name in settings.providers or profile.spoilt is not None,
+        local=profile.local,
         wrong_key=wrong_key,
     )
 
 
-def _lack(card: Card, *, settings: Settings) -> str | None:
+def _lack(profile: ProviderProfile, *, settings: Settings) -> str | None:
     """What a provider without a key lacks."""
-    service = card.service
-    if card.sign_in == "missing":
-        return f"its credentials need a package; run pip install 'claw-acp[{card.kind}]'"
-    if card.needs_key:
+    service = profile.service
+    if profile.sign_in == "missing":
+        return f"its credentials need a package; run pip install 'claw-acp[{profile.kind}]'"
+    if profile.needs_key:
         return f"no key; set {service.key_variable}" if service else "no key"
-    if service is None or not service.local or card.overridden or card.section.base_url:
+    if service is None or not service.local or profile.overridden or profile.section.base_url:
         return None
-    if card.found is None:
+    if profile.found is None:
         return "not running" if settings.local_servers else "not looked for"
-    if not card.found.locked:
+    if not profile.found.locked:
         return None
     advice = f"set {service.key_variable}" if service.key_variable else "set api_key"
     return f"it wants a key; {advice}"

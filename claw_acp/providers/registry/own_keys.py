@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.provider_setup import TELLING
+from claw_acp.contracts.provider_setup import SECRET_NAME_PARTS
 from claw_acp.core.child_environment import is_key
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value_shapes import is_wordy
@@ -29,7 +29,7 @@ def _references(settings: Settings) -> Iterator[KeyReference]:
             yield section.api_key
         yield from section.api_keys
         for name, text in (*section.headers.items(), *section.env.items()):
-            if text.is_kept or any(word in name.lower() for word in TELLING):
+            if text.is_kept or any(word in name.lower() for word in SECRET_NAME_PARTS):
                 yield text.reference
     for login in settings.logins.values():
         if login.reference is not None:

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 _NO_SECTION = ProviderSection.unset()
 
 
-class Card(Value):
+class ProviderProfile(Value):
     """What is known of one provider before a key is looked for.
 
     Attributes:
@@ -184,8 +184,8 @@ def _spoilt(finding: Finding, *, table: str) -> str:
     return f"{what} is wrong: {finding.message}{advice} ({place}). It is not used until that is mended"
 
 
-class Cards(Mapping[str, Card]):
-    """The cards, each made when it is looked at. Other names of a service lead to its card as well."""
+class ProviderProfiles(Mapping[str, ProviderProfile]):
+    """The profiles, each made when it is looked at. Other names of a service lead to its profile as well."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -193,11 +193,11 @@ class Cards(Mapping[str, Card]):
         del names[OFFLINE.name]
         self._names = {**names, OFFLINE.name: None}
 
-    def __getitem__(self, name: str) -> Card:
+    def __getitem__(self, name: str) -> ProviderProfile:
         own = name if name in self._names else service_called(name)
         if own not in self._names:
             raise KeyError(name)
-        return _card(own, settings=self._settings)
+        return _profile(own, settings=self._settings)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -206,18 +206,18 @@ class Cards(Mapping[str, Card]):
         return len(self._names)
 
 
-def provider_cards(settings: Settings) -> Mapping[str, Card]:
+def provider_profiles(settings: Settings) -> Mapping[str, ProviderProfile]:
     """By name, in the order in which a model is chosen when none was named; `offline` is the last resort."""
-    return Cards(settings)
+    return ProviderProfiles(settings)
 
 
-def with_list(card: Card, listed: Sequence[ModelInfo]) -> Card:
-    """The card, knowing what its service has just listed."""
-    lists = {**card.finds.lists, (card.name, card.base_url): tuple(listed)}
-    return replace(card, finds=replace(card.finds, lists=lists))
+def with_list(profile: ProviderProfile, listed: Sequence[ModelInfo]) -> ProviderProfile:
+    """The profile, knowing what its service has just listed."""
+    lists = {**profile.finds.lists, (profile.name, profile.base_url): tuple(listed)}
+    return replace(profile, finds=replace(profile.finds, lists=lists))
 
 
-def _card(name: str, *, settings: Settings) -> Card:
+def _profile(name: str, *, settings: Settings) -> ProviderProfile:
     section = settings.providers.get(name, _NO_SECTION)
     service = SERVICES.get(service_called(name))
     if service is not None and section.kind not in {None, service.kind}:
@@ -229,7 +229,7 @@ def _card(name: str, *, settings: Settings) -> Card:
         base_url, origin, found = override.base_url, Origin(kind="client"), None
     elif found is not None:
         base_url = found.base_url
-    return Card(
+    return ProviderProfile(
         name=name,
         kind=override.kind if override else section.kind or (service.kind if service else ""),
         base_url=base_url,

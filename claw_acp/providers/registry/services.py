@@ -122,7 +122,7 @@ def vendor_of_key(key: str) -> str | None:
     return next((vendor for vendor, prefix in _VENDOR_PREFIXES if re.match(prefix, key)), None)
 
 
-def stranger_at(vendor: str, key: str) -> str | None:
+def other_vendor(vendor: str, key: str) -> str | None:
     """Whose `key` plainly is, when it is not the vendor's; a vendor that is empty takes anybody's.
 
     Many services begin their keys with `sk-` as OpenAI does: that alone proves something only where the vendor's own

@@ -7,7 +7,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.registry.keys import find_key
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.registry.services import OFFLINE, services_with_key
 from claw_acp.providers.selection.route_rules import offered_routes
 
@@ -25,7 +25,7 @@ class OfferedModel(NamedTuple):
 
 def available_models(settings: Settings) -> list[OfferedModel]:
     """Routes, then the models of every provider that can be used now, for a picker; `offline/assistant` is the last."""
-    offered = [offer for card in usable(settings) for offer in _offers(card)]
+    offered = [offer for profile in usable(settings) for offer in _offers(profile)]
     configured = settings.model
     if configured and "/" in configured and all(offer.value != configured for offer in offered):
         offered.insert(0, model_in_use(configured, about="Configured model"))
@@ -46,21 +46,21 @@ def _label(provider: str, model: str) -> str:
     return f"{provider}'s own choice" if model == PLUGIN_DEFAULT else model
 
 
-def _offers(card: Card) -> Iterator[OfferedModel]:
-    known = {model: role.description for model, role in card.roles.items()}
-    listed = {model.id: model for model in card.listed}
-    usual = f"{card.name} on this machine" if card.found else f"Provider {card.name}"
-    for model in card.models:
+def _offers(profile: ProviderProfile) -> Iterator[OfferedModel]:
+    known = {model: role.description for model, role in profile.roles.items()}
+    listed = {model.id: model for model in profile.listed}
+    usual = f"{profile.name} on this machine" if profile.found else f"Provider {profile.name}"
+    for model in profile.models:
         info = listed.get(model)
         window = f", {info.context_window:,} tokens" if info and info.context_window else ""
         about = OWN_CHOICE if model == PLUGIN_DEFAULT else known.get(model, usual) + window
-        yield OfferedModel(f"{card.name}/{model}", _label(card.name, model), about)
+        yield OfferedModel(f"{profile.name}/{model}", _label(profile.name, model), about)
 
 
-def usable(settings: Settings) -> Iterator[Card]:
+def usable(settings: Settings) -> Iterator[ProviderProfile]:
     """Providers that are configured completely and have a key, or need none; one that is broken is passed over."""
     named = (settings.model or "").partition("/")[0]
-    cards = provider_cards(settings)
+    profiles = provider_profiles(settings)
     likely = services_with_key(settings.environ).union(
         settings.providers,
         settings.logins,
@@ -68,14 +68,14 @@ def usable(settings: Settings) -> Iterator[Card]:
         settings.overrides.by_provider,
         {named, OFFLINE.name},
     )
-    for card in (cards[name] for name in cards if name in likely):
+    for profile in (profiles[name] for name in profiles if name in likely):
         try:
-            card.check()
-            key = find_key(card, settings=settings, named=card.name == named)
+            profile.check()
+            key = find_key(profile, settings=settings, named=profile.name == named)
         except ClawError:
             continue  # `doctor` and `providers list` show why
-        configured = (card.name in settings.providers or card.overridden) and not card.needs_key
-        configured = configured or (card.found is not None and not card.found.locked)
-        has_key = key is not None and not card.local  # the key of a server on this machine does not say that it runs
-        if has_key or configured or card.name == OFFLINE.name:
-            yield card
+        configured = (profile.name in settings.providers or profile.overridden) and not profile.needs_key
+        configured = configured or (profile.found is not None and not profile.found.locked)
+        has_key = key is not None and not profile.local  # the key of a server on this machine does not say that it runs
+        if has_key or configured or profile.name == OFFLINE.name:
+            yield profile

@@ -11,7 +11,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.registry.keys import FoundKey, find_key, misplaced_keys, require_key
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.registry.services import OFFLINE
 from claw_acp.providers.selection.available_models import usable
 from claw_acp.providers.selection.resolved_model import ResolvedModel
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 def no_model_notice(settings: Settings) -> str:
     """Why the offline assistant answers: a key stands in the wrong place, or there is none."""
-    return " ".join([*misplaced_keys(provider_cards(settings), settings=settings), OFFLINE_NOTICE])
+    return " ".join([*misplaced_keys(provider_profiles(settings), settings=settings), OFFLINE_NOTICE])
 
 
 def resolve(settings: Settings, *, model: str | None, key: str | None = None) -> ResolvedModel:
@@ -106,10 +106,10 @@ def _ready(resolved: ResolvedModel, failures: Mapping[KeyReference, ConfigError]
 
 
 def _named(wanted: str, *, settings: Settings, key: str | None = None) -> ResolvedModel:
-    cards = provider_cards(settings)
-    card, model = named_model(wanted, cards=cards)
-    found = require_key(card, settings=settings, given=key)
-    resolved = _resolved(card, model=model, key=found, settings=settings)
+    profiles = provider_profiles(settings)
+    profile, model = named_model(wanted, profiles=profiles)
+    found = require_key(profile, settings=settings, given=key)
+    resolved = _resolved(profile, model=model, key=found, settings=settings)
     configured = wanted == settings.model and "/" in wanted
     return replace(resolved, configured=settings.origin("model").text() if configured else "")
 
@@ -153,12 +153,14 @@ def _usual(settings: Settings) -> ResolvedModel:
 
 def _first_usable(settings: Settings) -> ResolvedModel:
     # What a client has set up for this process comes before what was there anyway.
-    for card in sorted(usable(settings), key=lambda card: not card.overridden):
-        if card.models and card.name != OFFLINE.name:
-            key = find_key(card, settings=settings, named=False)
-            resolved = _resolved(card, model=card.models[0], key=key, settings=settings)
-            return replace(resolved, notice=_local_notice(resolved.name, card.base_url)) if card.found else resolved
-    offline = provider_cards(settings)[OFFLINE.name]
+    for profile in sorted(usable(settings), key=lambda profile: not profile.overridden):
+        if profile.models and profile.name != OFFLINE.name:
+            key = find_key(profile, settings=settings, named=False)
+            resolved = _resolved(profile, model=profile.models[0], key=key, settings=settings)
+            return (
+                replace(resolved, notice=_local_notice(resolved.name, profile.base_url)) if profile.found else resolved
+            )
+    offline = provider_profiles(settings)[OFFLINE.name]
     return replace(
         _resolved(offline, model=offline.models[0], key=None, settings=settings), notice=no_model_notice(settings)
     )
@@ -171,6 +173,6 @@ def _local_notice(model: str, address: str) -> str:
     )
 
 
-def _resolved(card: Card, *, model: str, key: FoundKey | None, settings: Settings) -> ResolvedModel:
-    target, *fallbacks = targets_of(card, model, key=key, settings=settings)
+def _resolved(profile: ProviderProfile, *, model: str, key: FoundKey | None, settings: Settings) -> ResolvedModel:
+    target, *fallbacks = targets_of(profile, model, key=key, settings=settings)
     return ResolvedModel(target=target, fallbacks=tuple(fallbacks), key_source=key.source if key else None)

@@ -9,47 +9,47 @@ from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Cassette, Program, ProviderSetup, Quirks, Route
 from claw_acp.core.secret import Secret
-from claw_acp.providers.registry.profiles import Card
+from claw_acp.providers.registry.profiles import ProviderProfile
 
 _FAMILY_VARIABLES = {"bedrock": ("AWS_", "BEDROCK_API_KEY")}
 """The variables that a wire family looks at itself, by their beginnings."""
 
 
-def setup_of(card: Card, *, key: Secret | None, settings: Settings) -> ProviderSetup:
-    """What the provider of a card is made from, with one of its keys; headers and variables not read yet are missing.
+def setup_of(profile: ProviderProfile, *, key: Secret | None, settings: Settings) -> ProviderSetup:
+    """What the provider of a profile is made from, with one of its keys; headers and variables not read yet are missing.
 
     Raises:
         ConfigError: A header or variable that is kept elsewhere cannot be had.
     """
-    section = card.section
+    section = profile.section
     return ProviderSetup(
-        name=card.name,
-        kind=card.kind,
-        base_url=card.base_url,
+        name=profile.name,
+        kind=profile.kind,
+        base_url=profile.base_url,
         api_key=key,
-        headers=(*_headers(card, settings=settings), *card.headers),
+        headers=(*_headers(profile, settings=settings), *profile.headers),
         timeout=section.timeout,
         script=section.script,
-        quirks=quirks_of(card),
+        quirks=quirks_of(profile),
         body=json.dumps(section.body) if section.body else "",
         route=route_of(section),
         region=section.region or "",
         api_version=section.api_version or "",
-        environ=_environ(card.kind, settings=settings),
+        environ=_environ(profile.kind, settings=settings),
         program=_program(section, settings=settings),
         cassette=_cassette(section),
     )
 
 
-def unread_texts(card: Card, *, settings: Settings) -> tuple[KeyReference, ...]:
+def unread_texts(profile: ProviderProfile, *, settings: Settings) -> tuple[KeyReference, ...]:
     """What of its headers and variables takes time to get and has not been read yet."""
-    texts = (*card.section.headers.values(), *card.section.env.values())
+    texts = (*profile.section.headers.values(), *profile.section.env.values())
     references = (text.reference for text in texts if text.reference.slow)
     return tuple(reference for reference in references if settings.keys.known(reference) is None)
 
 
-def _headers(card: Card, *, settings: Settings) -> Iterator[tuple[str, Secret]]:
-    return ((name.lower(), value) for name, value in _texts(card.section.headers, settings=settings))
+def _headers(profile: ProviderProfile, *, settings: Settings) -> Iterator[tuple[str, Secret]]:
+    return ((name.lower(), value) for name, value in _texts(profile.section.headers, settings=settings))
 
 
 def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[tuple[str, Secret]]:
@@ -60,10 +60,10 @@ def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[t
             yield name, Secret(text.before + found.reveal())
 
 
-def quirks_of(card: Card) -> Quirks:
-    """Where the service of a card differs from its wire family: as configured, else as known of it by name."""
-    configured = Quirks(**{name: getattr(card.section.quirks, name) for name in Quirks.fields})
-    return configured.over(card.service.quirks if card.service else NO_QUIRKS)
+def quirks_of(profile: ProviderProfile) -> Quirks:
+    """Where the service of a profile differs from its wire family: as configured, else as known of it by name."""
+    configured = Quirks(**{name: getattr(profile.section.quirks, name) for name in Quirks.fields})
+    return configured.over(profile.service.quirks if profile.service else NO_QUIRKS)
 
 
 def route_of(section: ProviderSection) -> Route:

@@ -11,7 +11,7 @@ from claw_acp.contracts.provider import ChatOptions
 from claw_acp.core.errors import ClawError, ConfigError
 from claw_acp.providers.models.lineage import lineage
 from claw_acp.providers.registry.keys import FoundKey, further_keys, require_key
-from claw_acp.providers.registry.profiles import Card, provider_cards
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 from claw_acp.providers.registry.services import SERVICES
 from claw_acp.providers.selection.setups import setup_of, unread_texts
 from claw_acp.providers.selection.target import Target
@@ -23,31 +23,31 @@ DEPTH = 3  # steps from the chosen provider to one that answers in its place
 log = logging.getLogger(__name__)
 
 
-def named_model(wanted: str, *, cards: Mapping[str, Card]) -> tuple[Card, str]:
+def named_model(wanted: str, *, profiles: Mapping[str, ProviderProfile]) -> tuple[ProviderProfile, str]:
     """The provider of `provider/model`, or of `provider` alone, and the model's own name.
 
     Raises:
         ConfigError: There is no such provider, or it is not configured completely.
     """
     provider_name, slash, model_name = wanted.partition("/")
-    card = cards.get(provider_name)
-    if card is None or (slash and not model_name):
-        raise ConfigError(_no_such_model(wanted, providers=list(cards)))
-    card.check()
+    profile = profiles.get(provider_name)
+    if profile is None or (slash and not model_name):
+        raise ConfigError(_no_such_model(wanted, providers=list(profiles)))
+    profile.check()
     if not model_name:
-        if not card.models:
+        if not profile.models:
             raise ConfigError(f'"{wanted}" names no model; write {provider_name}/NAME, or list models in config.toml')
-        model_name = card.models[0]
-    return card, card.named(model_name)
+        model_name = profile.models[0]
+    return profile, profile.named(model_name)
 
 
-def targets_of(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Target]:
+def targets_of(profile: ProviderProfile, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Target]:
     """Every target, the chosen one first. Others that cannot be used are left out, with a line in the log.
 
     Raises:
         ConfigError: The chosen one cannot be used.
     """
-    return list(_Walk(settings).through(card, model, key=key, depth=0))
+    return list(_Walk(settings).through(profile, model, key=key, depth=0))
 
 
 class _Walk:
@@ -58,42 +58,42 @@ class _Walk:
         self._met: set[tuple[str, str]] = set()
 
     @cached_property
-    def _cards(self) -> Mapping[str, Card]:
-        return provider_cards(self._settings)
+    def _cards(self) -> Mapping[str, ProviderProfile]:
+        return provider_profiles(self._settings)
 
-    def through(self, card: Card, model: str, *, key: FoundKey | None, depth: int) -> Iterator[Target]:
+    def through(self, profile: ProviderProfile, model: str, *, key: FoundKey | None, depth: int) -> Iterator[Target]:
         settings = self._settings
-        keys = [key, *further_keys(card, settings=settings)]
-        for name in (model, *card.section.fallback_models):
-            if (card.name, name) not in self._met:
-                self._met.add((card.name, name))
+        keys = [key, *further_keys(profile, settings=settings)]
+        for name in (model, *profile.section.fallback_models):
+            if (profile.name, name) not in self._met:
+                self._met.add((profile.name, name))
                 for each in keys:
-                    yield _target(card, name, key=each, settings=settings)
+                    yield _target(profile, name, key=each, settings=settings)
         if depth < DEPTH:
-            for wanted in card.section.fallback:
+            for wanted in profile.section.fallback:
                 yield from self._fallback(wanted, depth=depth + 1)
 
     def _fallback(self, wanted: str, *, depth: int) -> Iterator[Target]:
         try:
-            card, model = named_model(wanted, cards=self._cards)
-            if (card.name, model) in self._met:
+            profile, model = named_model(wanted, profiles=self._cards)
+            if (profile.name, model) in self._met:
                 return
-            key = require_key(card, settings=self._settings)
-            targets = list(self.through(card, model, key=key, depth=depth))
+            key = require_key(profile, settings=self._settings)
+            targets = list(self.through(profile, model, key=key, depth=depth))
         except ClawError as error:
             log.info("fallback left out", extra={"fallback": wanted, "reason": error.message})
             return
         yield from targets
 
 
-def _target(card: Card, model: str, *, key: FoundKey | None, settings: Settings) -> Target:
+def _target(profile: ProviderProfile, model: str, *, key: FoundKey | None, settings: Settings) -> Target:
     unread = (key.slow,) if key and key.slow and key.secret is None else ()
     return Target(
         model=model,
-        setup=setup_of(card, key=key.secret if key else None, settings=settings),
-        options=_chat_options(card.section.options),
-        retries=card.section.retries,
-        unread=(*unread, *unread_texts(card, settings=settings)),
+        setup=setup_of(profile, key=key.secret if key else None, settings=settings),
+        options=_chat_options(profile.section.options),
+        retries=profile.section.retries,
+        unread=(*unread, *unread_texts(profile, settings=settings)),
     )
 
 

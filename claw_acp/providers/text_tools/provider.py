@@ -34,7 +34,7 @@ from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.text_tools.request import in_words, needs_words
-from claw_acp.providers.text_tools.stream import GuidedReader
+from claw_acp.providers.text_tools.stream import TextCallReader
 from claw_acp.providers.transport.streaming import collected, empty_answer
 
 VALIDITY: Final = 7 * 86_400.0  # seconds; services learn
@@ -92,7 +92,7 @@ class ToolModes:
             self._read = True
 
 
-class ToolGuide(Provider):
+class TextToolProvider(Provider):
     """Another provider, whose models can all be given tools."""
 
     def __init__(self, inner: Provider, *, memory: ToolModes) -> None:
@@ -129,7 +129,7 @@ class ToolGuide(Provider):
         return self._inner.capabilities(model).tools and not await self._memory.in_words(self.name, model)
 
     async def _in_words(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        reader = GuidedReader(new_id=partial(new_id, "call", clock=self._memory.clock))
+        reader = TextCallReader(new_id=partial(new_id, "call", clock=self._memory.clock))
         said: list[str] = []
         async with closing(self._inner.stream(in_words(request))) as events:
             async for event in events:
@@ -143,7 +143,7 @@ class ToolGuide(Provider):
                 if isinstance(event, Finished):
                     yield Finished(response=self._whole(request, event.response, "".join(said), reader))
 
-    def _whole(self, request: ChatRequest, response: ChatResponse, text: str, reader: GuidedReader) -> ChatResponse:
+    def _whole(self, request: ChatRequest, response: ChatResponse, text: str, reader: TextCallReader) -> ChatResponse:
         """The response with its calls out of its text.
 
         Raises:

@@ -38,7 +38,7 @@ _STOPS: Final = re.compile(r'["<`\u25b7]')
 _IN_STRING: Final = re.compile(r'["\\]')
 
 
-class GuidedReader:
+class TextCallReader:
     """Reads one answer. `calls` is complete after `finish`; `new_id` makes their ids."""
 
     def __init__(self, *, new_id: Callable[[], str]) -> None:

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from claw_acp.providers.registry.profiles import provider_cards
-from claw_acp.providers.selection.setups import setup_of
 
 from claw_acp.config.settings import Settings
+from claw_acp.providers.registry.profiles import provider_profiles
+from claw_acp.providers.selection.setups import setup_of
 from tests.config.support import Desk
 from tests.providers.binary.support import provider_of, saying
 
@@ -24,7 +24,7 @@ def configured(root: Path, text: str) -> Settings:
 
 
 async def said(settings: Settings) -> list[str]:
-    program = setup_of(provider_cards(settings)["mine"], key=None, settings=settings).program
+    program = setup_of(provider_profiles(settings)["mine"], key=None, settings=settings).program
     assert program is not None
     return (await provider_of(program).chat(saying("hi"))).text.split("|")
 
