@@ -1,13 +1,16 @@
 """One small GET on this machine: whatever comes back ends soon, and nothing in it keeps this process busy."""
 
 import socket
+from contextlib import suppress
 
 import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
+from anyio.lowlevel import checkpoint
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from claw_acp.net import loopback_get
 from claw_acp.net.loopback_get import ANSWER_LIMIT, CHUNKS_LIMIT, HEAD_LIMIT, Answer, chunks, get
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -68,6 +71,35 @@ async def test_an_answer_is_read_in_whichever_way_it_is_framed(said: bytes, body
 )
 async def test_what_is_no_answer_is_refused(said: bytes) -> None:
     assert await asked(said) is None
+
+
+@pytest.mark.parametrize("begun", [b"", b"HTTP/1.1 200 OK\r\nX: ", PLAIN + b"\r\n", CHUNKED + b"1;"])
+async def test_an_answer_that_comes_byte_by_byte_without_end_is_given_up(
+    begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loopback_get, "ANSWER_TIMEOUT", 0.05)
+    gone = anyio.Event()
+
+    async def drip(client: SocketStream) -> None:
+        async with client:
+            with suppress(anyio.BrokenResourceError):
+                await client.send(begun)
+                while True:
+                    await client.send(b"x")
+                    await checkpoint()
+        gone.set()
+
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1", family=socket.AF_INET)
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, drip)
+        assert await get(f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/") is None
+        await gone.wait()
+        tasks.cancel_scope.cancel()
+
+
+async def test_an_answer_that_leads_elsewhere_is_not_followed() -> None:
+    away = b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
+    assert await asked(away) == Answer(status=302, body=b"")
 
 
 @given(
