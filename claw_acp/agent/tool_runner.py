@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 
 from claw_acp.agent.call_arguments import parse_arguments
-from claw_acp.agent.desk import Desk
+from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
@@ -77,12 +77,12 @@ class ToolRunner:
     """Runs the tool calls of one turn."""
 
     def __init__(
-        self, session: Session, *, toolbox: Toolbox, gate: Gate, desk: Desk, clock: Clock, redactor: Redactor
+        self, session: Session, *, toolbox: Toolbox, gate: Gate, ports: ClientPorts, clock: Clock, redactor: Redactor
     ) -> None:
         self._session = session
         self._toolbox = toolbox
         self._gate = gate
-        self._desk = desk
+        self._ports = ports
         self._clock = clock
         self._redactor = redactor
         self._waiting = Waiting(session)
@@ -180,14 +180,14 @@ class ToolRunner:
             entry.limit.deadline = math.inf
             try:
                 async with self._waiting.for_person():
-                    return await self._desk.asker.form(replace(form, session=self._session.id, call_id=call.id))
+                    return await self._ports.asker.form(replace(form, session=self._session.id, call_id=call.id))
             finally:
                 entry.limit.deadline = anyio.current_time() + LONGEST_CALL
 
         return ToolContext(
             session=self._session.id,
             call_id=call.id,
-            workspace=self._desk.workspace,
+            workspace=self._ports.workspace,
             clock=self._clock,
             shelf=self._session.shelf,
             progress=progress,

@@ -12,7 +12,7 @@ from anyio import to_thread
 from claw_acp.config.credential_store import CredentialStore, Store
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
-from claw_acp.config.overlay import Headers, ProviderOverride
+from claw_acp.config.overrides import Headers, ProviderOverride
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest

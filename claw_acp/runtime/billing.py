@@ -2,7 +2,7 @@
 
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits, standing
-from claw_acp.agent.desk import Desk
+from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.config.model import BudgetSection
 from claw_acp.config.settings import Settings
 from claw_acp.core.clock import Clock
@@ -23,14 +23,14 @@ class CostTracker:
         self._memory = BudgetMemory()
         self._prices: tuple[Settings, PriceList] | None = None
 
-    def billing(self, opened: LiveSession, *, model: str, desk: Desk) -> Billing:
+    def billing(self, opened: LiveSession, *, model: str, ports: ClientPorts) -> Billing:
         """What a turn is billed by that asks `model` (`provider/model`)."""
         guard = BudgetGuard(
             opened.session,
             limits=limits_of(opened.settings.budget),
             ledger=self._ledger,
             memory=self._memory,
-            asker=desk.asker,
+            asker=ports.asker,
             clock=self._clock,
         )
         prices = self._price_list(opened.settings)

@@ -70,14 +70,9 @@ def _make_commands() -> Sequence[Command]:
 
 
 def _engine(
-    *,
-    journal: Journal,
-    processes: ProcessHost,
-    locations: Locations,
-    environ: Mapping[str, str],
-    clock: Clock,
+    *, journal: Journal, processes: ProcessHost, locations: Locations, environ: Mapping[str, str], clock: Clock,
     tasks: TaskGroup,
-) -> Engine:
+) -> Engine:  # fmt: skip
     configuration = CurrentSettings(locations=locations, environ=environ)
     keys = KeyStatus(on_change=configuration.tell)
     live, locks = LiveSessions(), SessionLock(locations.lock_dir)
@@ -91,41 +86,21 @@ def _engine(
         return await discovery().first_model(root)
 
     sessions = Sessions(
-        live=live,
-        journal=journal,
-        locks=locks,
-        processes=processes,
-        configuration=configuration,
-        locations=locations,
-        clock=clock,
-        tasks=tasks,
-        commands=Lazy(_make_commands),
-        first_model=first_model,
-    )
+        live=live, journal=journal, locks=locks, processes=processes, configuration=configuration, locations=locations,
+        clock=clock, tasks=tasks, commands=Lazy(_make_commands), first_model=first_model,
+    )  # fmt: skip
     turns = Lazy(
         lambda: TURNS.load()(
-            sessions=sessions,
-            configuration=configuration,
-            discovery=discovery(),
-            ledger=journal.ledger,
-            locks=locks,
-            locations=locations,
-            keys=keys,
-            clock=clock,
-            tasks=tasks,
+            sessions=sessions, configuration=configuration, discovery=discovery(), ledger=journal.ledger, locks=locks,
+            locations=locations, keys=keys, clock=clock, tasks=tasks,
         )
-    )
+    )  # fmt: skip
     accounts = Lazy(
         lambda: ACCOUNTS.load()(
             configuration, keys=keys, locations=locations, environ=environ, on_listed=discovery().listed
         )
     )
     return Engine(
-        sessions=sessions,
-        configuration=configuration,
-        turns=turns,
-        accounts=accounts,
-        discovery=discovery,
-        clock=clock,
-        tasks=tasks,
-    )
+        sessions=sessions, configuration=configuration, turns=turns, accounts=accounts, discovery=discovery,
+        clock=clock, tasks=tasks,
+    )  # fmt: skip

@@ -14,7 +14,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.config.current import CurrentSettings
-from claw_acp.config.finds import FoundServer
+from claw_acp.config.discovered import FoundServer
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -115,7 +115,7 @@ class Discovery:
         self.recall(self._configuration.for_folder(root))
         settings = self._configuration.for_folder(root)
         choice = resolve(settings, model=None)
-        servers = settings.finds.servers
+        servers = settings.discovered.servers
         if settings.model is None and (choice.target.provider == OFFLINE.name or choice.target.provider in servers):
             await self._look_first()
             settings = self._configuration.for_folder(root)
@@ -132,7 +132,7 @@ class Discovery:
 
     def _look_now(self) -> None:
         settings = self._configuration.for_folder(None)
-        if self._looking is None and (settings.local_servers or settings.finds.servers):
+        if self._looking is None and (settings.local_servers or settings.discovered.servers):
             self._looking = anyio.Event()
             self._tasks.start_soon(self._look, settings)
 
@@ -150,7 +150,7 @@ class Discovery:
             self._looked, self._looking = self._clock.monotonic(), None
             if looking is not None:
                 looking.set()
-        known = self._configuration.finds.servers
+        known = self._configuration.discovered.servers
         if servers.keys() != known.keys():
             log.info("model servers", extra={"found": ", ".join(servers) or "none"})
         await self._learn(servers=servers)
@@ -162,7 +162,7 @@ class Discovery:
         self.reference.recall(settings)
         if known := self._kept(settings):
             self._configuration.learn(
-                replace(self._configuration.finds, lists={**self._configuration.finds.lists, **known})
+                replace(self._configuration.discovered, lists={**self._configuration.discovered.lists, **known})
             )
 
     def _kept(self, settings: Settings) -> Mapping[tuple[str, str], tuple[ModelInfo, ...]]:
@@ -249,12 +249,12 @@ class Discovery:
     ) -> None:
         """Take in what is new; sessions that are open are told when their choice of models is another now."""
         before = [(opened, models(opened)) for opened in self._live if opened.closed is None]
-        finds = self._configuration.finds
+        discovered = self._configuration.discovered
         self._configuration.learn(
             replace(
-                finds,
-                servers=finds.servers if servers is None else servers,
-                lists={**finds.lists, **(lists or {})},
+                discovered,
+                servers=discovered.servers if servers is None else servers,
+                lists={**discovered.lists, **(lists or {})},
             )
         )
         for opened, offered in before:

@@ -95,4 +95,4 @@ class ReferenceUpkeep:
         kept = KeptReference(self._directory)
         if kept.built and kept.built != self._built:
             self._built = kept.built
-            self._configuration.learn(replace(self._configuration.finds, reference=kept))
+            self._configuration.learn(replace(self._configuration.discovered, reference=kept))

@@ -218,7 +218,7 @@ class Sessions:
             setup=setup,
             commands=CommandList(session, locations=self._locations, own=self._commands, lent=extensions.commands),
             extensions=extensions,
-            notices=(*notices, *(finding.text() for finding in settings.findings)),
+            notices=(*notices, *(finding.text() for finding in settings.diagnostics)),
         )
         self._live.add(live)
         return live

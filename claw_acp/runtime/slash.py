@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import anyio
 from anyio import to_thread
 
-from claw_acp.config.finding import did_you_mean
+from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Command, CommandContext
 from claw_acp.contracts.tool import WritesPath

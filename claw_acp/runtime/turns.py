@@ -163,9 +163,8 @@ class Turns:
         else:
             await session.change(title=title)
         try:
-            outcome = await turn.run(
-                prompt, model_parts=None if told is prompt else told, on_accepted=ports.on_accepted
-            )
+            parts = None if told is prompt else told
+            outcome = await turn.run(prompt, model_parts=parts, on_accepted=ports.on_accepted)
         finally:
             for setup in choice.setups:
                 self._keys.record(setup, refused=self._providers.health.is_refused(setup))

@@ -10,7 +10,6 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
-from claw_acp.config.model import MODES, Mode
 from claw_acp.contracts.tool import SessionShelf
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, SessionBusy, StoreError
@@ -26,6 +25,7 @@ from claw_acp.core.events import (
     TurnRewound,
     TurnState,
 )
+from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import replace
 from claw_acp.session.active_work import ActiveWork
 from claw_acp.session.history import History
@@ -273,20 +273,31 @@ class Session:
 
     # ------------------------------------------------------------------ turns
 
-    async def in_turn(self, work: Callable[[], Awaitable[_R]], *, lock: AbstractContextManager[None]) -> _R | None:
+    def queue_turn(self) -> anyio.CancelScope:
+        """Return a place behind the turns that run or wait, for `in_turn`; cancelling it gives the turn up.
+
+        Raises:
+            SessionBusy: Too many prompts wait already.
+        """
+        if len(self._waiting) > QUEUE_LIMIT:
+            raise SessionBusy(f"{QUEUE_LIMIT} prompts already wait in this session; let some finish or cancel them")
+        self._waiting.append(place := anyio.CancelScope())
+        return place
+
+    async def in_turn(
+        self, place: anyio.CancelScope, work: Callable[[], Awaitable[_R]], *, lock: AbstractContextManager[None]
+    ) -> _R | None:
         """Wait for one's turn, then do some work in it. None when `cancel` came, before the work began or during it.
 
         Args:
+            place: From `queue_turn`.
             work: Runs with the journal read to its end.
             lock: Keeps other processes out while the turn runs.
 
         Raises:
-            SessionBusy: Too many prompts wait already, or another process runs a turn.
+            SessionBusy: Another process runs a turn.
         """
-        if len(self._waiting) > QUEUE_LIMIT:
-            raise SessionBusy(f"{QUEUE_LIMIT} prompts already wait in this session; let some finish or cancel them")
-        with anyio.CancelScope() as scope:
-            self._waiting.append(scope)
+        with place:
             try:
                 async with self._turn:
                     self._over_by = None
@@ -295,7 +306,7 @@ class Session:
                         await self._write_ends()
                         return await work()
             finally:
-                self._waiting.remove(scope)
+                self._waiting.remove(place)
         return None
 
     def cancel(self) -> None:

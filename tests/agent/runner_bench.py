@@ -12,7 +12,6 @@ from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.config.model import Mode
 from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult
@@ -20,6 +19,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import CommandContent, MessageStarted, TerminalChanged, ToolCallChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart, ToolCall
+from claw_acp.core.mode import Mode
 from claw_acp.core.redaction import Redactor
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Policy, PolicyContext

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from claw_acp.agent.desk import Desk
+from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import PARALLEL, ToolRunner
 from claw_acp.agent.toolbox import Toolbox
@@ -80,10 +80,10 @@ async def _bench(folder: Path, tools: Sequence[DeedTool]) -> AsyncGenerator[_Ben
         for tool in tools:
             assert toolbox.register(tool)
         context = PolicyContext(roots=(folder,), home=folder, protected=())
-        desk = Desk(workspace=LocalWorkspace([folder]), asker=_Nobody())
-        gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=desk.asker, context=context)
+        ports = ClientPorts(workspace=LocalWorkspace([folder]), asker=_Nobody())
+        gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=ports.asker, context=context)
         redactor = Redactor()
-        runner = ToolRunner(session, toolbox=toolbox, gate=gate, desk=desk, clock=SYSTEM_CLOCK, redactor=redactor)
+        runner = ToolRunner(session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor)
         yield _Bench(session, runner, seen.events)
 
 

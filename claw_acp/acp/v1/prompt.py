@@ -7,7 +7,7 @@ from claw_acp.acp.content import prompt_parts
 from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1.permission import EditorAsker
 from claw_acp.acp.v1.workspace import EditorWorkspace
-from claw_acp.agent.desk import Desk
+from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall
@@ -22,13 +22,15 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view = connection.view(request.session_id)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
-    desk = Desk(workspace=EditorWorkspace(view), asker=EditorAsker(view))
+    ports = ClientPorts(workspace=EditorWorkspace(view), asker=EditorAsker(view))
     outcome = Outcome(stop="cancelled", usage=None)
     try:
         with log_context(session=request.session_id), anyio.CancelScope() as scope:
             call.on_cancel = scope.cancel
             engine = await connection.engine()
-            outcome = await engine.turns.run(view.opened, parts, desk=desk)
+            turn = engine.turns.start(view.opened, parts, ports=ports)
+            call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
+            outcome = await turn.outcome()
     finally:
         await view.shown()  # updates that a replay holds back come before the answer, too
     result: dict[str, JsonValue] = {"stopReason": outcome.stop}

@@ -8,7 +8,7 @@ from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts
 from claw_acp.acp.v2.permission import AskerV2
 from claw_acp.acp.v2.sessions import session_view
-from claw_acp.agent.desk import Desk
+from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.core.errors import ClawError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import RpcError
@@ -30,7 +30,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view = session_view(connection, request.session_id)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
-    desk = Desk(
+    ports = ClientPorts(
         workspace=view.opened.workspace,
         asker=AskerV2(view),
         on_accepted=_answered(call),
@@ -39,7 +39,9 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
         call.on_cancel = scope.cancel
         engine = await connection.engine()
         try:
-            await engine.turns.run(view.opened, parts, desk=desk)
+            turn = engine.turns.start(view.opened, parts, ports=ports)
+            call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
+            await turn.outcome()
         except ClawError as error:
             await view.settle(error.message, code=error.code)
             raise

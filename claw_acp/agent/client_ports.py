@@ -1,4 +1,4 @@
-"""What the one who prompts brings along: where files and programs are reached, and who answers questions."""
+"""What a client supplies for a turn: the workspace, and answers to questions."""
 
 from claw_acp.contracts.asking import Asker
 from claw_acp.contracts.workspace import Workspace
@@ -6,7 +6,7 @@ from claw_acp.core.value import Value
 from claw_acp.session.prompt_message import OnAccepted, ignore
 
 
-class Desk(Value):
+class ClientPorts(Value):
     """The ports of one front end for one session.
 
     `on_accepted` is called once for a prompt that becomes part of the conversation, at that moment.
