@@ -201,7 +201,7 @@ class History:
         """Take the next event."""
         match event:
             case TextDelta() | ThoughtDelta():
-                if (message := self._assistant(event.item, seq=event.seq)) is not None:
+                if (message := self._assistant(event.item, event)) is not None:
                     message.grow(event)
             case MessageStarted():
                 self._start(event)
@@ -224,7 +224,7 @@ class History:
     def _start(self, event: MessageStarted) -> None:
         if event.role == "user":
             self._start_user(event)
-        elif (message := self._assistant(event.item, seq=event.seq)) is not None:
+        elif (message := self._assistant(event.item, event)) is not None:
             message.parts, message.local_only = event.parts, event.local_only
 
     def _start_user(self, event: MessageStarted) -> None:
@@ -236,11 +236,11 @@ class History:
             entry.parts, entry.facts, entry.local_only = _model_parts(event), event.facts, event.local_only
             self._stale(order)
 
-    def _assistant(self, item: str, *, seq: int) -> _Assistant | None:
-        """The assistant message `item`, made if it is new, about to change; None if that is a person's message."""
+    def _assistant(self, item: str, event: Event) -> _Assistant | None:
+        """The assistant message `item` that `event` changes, made if it is new; None if that is a person's message."""
         order = self._orders.get(item)
         if order is None:
-            order = self._add(item, _Assistant(seq=seq))
+            order = self._add(item, _Assistant(seq=event.seq))
         self._stale(order)
         entry = self._entries[order]
         return entry if isinstance(entry, _Assistant) else None
@@ -294,7 +294,7 @@ class History:
     def _announced(self, event: ToolCallChanged) -> _Call | None:
         """The call `event.item` of the message `event.message`; new there if another message has one of this id."""
         asking = event.message or ""
-        message = self._assistant(asking, seq=event.seq)
+        message = self._assistant(asking, event)
         if message is None:
             return None
         call = message.calls.get(event.item)

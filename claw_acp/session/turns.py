@@ -1,9 +1,10 @@
 """The turns of a session, as its events have them: where each began and ended, and which were undone."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from claw_acp.core.events import Event, StateChanged, ToolCallChanged, TurnRewound, UsageChanged
-from claw_acp.core.value import Value, replace
+from claw_acp.core.value import Value
 
 
 class TurnSpan(Value):
@@ -21,17 +22,21 @@ class TurnLog:
     """
 
     def __init__(self) -> None:
-        self._spans: list[TurnSpan] = []
+        self._began: list[tuple[str, int]] = []  # id and first position
+        self._ended: list[int] = []  # last positions, of all but a turn that goes on
         self._undone: dict[str, range] = {}  # the first turn undone -> positions of all that was undone with it
 
     @property
     def spans(self) -> tuple[TurnSpan, ...]:
         """The turns in their order, without those that are undone."""
-        return tuple(span for span in self._spans if not self.is_undone(span.first))
+        spans = zip_longest(self._began, self._ended)
+        return tuple(
+            TurnSpan(id=id_, first=first, last=last) for (id_, first), last in spans if not self.is_undone(first)
+        )
 
     def is_undone(self, seq: int) -> bool:
         """Return whether the event at this position belongs to an undone turn, or came between undone turns."""
-        return any(seq in positions for positions in self._undone.values())
+        return bool(self._undone) and any(seq in positions for positions in self._undone.values())
 
     def apply(self, event: StateChanged | TurnRewound) -> None:
         """Take the next event that begins, ends or undoes a turn."""
@@ -39,19 +44,19 @@ class TurnLog:
             case TurnRewound(undone=False):
                 self._undone.pop(event.item, None)
             case TurnRewound():
-                first = next((span.first for span in reversed(self._spans) if span.id == event.item), event.seq)
+                first = next((first for id_, first in reversed(self._began) if id_ == event.item), event.seq)
                 self._undone[event.item] = range(first, event.seq)
             case StateChanged(state="running"):
                 self._end(event.seq - 1)
-                self._spans.append(TurnSpan(id=event.item, first=event.seq))
+                self._began.append((event.item, event.seq))
             case StateChanged(state="idle"):
                 self._end(event.seq)
             case StateChanged():
                 pass
 
     def _end(self, seq: int) -> None:
-        if self._spans and self._spans[-1].last is None:
-            self._spans[-1] = replace(self._spans[-1], last=seq)
+        if len(self._ended) < len(self._began):
+            self._ended.append(seq)
 
     def without_undone(self, events: Sequence[Event]) -> Sequence[Event]:
         """The events to show again. Those of undone turns are left out; changes of a tool call go with the call.
