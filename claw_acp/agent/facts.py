@@ -10,8 +10,8 @@ the conversation of tools that do not exist.
 from collections.abc import Mapping
 from typing import Final
 
-from claw_acp.config.model import Mode
 from claw_acp.core.clock import Clock, spoken_time
+from claw_acp.core.mode import Mode
 from claw_acp.session.session import Session
 
 _MODES: Final[Mapping[Mode, str]] = {

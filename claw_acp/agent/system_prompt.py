@@ -13,7 +13,7 @@ from string import Template
 
 from anyio import to_thread
 
-from claw_acp.config.plain_file import read_plain_file
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.session.setup import Instructions
 

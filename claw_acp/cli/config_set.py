@@ -36,11 +36,8 @@ def main(options: argparse.Namespace) -> int:
 
 def _values(config: ConfigFile) -> Mapping[str, object]:
     """The values by key, with the defaults of what is not set."""
-    return {
-        entry.key: shown(entry.value)
-        for name in ConfigFile.model_fields
-        for entry in entries(getattr(config, name), name)
-    }
+    found = (entry for name in ConfigFile.key_names() for entry in entries(getattr(config, name), name))
+    return {entry.key: shown(entry.value) for entry in found}
 
 
 def _text(value: object) -> str:

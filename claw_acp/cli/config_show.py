@@ -2,13 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.paint import Paint, columns
 from claw_acp.config.entries import entries
+from claw_acp.config.environment import variables
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.secret_text import SecretText
@@ -55,18 +56,23 @@ def main(argv: Sequence[str]) -> int:
 
 def with_unknown_kinds(settings: Settings) -> Settings:
     """The settings with a finding for each provider of a wire family that there is not."""
-    return replace(settings, findings=(*settings.findings, *unknown_kinds(settings)))
+    return replace(settings, diagnostics=(*settings.diagnostics, *unknown_kinds(settings)))
 
 
 def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
     """Every key of `config.toml` that has a value, and the other settings; secrets as references or masked."""
-    for name in ConfigFile.model_fields:
+    logins = {
+        f"logins.{name}": "none needed" if login.reference is None else login.reference.describe()
+        for name, login in settings.logins.items()
+    }
+    yield from _values(settings, ConfigFile.key_names())
+    yield from logins.items()
+    yield from _values(settings, (name for name in variables() if name not in ConfigFile.key_names()))
+
+
+def _values(settings: Settings, names: Iterable[str]) -> Iterator[tuple[str, object]]:
+    for name in names:
         yield from ((entry.key, shown(entry.value)) for entry in entries(getattr(settings, name), name))
-    for name, login in settings.logins.items():
-        yield f"logins.{name}", "none needed" if login.reference is None else login.reference.describe()
-    yield from ((f"server_places.{name}", place) for name, place in settings.server_places.items())
-    yield "log_level", settings.log_level
-    yield "trace", shown(settings.trace)
 
 
 def shown(value: object) -> object:
@@ -98,7 +104,7 @@ def _as_json(settings: Settings) -> dict[str, object]:
                 "message": finding.message,
                 "suggestion": finding.suggestion,
             }
-            for finding in settings.findings
+            for finding in settings.diagnostics
         ],
     }
 
@@ -114,5 +120,5 @@ def _print(settings: Settings) -> None:
     ]
     for line, (key, _) in zip(columns([(key, f"= {value}") for key, value in rows]), rows, strict=True):
         print(f"{line}  {paint(f'# {settings.origin(key).text()}', 'dim')}")
-    for finding in settings.findings:
+    for finding in settings.diagnostics:
         print(f"{paint(finding.severity, 'red' if finding.severity == 'error' else 'yellow')}: {finding.text()}")

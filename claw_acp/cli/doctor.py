@@ -65,9 +65,9 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
 
 def config_checks(settings: Settings, *, file: Path) -> Iterator[Check]:
     """The configuration, one line a finding."""
-    if not settings.findings:
+    if not settings.diagnostics:
         yield Check(level="ok", subject="config", detail=str(file) if file.exists() else f"{file} (none, not needed)")
-    for finding in settings.findings:
+    for finding in settings.diagnostics:
         level: Level = "fail" if finding.severity == "error" else "warn"
         yield Check(level=level, subject="config", detail=finding.text(), advice="mend or remove the line")
 
@@ -109,7 +109,7 @@ def _gone(choice: ResolvedModel, settings: Settings) -> str:
     named = lineage(choice.target.model)
     same = {(line.family, line.version) for line in (lineage(info.id) for info in profile.listed)}
     if profile.listed and (named.family, named.version) not in same:
-        successions = Successions(about=settings.finds.about)
+        successions = Successions(about=settings.discovered.about)
         successor = successions.successor(choice, profile.listed, gone=False)
         return (
             successions.reason(choice, successor) if successor else f"{choice.name}: {profile.name} lists no such model"
@@ -156,7 +156,7 @@ def local_servers_check(settings: Settings) -> Check:
         return Check(level="ok", subject="local servers", detail=f"not looked for ({place})")
     found = [
         f"{server.name} at {server.base_url} ({'it wants a key' if server.locked else offered})"
-        for server in settings.finds.servers.values()
+        for server in settings.discovered.servers.values()
         for offered in (quantity(len(server.models), "model"),)
     ]
     return Check(level="ok", subject="local servers", detail=", ".join(found) or "none found")

@@ -3,7 +3,7 @@
 import anyio
 
 from claw_acp.cli.here import locations_here, settings_here
-from claw_acp.config.finds import NOTHING_FOUND, Finds
+from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels
 from claw_acp.config.settings import Settings
 from claw_acp.core.value import replace
 from claw_acp.providers.catalog.listings import Catalog
@@ -15,8 +15,10 @@ from claw_acp.providers.selection.available_models import usable
 def settings_found_here() -> Settings:
     """The settings for work in the current directory, with what is found on this machine. Asks nobody elsewhere."""
     settings = settings_here()
-    finds = Finds(servers=anyio.run(find_servers, settings)) if settings.local_servers else NOTHING_FOUND
-    return with_kept(replace(settings, finds=finds))
+    discovered = (
+        DiscoveredModels(servers=anyio.run(find_servers, settings)) if settings.local_servers else NOTHING_DISCOVERED
+    )
+    return with_kept(replace(settings, discovered=discovered))
 
 
 def with_kept(settings: Settings) -> Settings:
@@ -28,4 +30,4 @@ def with_kept(settings: Settings) -> Settings:
     lists = {place: listing.models for place, listing in kept.items() if listing is not None}
     kept_reference = KeptReference(locations_here().cache_dir / "reference")
     reference = kept_reference if kept_reference.built and settings.model_reference != "off" else None
-    return replace(settings, finds=replace(settings.finds, lists=lists, reference=reference))
+    return replace(settings, discovered=replace(settings.discovered, lists=lists, reference=reference))

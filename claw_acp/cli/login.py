@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import anyio
-from pydantic import ValidationError
 
 from claw_acp.cli import login_questions as questions
 from claw_acp.cli.found_here import with_kept
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
 from claw_acp.config.credentials import BY_LOGIN
-from claw_acp.config.model import PROVIDER_NAME
+from claw_acp.config.fields import PROVIDER_NAME
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo
@@ -169,13 +168,13 @@ def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> Provider
         raise ConfigError(f"{name!r} is no name for a provider; use letters, digits, dots, dashes and underscores")
     known = provider_profiles(settings).get(name)
     try:
-        section = ProviderSection.model_validate(
+        section = ProviderSection.validated(
             {
                 "kind": kind or (known.kind if known and known.kind in KEY_KINDS else "openai"),
                 "base_url": base_url,
             }
         )
-    except ValidationError as error:
+    except ValueError as error:
         raise ConfigError(f"{base_url!r} is no address; write it as in http://127.0.0.1:8080/v1") from error
     profile = provider_profiles(replace(settings, providers={**settings.providers, name: section})).get(name)
     if profile is None or profile.kind not in KEY_KINDS:

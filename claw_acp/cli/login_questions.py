@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from getpass import getpass
 
 from claw_acp.cli.paint import columns
-from claw_acp.config.model import PROVIDER_NAME
+from claw_acp.config.fields import PROVIDER_NAME
 from claw_acp.core.printable import printable
 from claw_acp.core.secret import Secret
 from claw_acp.providers.registry.overview import ProviderState

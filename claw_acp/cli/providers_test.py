@@ -10,7 +10,7 @@ import anyio
 from claw_acp.cli.check import Check, Level
 from claw_acp.cli.found_here import settings_found_here
 from claw_acp.cli.paint import Colour, Paint
-from claw_acp.config.finding import did_you_mean
+from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.address import shown_address
@@ -76,7 +76,7 @@ async def _checks(profile: ProviderProfile, settings: Settings, *, model: str | 
         choice = await resolve_ready(settings, model=f"{profile.name}/{model}")
         yield Check(level="ok", subject="key", detail=choice.key_source or "none, and none is needed")
         modes = ToolModes()
-        async with made(choice.setup, tool_modes=modes, about=settings.finds.about) as provider:
+        async with made(choice.setup, tool_modes=modes, about=settings.discovered.about) as provider:
             answered, choice, replaced = await _answered(provider, choice, settings)
             if replaced is not None:
                 yield replaced
@@ -99,8 +99,10 @@ async def _answered(
         return await ask(provider, choice.target.model), choice, None
     except ModelNotFound as error:
         listed = for_chat(await provider.models())
-        finds = replace(settings.finds, lists={**settings.finds.lists, (provider.name, choice.setup.base_url): listed})
-        successions = Successions(about=finds.about)
+        discovered = replace(
+            settings.discovered, lists={**settings.discovered.lists, (provider.name, choice.setup.base_url): listed}
+        )
+        successions = Successions(about=discovered.about)
         successor = successions.successor(choice, listed, gone=says_gone(error))
         if not successor:
             raise

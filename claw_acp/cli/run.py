@@ -20,8 +20,8 @@ from claw_acp.cli.stored_sessions import ID_HELP, find_session, last_session, st
 from claw_acp.client.agent import Agent
 from claw_acp.client.handlers import Handlers
 from claw_acp.client.spawn import spawn_agent
-from claw_acp.config.environment import MODEL
-from claw_acp.config.finding import Finding
+from claw_acp.config.diagnostic import Diagnostic
+from claw_acp.config.environment import variables
 from claw_acp.config.load import load_settings
 from claw_acp.core.errors import ClawError
 from claw_acp.rpc.errors import RpcError
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     if not directory.is_dir():
         parser.error(f"--cwd: {arguments.cwd} is not a directory")
     locations = locations_here()
-    findings = load_settings(locations=locations, environ=os.environ, cwd=None).findings
+    findings = load_settings(locations=locations, environ=os.environ, cwd=None).diagnostics
     if unusable := _unusable_file(findings, file=str(locations.config_file)):
         print(f"claw-acp run: {unusable}", file=sys.stderr)
         return WRONG_USAGE
@@ -78,7 +78,7 @@ def main(argv: Sequence[str]) -> int:
     return 0 if turn.stop == "end_turn" else 1
 
 
-def _unusable_file(findings: Sequence[Finding], *, file: str) -> str | None:
+def _unusable_file(findings: Sequence[Diagnostic], *, file: str) -> str | None:
     """What makes the user's whole file unusable; the agent would go on without it, and nobody would choose that."""
     broken = (item for item in findings if item.severity == "error" and item.file == file and not item.key)
     return next((finding.text() for finding in broken), None)
@@ -181,7 +181,7 @@ class _Turn:
     def _environ(self) -> Mapping[str, str]:
         """Ours, with the model that was asked for: a new session must not begin with one that cannot be used."""
         model: str | None = self._arguments.model
-        return {**os.environ, **({} if model is None else {MODEL: model})}
+        return {**os.environ, **({} if model is None else {variables()["model"].name: model})}
 
     async def _update(self, session: str, update: SessionUpdate) -> None:
         self._view.draw(session, update)

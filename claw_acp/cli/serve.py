@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     settings = load_settings(locations=locations_here(), environ=os.environ, cwd=None)
     trace = None if settings.trace is None else FrameTrace(settings.trace)
     with logging_to(locations_here().log_dir, level=settings.log_level):
-        for finding in settings.findings:
+        for finding in settings.diagnostics:
             log.warning("configuration: %s", finding.text())
         try:
             spoken = spoken_versions(draft=settings.protocol_2)

@@ -1,24 +1,46 @@
-"""From a TOML document to the typed model: what is right applies, what is wrong becomes a finding."""
+"""From a TOML document to the typed model: what is right applies, what is wrong becomes a diagnostic."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from typing import cast
+from functools import cache, partial
+from typing import TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from claw_acp.config.diagnostic import Diagnostic, did_you_mean
 from claw_acp.config.entries import tables
-from claw_acp.config.finding import Finding, did_you_mean
+from claw_acp.config.fields import Section
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath, entry
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.toml_file import TomlDocument
-from claw_acp.config.wording import human
 from claw_acp.core.quantity import quantity
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
+
+_Table = TypeVar("_Table", bound=Section)
 
 LAST_LINE = 1_000_000  # more than a file may have
-FINDINGS_SHOWN = 50  # a file; the rest is summed up in one line
+DIAGNOSTICS_SHOWN = 50  # a file; the rest is summed up in one line
+
+_WORDS: Mapping[str, str] = {
+    "string_type": 'must be text in quotes, as in "text"',
+    "string_too_short": "must not be empty",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "tuple_type": 'must be a list of texts, as in ["-f", "x"]',
+    "dict_type": "must be a table of keys and values",
+    "model_type": "must be a table of keys and values",
+    "model_attributes_type": "must be a table of keys and values",
+    "missing": "is missing",
+}
+_BOUNDS: Mapping[str, tuple[str, str]] = {
+    "greater_than_equal": ("must be at least", "ge"),
+    "greater_than": ("must be more than", "gt"),
+    "less_than_equal": ("must be at most", "le"),
+    "less_than": ("must be less than", "lt"),
+}
 
 DECISIVE = frozenset(
     {
@@ -50,46 +72,60 @@ class Checked(Value):
 
     Attributes:
         config: Its valid parts.
-        findings: One for each other part, by line.
-        spoilt: Providers that would do something else without a value that could not be used, each with why.
+        diagnostics: One for each other part, by line.
+        invalid: Providers that would do something else without a value that could not be used, each with why.
     """
 
     config: ConfigFile
-    findings: list[Finding]
-    spoilt: Mapping[str, Finding]
+    diagnostics: list[Diagnostic]
+    invalid: Mapping[str, Diagnostic]
 
 
 def check(document: TomlDocument) -> Checked:
-    """The valid parts of `document`, and a finding for each other part.
+    """The valid parts of `document`, and a diagnostic for each other part.
 
     Wrong values are taken out and the rest is validated again, until nothing is wrong: each round removes at least
     one key, so it ends.
     """
     content = document.content
-    findings: list[Finding] = []
-    spoilt: dict[str, Finding] = {}
+    diagnostics: list[Diagnostic] = []
+    invalid: dict[str, Diagnostic] = {}
     rules = content.get("rules")
     rows = [*cast("list[object]", rules)] if isinstance(rules, list) else []
     while True:
         try:
-            config = ConfigFile.model_validate(content)
+            config = cast("ConfigFile", _adapter(ConfigFile).validate_python(content))
         except ValidationError as error:
             problems = error.errors(include_url=False)
         else:
             config, lost = _rules_with_routes(config, content=content, rows=rows, document=document)
-            findings += lost
-            findings.sort(key=lambda finding: finding.line or LAST_LINE)
-            return Checked(config=config, findings=findings, spoilt=spoilt)
-        findings += _explain(problems, document=document, room=FINDINGS_SHOWN - len(findings))
+            diagnostics += lost
+            diagnostics.sort(key=lambda diagnostic: diagnostic.line or LAST_LINE)
+            return Checked(config=config, diagnostics=diagnostics, invalid=invalid)
+        diagnostics += _explain(problems, document=document, room=DIAGNOSTICS_SHOWN - len(diagnostics))
         for problem in problems:
-            if name := _spoils(problem):
-                spoilt.setdefault(name, _finding(problem, document=document))
+            if name := _invalidated(problem):
+                invalid.setdefault(name, _diagnostic(problem, document=document))
         wrong = dict.fromkeys(_removable(problem["loc"]) for problem in problems)
         for location in reversed(wrong):  # backwards, so that the numbers of list entries stay right
             _remove(content, location)
 
 
-def _spoils(problem: ErrorDetails) -> str | None:
+def validated(kind: type[_Table], table: Mapping[str, object]) -> _Table:
+    """A table as a file would describe it; see `Section.validated`."""
+    try:
+        return cast("_Table", _adapter(kind).validate_python(table))
+    except ValidationError as error:
+        location = error.errors(include_url=False, include_input=False)[0]["loc"]
+        raise ValueError(f"{location[0] if location else 'the table'} has a wrong value") from error
+
+
+@cache
+def _adapter(kind: type[Section]) -> TypeAdapter[Section]:
+    return TypeAdapter(kind)
+
+
+def _invalidated(problem: ErrorDetails) -> str | None:
     """The provider that would run or ask something else without this value; None: the value may be left out.
 
     A misspelt key is one as well, when it is near one of those that decide.
@@ -99,24 +135,24 @@ def _spoils(problem: ErrorDetails) -> str | None:
         return None
     name, key = str(location[1]), str(location[2]) if len(location) > 2 else ""
     if problem["type"] == "extra_forbidden" and len(location) == 3:
-        near = did_you_mean(key, ProviderSection.model_fields) or ""
+        near = did_you_mean(key, ProviderSection.key_names()) or ""
         return name if any(f'"{decisive}"' in near for decisive in DECISIVE) else None
     return name if not key or key in DECISIVE else None
 
 
 def _rules_with_routes(
     config: ConfigFile, *, content: Mapping[str, object], rows: list[object], document: TomlDocument
-) -> tuple[ConfigFile, list[Finding]]:
+) -> tuple[ConfigFile, list[Diagnostic]]:
     """The configuration without rules that lead to no route, and what was said of each."""
     left = content.get("rules")
     kept = cast("list[object]", left) if isinstance(left, list) else []
     numbers = [number for number, row in enumerate(rows) if any(row is other for other in kept)]
-    findings: list[Finding] = []
+    diagnostics: list[Diagnostic] = []
     for number, rule in zip(numbers, config.rules, strict=True):
         if rule.route not in config.routes:
             near = did_you_mean(rule.route, config.routes)
-            findings.append(
-                Finding(
+            diagnostics.append(
+                Diagnostic(
                     severity="error",
                     file=document.file,
                     line=document.positions.line_of(("rules", entry(number), "route")),
@@ -126,23 +162,23 @@ def _rules_with_routes(
                 )
             )
     rules = tuple(rule for rule in config.rules if rule.route in config.routes)
-    return config.model_copy(update={"rules": rules}) if findings else config, findings
+    return replace(config, rules=rules) if diagnostics else config, diagnostics
 
 
-def _explain(problems: list[ErrorDetails], *, document: TomlDocument, room: int) -> list[Finding]:
-    shown = [_finding(problem, document=document) for problem in problems[: max(0, room)]]
+def _explain(problems: list[ErrorDetails], *, document: TomlDocument, room: int) -> list[Diagnostic]:
+    shown = [_diagnostic(problem, document=document) for problem in problems[: max(0, room)]]
     if room > 0 and (hidden := len(problems) - len(shown)):
         message = f"{quantity(hidden, 'more problem')} not shown"
-        shown.append(Finding(severity="warning", file=document.file, line=None, key="", message=message))
+        shown.append(Diagnostic(severity="warning", file=document.file, line=None, key="", message=message))
     return shown
 
 
-def _finding(problem: ErrorDetails, *, document: TomlDocument) -> Finding:
+def _diagnostic(problem: ErrorDetails, *, document: TomlDocument) -> Diagnostic:
     path = _key_path(problem["loc"])
     place = tuple(entry(part) if isinstance(part, int) else part for part in problem["loc"] if part != "[key]")
     unknown = problem["type"] == "extra_forbidden"
     message, suggestion = ("unknown key", _nearest_key(path)) if unknown else _reason(problem)
-    return Finding(
+    return Diagnostic(
         severity="warning" if unknown else "error",
         file=document.file,
         line=document.positions.line_of(place),
@@ -165,7 +201,7 @@ def _reason(problem: ErrorDetails) -> tuple[str, str | None]:
     if problem["type"] == "string_pattern_mismatch":
         whose = "an MCP server's" if problem["loc"][0] == "mcp" else "a provider's"
         return f"{whose} name is made of letters, digits, dots, dashes and underscores", None
-    return human(problem), None
+    return error_text(problem), None
 
 
 def _key_path(location: Iterable[int | str]) -> KeyPath:
@@ -178,9 +214,9 @@ def _nearest_key(path: KeyPath) -> str | None:
     named = (*parents[:1], "*") in known
     table = tuple("*" if index == 1 and named else name for index, name in enumerate(parents))
     section = known.get(table, ConfigFile)
-    if suggestion := did_you_mean(wrong, section.model_fields):
+    if suggestion := did_you_mean(wrong, section.key_names()):
         return suggestion
-    homes = [home for home, other in known.items() if home and wrong in other.model_fields]
+    homes = [home for home, other in known.items() if home and wrong in other.key_names()]
     return f"it belongs in [{'.'.join(homes[0]).replace('*', 'NAME')}]" if homes else None
 
 
@@ -204,3 +240,15 @@ def _remove(content: dict[str, object], location: tuple[int | str, ...]) -> None
             break
     if take is not None:
         take()
+
+
+def error_text(problem: ErrorDetails) -> str:
+    """The problem in words for people, since pydantic's are for programmers; it quotes nothing of the value."""
+    kind = problem["type"]
+    if kind == "tuple_type" and problem["loc"] == ("rules",):
+        return "must be tables, each begun by a line [[rules]]"
+    if kind in _BOUNDS:
+        words, bound = _BOUNDS[kind]
+        limit: float = problem.get("ctx", {})[bound]
+        return f"{words} {limit:,g}" if abs(limit) < 1e6 else f"{words} {limit:,.0f}"
+    return _WORDS.get(kind) or problem["msg"].replace("Input should", "must").replace("Keys should", "keys must")

@@ -13,13 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar, cast
 
+from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
 from claw_acp.config.credentials import Login, exposed, parse_logins
-from claw_acp.config.daemon_call import DaemonCall
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.key_shelf import KEYRING
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
-from claw_acp.config.own_file import only_writer, put_in_place, toml_text
 from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.secret_cache import KEYRING
+from claw_acp.config.thread_call import ThreadCall
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 
@@ -43,7 +43,7 @@ class _Keyring(Protocol):
 def keyring_name(*, within: float = PATIENCE) -> str | None:
     """The system's keyring, for people; None when there is none, or it does not answer."""
     try:
-        return DaemonCall(lambda: _keyring().backend_name(), name="keyring").result(within=within)
+        return ThreadCall(lambda: _keyring().backend_name(), name="keyring").result(within=within)
     except TimeoutError:
         return None
 
@@ -133,9 +133,9 @@ class CredentialStore:
 
     def _check(self) -> None:
         """Refuse to write a file anew that holds what we cannot read."""
-        findings = [finding for finding in (exposed(self._path), *parse_logins(self._path).findings) if finding]
-        if findings:
-            raise ConfigError(f"{findings[0].text()}. Mend or remove the file and try again")
+        mistakes = [mistake for mistake in (exposed(self._path), *parse_logins(self._path).diagnostics) if mistake]
+        if mistakes:
+            raise ConfigError(f"{mistakes[0].text()}. Mend or remove the file and try again")
 
     def _forget(self, chosen: Callable[[str], bool]) -> list[str]:
         before = self._change(lambda logins: {name: login for name, login in logins.items() if not chosen(name)})
@@ -169,7 +169,7 @@ def _keyring() -> _Keyring:
 
 def _bounded(call: Callable[[], _T]) -> _T:
     try:
-        return DaemonCall(call, name="keyring").result(within=PATIENCE)
+        return ThreadCall(call, name="keyring").result(within=PATIENCE)
     except TimeoutError as error:
         raise ConfigError(
             f"the system keyring did not answer within {PATIENCE:g} s; unlock it and try again"

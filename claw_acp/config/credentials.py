@@ -16,15 +16,13 @@ key = "..."
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from pydantic import ValidationError
-
-from claw_acp.config.finding import Finding
+from claw_acp.config.diagnostic import Diagnostic
+from claw_acp.config.fields import PROVIDER_NAME
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.model import PROVIDER_NAME
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.toml_file import TomlDocument, read_toml
 from claw_acp.core.secret import Secret
@@ -64,7 +62,7 @@ class Logins(Value):
     """Everything that is usable in the file, by provider, and what is wrong with the rest."""
 
     by_provider: Mapping[str, Login]
-    findings: tuple[Finding, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 NO_LOGINS = Logins(by_provider={})
@@ -72,8 +70,8 @@ NO_LOGINS = Logins(by_provider={})
 
 def read_logins(path: Path) -> Logins:
     """The logins in the file. One that others may read is not used at all: its keys may be anybody's by now."""
-    if (finding := exposed(path)) is not None:
-        return Logins(by_provider={}, findings=(finding,))
+    if (exposure := exposed(path)) is not None:
+        return Logins(by_provider={}, diagnostics=(exposure,))
     return parse_logins(path)
 
 
@@ -82,16 +80,16 @@ def parse_logins(path: Path) -> Logins:
     document = read_toml(path)
     if document is None:
         return NO_LOGINS
-    if isinstance(document, Finding):
-        return Logins(by_provider={}, findings=(document,))
-    findings: list[Finding] = []
+    if isinstance(document, Diagnostic):
+        return Logins(by_provider={}, diagnostics=(document,))
+    diagnostics: list[Diagnostic] = []
     logins: dict[str, Login] = {}
     for name, entry in document.content.items():
         try:
             logins[name] = _login(name, entry, document=document)
         except ValueError as error:
-            findings.append(
-                Finding(
+            diagnostics.append(
+                Diagnostic(
                     severity="error",
                     file=document.file,
                     line=document.positions.line_of((name,)),
@@ -100,10 +98,10 @@ def parse_logins(path: Path) -> Logins:
                     suggestion=f"run: claw-acp login {name}" if re.match(PROVIDER_NAME, name) else None,
                 )
             )
-    return Logins(by_provider=logins, findings=tuple(findings))
+    return Logins(by_provider=logins, diagnostics=tuple(diagnostics))
 
 
-def exposed(path: Path) -> Finding | None:
+def exposed(path: Path) -> Diagnostic | None:
     """What is wrong with the file's permissions, if something is."""
     try:
         facts = path.stat()
@@ -115,7 +113,7 @@ def exposed(path: Path) -> Finding | None:
         message, what_to_do = "belongs to somebody else, so its keys are not used", f"run: chown $USER '{path}'"
     else:
         return None
-    return Finding(severity="error", file=str(path), line=None, key="", message=message, suggestion=what_to_do)
+    return Diagnostic(severity="error", file=str(path), line=None, key="", message=message, suggestion=what_to_do)
 
 
 def _login(name: str, entry: object, *, document: TomlDocument) -> Login:
@@ -151,10 +149,4 @@ def _reference(table: Mapping[str, object]) -> KeyReference | None:
 
 def _section(table: Mapping[str, object]) -> ProviderSection | None:
     described = {field: table[field] for field in _OWN_FIELDS if field in table}
-    if not described:
-        return None
-    try:
-        return ProviderSection.model_validate(described)
-    except ValidationError as error:
-        wrong: Sequence[str | int] = error.errors(include_url=False, include_input=False)[0]["loc"]
-        raise ValueError(f"{wrong[0] if wrong else 'the table'} has a wrong value") from error
+    return ProviderSection.validated(described) if described else None

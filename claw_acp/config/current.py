@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from claw_acp.config.finds import NOTHING_FOUND, Finds
-from claw_acp.config.key_shelf import KeyShelf
+from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import Locations
-from claw_acp.config.overlay import NOTHING_SET, ProviderOverride
+from claw_acp.config.overrides import NOTHING_SET, ProviderOverride
 from claw_acp.config.project import PROJECT_FILE
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.value import replace
@@ -23,14 +23,14 @@ class CurrentSettings:
     Attributes:
         keys: The keys that took time to get, shared by all settings.
         overrides: What a client has set about providers.
-        finds: What was learned about providers.
+        discovered: What was learned about providers.
         watchers: Called, with nothing, when that, one of the user's own files, or the fate of a key has changed.
     """
 
     def __init__(self, *, locations: Locations, environ: Mapping[str, str]) -> None:
-        self.keys = KeyShelf()
+        self.keys = SecretCache()
         self.overrides = NOTHING_SET
-        self.finds = NOTHING_FOUND
+        self.discovered = NOTHING_DISCOVERED
         self.watchers: list[Callable[[], None]] = []
         self._locations = locations
         self._environ = environ
@@ -38,41 +38,42 @@ class CurrentSettings:
         self._known: dict[Path | None, tuple[tuple[_Stamp, ...], Settings]] = {}
 
     def for_folder(self, cwd: Path | None) -> Settings:
-        """The settings for work in `cwd` (None: no project). Never raises; see `load_settings`."""
+        """The settings for work in `cwd` (None: no project), the same value until something changed. Never raises."""
         user = (_stamp(self._locations.config_file), _stamp(self._locations.credentials_file))
         stamps = (*user, None if cwd is None else _stamp(cwd / PROJECT_FILE))
         known = self._known.get(cwd)
         if known is None or known[0] != stamps:
             settings = load_settings(locations=self._locations, environ=self._environ, cwd=cwd, keys=self.keys)
-            known = self._known[cwd] = (stamps, settings)
+            self._known[cwd] = stamps, settings
         if user != self._user:
             first, self._user = self._user is None, user
             if not first:
                 self.keys.clear()  # somebody logged in anew, perhaps under the same name
                 self.tell()
-        settings = known[1]
-        if self.overrides is NOTHING_SET and self.finds is NOTHING_FOUND:
-            return settings
-        return replace(settings, overrides=self.overrides, finds=self.finds)
+        stamps, settings = self._known[cwd]
+        if settings.overrides is not self.overrides or settings.discovered is not self.discovered:
+            settings = replace(settings, overrides=self.overrides, discovered=self.discovered)
+            self._known[cwd] = stamps, settings
+        return settings
 
     def override(self, provider: str, override: ProviderOverride | None) -> None:
         """Have a provider used in another way, or (None) not at all, until the process ends."""
         self.overrides = self.overrides.with_provider(provider, override)
         self.tell()
 
-    def learn(self, finds: Finds) -> None:
+    def learn(self, discovered: DiscoveredModels) -> None:
         """Take in what is known now about providers."""
-        if finds != self.finds:
-            self.finds = finds
+        if discovered != self.discovered:
+            self.discovered = discovered
             self.tell()
 
     def about(self, provider: str, base_url: str, model: str) -> ModelInfo | None:
         """What is known of a model now, except by its name."""
-        return self.finds.about(provider, base_url, model)
+        return self.discovered.about(provider, base_url, model)
 
     def refused_picture(self, provider: str, base_url: str, model: str) -> None:
         """Remember that a model takes no pictures, until the process ends."""
-        self.learn(replace(self.finds, blind=self.finds.blind | {(provider, base_url, model)}))
+        self.learn(replace(self.discovered, blind=self.discovered.blind | {(provider, base_url, model)}))
 
     def forget(self) -> None:
         """Undo every `override`, and have keys that took time to get, got anew."""

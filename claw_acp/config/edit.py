@@ -8,13 +8,13 @@ from typing import cast
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from claw_acp.config.atomic_file import only_writer, put_in_place
 from claw_acp.config.checking import Checked, check
 from claw_acp.config.entries import tables
 from claw_acp.config.locations import private_directory
 from claw_acp.config.model import ConfigFile
-from claw_acp.config.own_file import only_writer, put_in_place
-from claw_acp.config.plain_file import read_plain_file
 from claw_acp.config.positions import KeyPath
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.config.toml_file import FILE_LIMIT, TomlDocument, parse_toml
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
@@ -63,7 +63,7 @@ def key_path(key: str) -> KeyPath:
         except ValueError as error:
             raise ConfigError(f"{key} is no key; write it as in limits.max_turn_requests") from error
     elif (section := tables().get((parts[0], "*"))) and len(parts) > 3:
-        inner = 2 if parts[-2] in section.model_fields else 1  # as in providers.NAME.options.effort
+        inner = 2 if parts[-2] in section.key_names() else 1  # as in providers.NAME.options.effort
         parts = [parts[0], ".".join(parts[1:-inner]), *parts[-inner:]]
     elif parts[0] == "routes":
         parts = ["routes", ".".join(parts[1:])]
@@ -100,12 +100,12 @@ def _checked(text: str, *, file: Path) -> Checked:
 
 def _refuse_problems(before: Checked, after: Checked, *, paths: Sequence[KeyPath]) -> None:
     """Refuse a change that brings a problem, or leaves one where it was made."""
-    known = {(finding.key, finding.message) for finding in before.findings}
+    known = {(diagnostic.key, diagnostic.message) for diagnostic in before.diagnostics}
     keys = {".".join(path) for path in paths}
-    for finding in after.findings:
-        if finding.key in keys or (finding.key, finding.message) not in known:
-            what = f"{finding.message}; {finding.suggestion}" if finding.suggestion else finding.message
-            raise ConfigError(f"{finding.key}: {what}; nothing was changed")
+    for diagnostic in after.diagnostics:
+        if diagnostic.key in keys or (diagnostic.key, diagnostic.message) not in known:
+            what = f"{diagnostic.message}; {diagnostic.suggestion}" if diagnostic.suggestion else diagnostic.message
+            raise ConfigError(f"{diagnostic.key}: {what}; nothing was changed")
 
 
 def _with_value(text: str, key: str, value: str, *, file: Path) -> str:
@@ -127,7 +127,9 @@ def _meanings(value: str) -> Iterator[object]:
 
 
 def _is_wrong(text: str, key: str, *, file: Path) -> bool:
-    return any(finding.key == key and finding.severity == "error" for finding in _checked(text, file=file).findings)
+    return any(
+        diagnostic.key == key and diagnostic.severity == "error" for diagnostic in _checked(text, file=file).diagnostics
+    )
 
 
 def _changed(text: str, path: KeyPath, value: object, *, file: Path) -> str:

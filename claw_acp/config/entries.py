@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TypeGuard, cast, get_args, get_origin
 
-from claw_acp.config.fields import Section
+from claw_acp.config.fields import Section, hints_of, plain_type
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath, entry
 from claw_acp.core.value import Value
@@ -36,16 +36,17 @@ def tables() -> Mapping[KeyPath, type[Section]]:
 
 def _tables(section: type[Section], path: KeyPath) -> Iterator[tuple[KeyPath, type[Section]]]:
     yield path, section
-    for name, field in section.model_fields.items():
-        below = (*path, name, "*") if get_origin(field.annotation) is dict else (*path, name)
-        for inner in (field.annotation, *get_args(field.annotation)):
+    for name in section.key_names():
+        kind = plain_type(hints_of(section)[name])
+        below = (*path, name, "*") if get_origin(kind) is dict else (*path, name)
+        for inner in (kind, *get_args(kind)):
             if isinstance(inner, type) and issubclass(inner, Section):
                 yield from _tables(inner, below)
 
 
 def set_entries(section: Section) -> Iterator[Entry]:
     """The values that are set in a whole file."""
-    for name in sorted(section.model_fields_set):
+    for name in sorted(section.fields_set):
         yield from _below(getattr(section, name), (name,), name)
 
 
@@ -54,7 +55,7 @@ def entries(value: object, name: str) -> Iterator[Entry]:
     if not isinstance(value, Section):
         yield from _below(value, (name,), name)
         return
-    for field in type(value).model_fields:
+    for field in value.key_names():
         yield from _below(getattr(value, field), (name, field), f"{name}.{field}")
 
 
@@ -68,7 +69,7 @@ def is_sections(value: object) -> TypeGuard[Mapping[str, Section]]:
 def _below(value: object, path: KeyPath, key: str) -> Iterator[Entry]:
     one: object = value
     if isinstance(value, Section):
-        for name in sorted(value.model_fields_set):
+        for name in sorted(value.fields_set):
             yield from _below(getattr(value, name), (*path, name), f"{key}.{name}")
     elif isinstance(value, Mapping) and len(path) == 1:
         for name, inner in cast("Mapping[str, object]", value).items():

@@ -1,28 +1,177 @@
-"""The pieces that the tables of the configuration are made of: checked texts, and the base of every table."""
+"""The pieces that the tables of the configuration are declared with; `claw_acp.config.model` is the declaration.
 
+A field says once, in its annotation, what it takes and where it may be set:
+
+    max_turn_requests: Annotated[int, Constraint(ge=1, le=1000), Project("lower")] = 50
+
+Reading, checking, a project's rules, the environment, `config show`, `config set` and the tables for people are made of
+that and of the class's docstring. pydantic checks, but is not imported here: most people have no file, so it is
+loaded when there is one (`claw_acp.config.checking`).
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Self, TypeAlias
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Literal,
+    Self,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
 from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.message_pattern import check_pattern
 from claw_acp.config.secret_text import SecretText
+from claw_acp.core.value import REQUIRED, Value, field_default, field_names
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+_Marker = TypeVar("_Marker")
+
+CHECKING = "claw_acp.config.checking"  # loaded when there is a file: pydantic takes some 30 ms
+
+PROVIDER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"""A provider's name is the part of a model's name before the first `/`; names of MCP servers are made alike."""
+
+
+class Constraint:
+    """Bounds of a value, by pydantic's names: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`, `strict`."""
+
+    def __init__(self, **bounds: object) -> None:
+        self._bounds = bounds
+
+    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        return cast("CoreSchema", {**handler(source), **self._bounds})
+
+
+class Parsed:
+    """A value that a function reads. It raises ValueError, with the rest of a sentence that begins with the key.
+
+    Args:
+        parse: The function.
+        takes: The kind of value, for people.
+    """
+
+    def __init__(self, parse: Callable[[object], object], *, takes: str) -> None:
+        self._parse = parse
+        self.takes = takes
+
+    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        return cast("CoreSchema", {"type": "function-plain", "function": {"type": "no-info", "function": self._parse}})
+
+
+class Variable(Value):
+    """The environment variable that sets a field, before the user's file.
+
+    Attributes:
+        name: Its name.
+        parse: Reads its text, or raises ValueError; None: as the type of the field has it.
+    """
+
+    name: str
+    parse: Callable[[str], object] | None = None
+
+
+class Project(Value):
+    """How a project's file may narrow a field; it cannot set one that is not marked so.
+
+    Attributes:
+        narrows: `lower`: to a smaller value, in the order of its words if it takes words; `adds`: by more entries.
+    """
+
+    narrows: Literal["lower", "adds"]
+
+
+class Section(Value):
+    """The base of every table: exact types (`true` is not a number), unknown keys refused, immutable.
+
+    Attributes:
+        fields_set: The keys that a file sets; the others have their defaults.
+    """
+
+    fields_set: frozenset[str] = frozenset()
+
+    @classmethod
+    def key_names(cls) -> tuple[str, ...]:
+        """The keys that the table can have."""
+        return tuple(name for name in field_names(cls) if name != "fields_set")
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Self:
+        """The table with these valid values.
+
+        Raises:
+            ValueError: They do not go together.
+        """
+        make = cast("Callable[..., Self]", cls)
+        return make(**values, fields_set=frozenset(values))
+
+    @classmethod
+    def validated(cls, table: Mapping[str, object]) -> Self:
+        """The table as a file would describe it.
+
+        Raises:
+            ValueError: A value is wrong; the text names its key.
+        """
+        validate: Callable[..., Self] = import_module(CHECKING).validated
+        return validate(cls, table)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        hints = hints_of(cls)
+        fields = {
+            name: {
+                "type": "typed-dict-field",
+                "schema": handler.generate_schema(hints[name]),
+                "required": field_default(cls, name) is REQUIRED,
+            }
+            for name in cls.key_names()
+        }
+        config = {"strict": True, "allow_inf_nan": False}
+        table = {"type": "typed-dict", "fields": fields, "extra_behavior": "forbid", "config": config}
+        function = {"type": "no-info", "function": cls.of}
+        return cast("CoreSchema", {"type": "function-after", "function": function, "schema": table})
+
+
+@cache
+def hints_of(section: type[Section]) -> Mapping[str, object]:
+    """The annotation of each field."""
+    return get_type_hints(section, include_extras=True)
+
+
+def plain_type(hint: object) -> object:
+    """The type in an annotation, without what is said about it."""
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def marker(hint: object, kind: type[_Marker]) -> _Marker | None:
+    """What an annotation says about a field in one respect."""
+    said = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((each for each in said if isinstance(each, kind)), None)
+
+
+# ------------------------------------------------------------------ values
 
 
 def key_reference(value: object) -> KeyReference:
-    """What `api_key` stands for."""
-    if isinstance(value, KeyReference):
-        return value
+    """The key that a text stands for."""
     if not isinstance(value, str):
         raise ValueError("must be text: env:NAME, file:PATH, keyring:NAME, command:LINE or the key itself")  # noqa: TRY004 - pydantic reports ValueError
     return KeyReference.parse(value)
 
 
 def secret_text(value: object) -> SecretText:
-    """What a variable or header stands for."""
-    if isinstance(value, SecretText):
-        return value
+    """The value of a variable or header that a text stands for."""
     if not isinstance(value, str):
         raise ValueError("must be text: the value itself, env:NAME, file:PATH, keyring:NAME or command:LINE")  # noqa: TRY004 - pydantic reports ValueError
     return SecretText.parse(value)
@@ -45,44 +194,33 @@ def exact_address(value: object) -> str:
 
 def path(value: object) -> Path:
     """The path of a file."""
-    if isinstance(value, Path):
-        return value
     if not isinstance(value, str) or not value or "\0" in value:
         raise ValueError("must be the path of a file")
     return Path(value)
 
 
-Texts: TypeAlias = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
+def message_pattern(value: object) -> str:
+    """A regular expression that can be used on messages."""
+    if not isinstance(value, str):
+        raise ValueError('must be text in quotes, as in "text"')  # noqa: TRY004 - pydantic reports ValueError
+    if not value:
+        raise ValueError("must not be empty")
+    return check_pattern(value)
+
+
+Name: TypeAlias = Annotated[str, Constraint(min_length=1)]
+Texts: TypeAlias = Annotated[tuple[Name, ...], Constraint(strict=False)]
 """A list of texts; not strict, because TOML arrays arrive as lists."""
-
-
-class Section(BaseModel):
-    """The base of every table: exact types (`true` is not a number), unknown keys refused, immutable.
-
-    What checks a table is built when the first file is read: most people have none, and it takes 20 ms.
-    """
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        allow_inf_nan=False,
-        arbitrary_types_allowed=True,
-        defer_build=True,
-    )
-
-    @classmethod
-    def unset(cls) -> Self:
-        """The table with nothing set. Unlike a call of the class it checks nothing, defaults being right."""
-        return cls.model_construct()
-
-
-Name: TypeAlias = Annotated[str, Field(min_length=1)]
-Address: TypeAlias = Annotated[str, BeforeValidator(address)]
+Arguments: TypeAlias = Annotated[tuple[str, ...], Constraint(strict=False)]
+"""A list of texts that may be empty."""
+ProviderName: TypeAlias = Annotated[str, Constraint(pattern=PROVIDER_NAME)]
+Address: TypeAlias = Annotated[str, Parsed(address, takes="an address")]
 """Without a trailing slash."""
-ExactAddress: TypeAlias = Annotated[str, BeforeValidator(exact_address)]
-FilePath: TypeAlias = Annotated[Path, BeforeValidator(path)]
-Key: TypeAlias = Annotated[KeyReference, BeforeValidator(key_reference)]
-SecretTexts: TypeAlias = dict[Name, Annotated[SecretText, BeforeValidator(secret_text)]]
-Money: TypeAlias = Annotated[float, Field(ge=0, le=1_000_000)]
+ExactAddress: TypeAlias = Annotated[str, Parsed(exact_address, takes="an address")]
+FilePath: TypeAlias = Annotated[Path, Parsed(path, takes="a path")]
+MessagePattern: TypeAlias = Annotated[str, Parsed(message_pattern, takes="a regular expression")]
+Key: TypeAlias = Annotated[KeyReference, Parsed(key_reference, takes="a key")]
+Keys: TypeAlias = Annotated[tuple[Key, ...], Constraint(strict=False)]
+SecretTexts: TypeAlias = dict[Name, Annotated[SecretText, Parsed(secret_text, takes="text")]]
+Money: TypeAlias = Annotated[float, Constraint(ge=0, le=1_000_000)]
 """US dollars; whole numbers may be written without a point."""

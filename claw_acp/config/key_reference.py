@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from claw_acp.config.anchor import anchored
-from claw_acp.config.plain_file import read_plain_file
+from claw_acp.config.paths import resolve_path
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.child_environment import withhold
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
@@ -25,7 +25,7 @@ _NEEDS = {
 class KeyReference(Value):
     """`env:NAME`, `file:PATH`, `keyring:NAME`, `command:LINE`, or the key itself (kind `text`).
 
-    Nothing is read before it is asked for: by `resolve`, or from a `KeyShelf` where that takes time (`slow`).
+    Nothing is read before it is asked for: by `resolve`, or from a `SecretCache` where that takes time (`slow`).
     """
 
     kind: Literal["text", "env", "file", "keyring", "command"]
@@ -62,14 +62,14 @@ class KeyReference(Value):
 
     @property
     def slow(self) -> bool:
-        """Whether getting the key may take long; it is a `KeyShelf` that does it then."""
+        """Whether getting the key may take long; it is a `SecretCache` that does it then."""
         return self.kind in {"keyring", "command"}
 
     def below(self, directory: Path, *, home: str) -> "KeyReference":
         """The reference with a relative file path taken from `directory`, and `~/` from `home`."""
         if self.kind != "file":
             return self
-        return replace(self, target=str(anchored(self.target, directory=directory, home=home)))
+        return replace(self, target=str(resolve_path(self.target, directory=directory, home=home)))
 
     def describe(self) -> str:
         """The reference as people may see it."""
@@ -81,7 +81,7 @@ class KeyReference(Value):
         Raises:
             ConfigError: The variable is not set, or the file cannot be read, or holds nothing.
         """
-        assert not self.slow, "a KeyShelf gets this key"
+        assert not self.slow, "a SecretCache gets this key"
         if self.kind == "text":
             return self.secret
         if self.kind == "file":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from platformdirs import PlatformDirs
 
-from claw_acp.config.anchor import anchored
+from claw_acp.config.paths import resolve_path
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 
@@ -60,7 +60,7 @@ def find_locations(environ: Mapping[str, str]) -> Locations:
     reads itself.
     """
     if home := environ.get(HOME_VARIABLE):
-        root = anchored(home, directory=Path.cwd(), home=environ.get("HOME", ""))
+        root = resolve_path(home, directory=Path.cwd(), home=environ.get("HOME", ""))
         return Locations(config_dir=root, data_dir=root, state_dir=root, cache_dir=root / "cache")
     dirs = PlatformDirs("claw-acp", appauthor=False)
     return Locations(

@@ -1,29 +1,47 @@
-"""The whole configuration file, as types. A key is here only when some code reads it; a test holds us to that."""
+"""The whole configuration, declared: every table of `config.toml` with its keys, what they take, and who may set them.
 
-from typing import Annotated, Literal, Self, get_args
+A key is here only when some code reads it; a test holds us to that. A new table is one class here, with its defaults
+and an `Attributes:` entry for each key, and one field of `ConfigFile`: everything else is made of that.
+"""
 
-from pydantic import AfterValidator, Field, model_validator
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
 
-from claw_acp.config.fields import ExactAddress, FilePath, Money, Name, SecretTexts, Section, Texts
-from claw_acp.config.message_pattern import check_pattern
+from claw_acp.config.fields import (
+    Arguments,
+    Constraint,
+    ExactAddress,
+    FilePath,
+    MessagePattern,
+    Money,
+    Name,
+    Project,
+    ProviderName,
+    SecretTexts,
+    Section,
+    Texts,
+    Variable,
+)
 from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.server_places import LOCAL_SERVERS, looks_for_servers
+from claw_acp.core.mode import Mode
+from claw_acp.core.value import made_by
 
-Mode = Literal["plan", "ask", "edit", "auto"]
-MODES: tuple[Mode, ...] = get_args(Mode)
-"""Strictest first."""
 ModelReferenceUse = Literal["published", "installed", "off"]
-REFERENCE_USES: tuple[ModelReferenceUse, ...] = get_args(ModelReferenceUse)
-
-PROVIDER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-"""A provider's name is the part of a model's name before the first `/`; names of MCP servers are made alike."""
 
 
 class PermissionsSection(Section):
-    """`[permissions]`: rules `tool` or `tool(pattern)`. Deny beats ask beats allow."""
+    """`[permissions]`: rules `tool` or `tool(pattern)`. Deny beats ask beats allow.
+
+    Attributes:
+        allow: What runs without a question.
+        ask: What is asked about, whatever the mode.
+        deny: What is refused.
+    """
 
     allow: Texts = ()
-    ask: Texts = ()
-    deny: Texts = ()
+    ask: Annotated[Texts, Project(narrows="adds")] = ()
+    deny: Annotated[Texts, Project(narrows="adds")] = ()
 
 
 class LimitsSection(Section):
@@ -33,7 +51,7 @@ class LimitsSection(Section):
         max_turn_requests: Model requests in one turn.
     """
 
-    max_turn_requests: int = Field(default=50, ge=1, le=1000)
+    max_turn_requests: Annotated[int, Constraint(ge=1, le=1000), Project(narrows="lower")] = 50
 
 
 class RuleSection(Section):
@@ -49,9 +67,9 @@ class RuleSection(Section):
 
     route: Name
     keywords: Texts = ()
-    pattern: Annotated[str, Field(min_length=1), AfterValidator(check_pattern)] | None = None
-    min_length: int = Field(default=0, ge=0)
-    max_length: int | None = Field(default=None, ge=0)
+    pattern: MessagePattern | None = None
+    min_length: Annotated[int, Constraint(ge=0)] = 0
+    max_length: Annotated[int, Constraint(ge=0)] | None = None
 
 
 class BudgetSection(Section):
@@ -67,11 +85,18 @@ class BudgetSection(Section):
     daily: Money | None = None
     monthly: Money | None = None
     session: Money | None = None
-    warn: float = Field(default=0.8, gt=0, le=1)
+    warn: Annotated[float, Constraint(gt=0, le=1)] = 0.8
 
 
 class PriceSection(Section):
-    """`[prices."provider/model"]`: US dollars for a million tokens; a cache may have prices of its own."""
+    """`[prices."provider/model"]`, or `"provider/*"`: US dollars for a million tokens.
+
+    Attributes:
+        input: What is sent.
+        output: What is answered.
+        cached_read: What is sent and was cached, when that has a price of its own.
+        cached_write: What is put into the cache, likewise.
+    """
 
     input: Money
     output: Money
@@ -86,7 +111,7 @@ class McpSection(Section):
         command: The program to run: on the PATH, or with a slash a path, relative to the file.
         args: Its arguments.
         env: Variables it gets besides a few of ours.
-        cwd: Where it runs; None: in the session's directory.
+        cwd: Where it runs; by default in the session's directory.
         url: The address of one that runs already.
         type: How that speaks: streamable HTTP, or the older HTTP with server-sent events.
         headers: What every request to it carries.
@@ -96,57 +121,61 @@ class McpSection(Section):
     """
 
     command: Name | None = None
-    args: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    env: SecretTexts = Field(default_factory=dict)
+    args: Arguments = ()
+    env: SecretTexts = made_by(default_factory=SecretTexts)
     cwd: FilePath | None = None
     url: ExactAddress | None = None
     type: Literal["http", "sse"] = "http"
-    headers: SecretTexts = Field(default_factory=dict)
-    timeout: float = Field(default=120, gt=0, le=3600)
-    start_timeout: float = Field(default=30, gt=0, le=600)
+    headers: SecretTexts = made_by(default_factory=SecretTexts)
+    timeout: Annotated[float, Constraint(gt=0, le=3600)] = 120
+    start_timeout: Annotated[float, Constraint(gt=0, le=600)] = 30
     enabled: bool = True
 
-    @model_validator(mode="after")
-    def _one_place(self) -> Self:
-        if (self.command is None) == (self.url is None):
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Self:
+        """The table, which has either a command or an address, and only what belongs to that."""
+        if ("command" in values) == ("url" in values):
             raise ValueError("needs either `command`, for a program, or `url`, for a server that runs already")
-        used = self.model_fields_set
-        strange = used & ({"type", "headers"} if self.command else {"args", "env", "cwd"})
-        if strange:
-            where = "command" if self.command else "url"
+        where, others = ("command", {"type", "headers"}) if "command" in values else ("url", {"args", "env", "cwd"})
+        if strange := values.keys() & others:
             raise ValueError(f"{', '.join(f'`{name}`' for name in sorted(strange))} cannot stand beside `{where}`")
-        return self
+        return super().of(values)
 
 
 class ConfigFile(Section):
-    """One `config.toml`. What was set in it, and not left to a default, is in `model_fields_set`.
+    """`config.toml`: the user's own, or a project's.
 
     Attributes:
-        model: `provider/model`, or `hint:NAME` for a route.
+        model: `provider/model`, or `hint:NAME` for a route; by default the first provider that has a key.
         vision_model: The model that gets prompts with pictures when the chosen one cannot see.
+        mode: The mode that new sessions start in.
         protocol_2: Whether editors that ask for protocol 2, a draft, get it.
         local_servers: Whether model servers on this machine are looked for.
         model_lists: Whether providers that can be used are asked, once a day, which models they have.
         model_reference: What is used of what others publish of models, such as prices and windows: the newest, looked
             for once a day (`published`), that of the installation (`installed`), or nothing (`off`).
+        providers: What differs from what is known of providers, and providers of one's own.
+        permissions: Rules for tool calls.
+        limits: Bounds of a turn.
         routes: Names for models: `hint:NAME` stands for one.
         rules: Which message goes to which route, when the model is `hint:auto`; the first that fits decides.
+        budget: What may be spent.
+        prices: Prices of one's own, by `provider/model`.
+        mcp: The MCP servers that every session has.
     """
 
-    model: Name | None = None
+    model: Annotated[Name | None, Variable(name="CLAW_ACP_MODEL")] = None
     vision_model: Name | None = None
-    mode: Mode = "ask"
+    mode: Annotated[Mode, Variable(name="CLAW_ACP_MODE"), Project(narrows="lower")] = "ask"
     protocol_2: bool = True
-    local_servers: bool = True
-    model_lists: bool = True
-    model_reference: ModelReferenceUse = "published"
-    providers: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], ProviderSection] = Field(
-        default_factory=dict[str, ProviderSection]
-    )
-    permissions: PermissionsSection = Field(default_factory=PermissionsSection.unset)
-    limits: LimitsSection = Field(default_factory=LimitsSection.unset)
-    routes: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], Name] = Field(default_factory=dict[str, str])
-    rules: Annotated[tuple[RuleSection, ...], Field(strict=False)] = ()
-    budget: BudgetSection = Field(default_factory=BudgetSection.unset)
-    prices: dict[Name, PriceSection] = Field(default_factory=dict[str, PriceSection])
-    mcp: dict[Annotated[str, Field(pattern=PROVIDER_NAME)], McpSection] = Field(default_factory=dict[str, McpSection])
+    local_servers: Annotated[bool, Variable(name=LOCAL_SERVERS, parse=looks_for_servers)] = True
+    model_lists: Annotated[bool, Variable(name="CLAW_ACP_MODEL_LISTS")] = True
+    model_reference: Annotated[ModelReferenceUse, Variable(name="CLAW_ACP_MODEL_REFERENCE")] = "published"
+    providers: dict[ProviderName, ProviderSection] = made_by(default_factory=dict[str, ProviderSection])
+    permissions: PermissionsSection = PermissionsSection()
+    limits: LimitsSection = LimitsSection()
+    routes: dict[ProviderName, Name] = made_by(default_factory=dict[str, str])
+    rules: Annotated[tuple[RuleSection, ...], Constraint(strict=False)] = ()
+    budget: BudgetSection = BudgetSection()
+    prices: dict[Name, PriceSection] = made_by(default_factory=dict[str, PriceSection])
+    mcp: dict[ProviderName, McpSection] = made_by(default_factory=dict[str, McpSection])

@@ -2,21 +2,39 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
-from claw_acp.config.fields import Address, FilePath, Key, Name, SecretTexts, Section, Texts
+from claw_acp.config.fields import (
+    Address,
+    Arguments,
+    Constraint,
+    FilePath,
+    Key,
+    Keys,
+    Name,
+    SecretTexts,
+    Section,
+    Texts,
+)
 from claw_acp.contracts.provider import Effort
 from claw_acp.contracts.provider_setup import EffortStyle
+from claw_acp.core.value import made_by
 
 ProgramProtocol = Literal["auto", "oneshot", "session"]
 
 
 class Options(Section):
-    """`[providers.NAME.options]`: sampling for every request to this provider; unset leaves the vendor's default."""
+    """`[providers.NAME.options]`: sampling for every request to this provider; unset leaves the vendor's default.
 
-    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    top_p: float | None = Field(default=None, gt=0, le=1)
+    Attributes:
+        max_tokens: The greatest length of an answer, in tokens.
+        temperature: How freely the model chooses its words.
+        top_p: The share of likely words that it chooses from.
+        stop: Texts at which an answer ends.
+        effort: How long the model thinks.
+    """
+
+    max_tokens: Annotated[int, Constraint(ge=1, le=10_000_000)] | None = None
+    temperature: Annotated[float, Constraint(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Constraint(gt=0, le=1)] | None = None
     stop: Texts = ()
     effort: Effort | None = None
 
@@ -53,7 +71,7 @@ class QuirksSection(Section):
     tool_stream: bool | None = None
     user_first: bool | None = None
     cache_marks: bool | None = None
-    cache_min_chars: int | None = Field(default=None, ge=0, le=100_000_000)
+    cache_min_chars: Annotated[int, Constraint(ge=0, le=100_000_000)] | None = None
 
 
 class ProviderSection(Section):
@@ -91,27 +109,27 @@ class ProviderSection(Section):
 
     kind: Name | None = None
     api_key: Key | None = None
-    api_keys: Annotated[tuple[Key, ...], Field(strict=False)] = ()
+    api_keys: Keys = ()
     base_url: Address | None = None
     models: Texts = ()
     fallback_models: Texts = ()
     fallback: Texts = ()
-    retries: int = Field(default=2, ge=0, le=10)
-    headers: SecretTexts = Field(default_factory=dict)
-    body: dict[Name, object] = Field(default_factory=dict[str, object])
-    quirks: QuirksSection = Field(default_factory=QuirksSection.unset)
-    timeout: float | None = Field(default=None, gt=0, le=3600)
-    connect_timeout: float | None = Field(default=None, gt=0, le=600)
+    retries: Annotated[int, Constraint(ge=0, le=10)] = 2
+    headers: SecretTexts = made_by(default_factory=SecretTexts)
+    body: dict[Name, object] = made_by(default_factory=dict[str, object])
+    quirks: QuirksSection = QuirksSection()
+    timeout: Annotated[float, Constraint(gt=0, le=3600)] | None = None
+    connect_timeout: Annotated[float, Constraint(gt=0, le=600)] | None = None
     proxy: Address | None = None
     ca_file: FilePath | None = None
     region: Name | None = None
     api_version: Name | None = None
     script: FilePath | None = None
     command: Name | None = None
-    args: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    env: SecretTexts = Field(default_factory=dict)
+    args: Arguments = ()
+    env: SecretTexts = made_by(default_factory=SecretTexts)
     cwd: FilePath | None = None
     protocol: ProgramProtocol = "auto"
     record: FilePath | None = None
     replay: FilePath | None = None
-    options: Options = Field(default_factory=Options.unset)
+    options: Options = Options()

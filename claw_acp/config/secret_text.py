@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.key_shelf import KeyShelf
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
 
@@ -44,7 +44,7 @@ class SecretText(Value):
         """Whether it stands elsewhere, where secrets are kept."""
         return self.reference.kind != "text"
 
-    def get(self, environ: Mapping[str, str], keys: KeyShelf) -> str:
+    def get(self, environ: Mapping[str, str], keys: SecretCache) -> str:
         """The text. Blocks: for worker threads and the command line.
 
         Raises:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-VARIABLE = "CLAW_ACP_LOCAL_SERVERS"
+LOCAL_SERVERS = "CLAW_ACP_LOCAL_SERVERS"
 """`off`, `on`, or where they are: `ollama=127.0.0.1:1234,vllm=:8001`; then no others are looked for."""
 
 _NOWHERE = frozenset({"off", "0", "no", "false", "none"})
@@ -29,15 +29,24 @@ def local_address(text: str, usual: str) -> str:
     return f"{parts.scheme}://{shown}:{port}{parts.path.rstrip('/') or own.path}"
 
 
-def server_places(text: str) -> Mapping[str, str] | bool:
-    """What the variable says: whether to look at all, or where, by the names of servers.
+def looks_for_servers(text: str) -> bool:
+    """Whether the variable has servers looked for at all.
 
     Raises:
         ValueError: It says something else.
     """
-    word = text.strip().lower()
-    if word in _NOWHERE or word in _USUAL:
-        return word in _USUAL
+    named_places(text)
+    return text.strip().lower() not in _NOWHERE
+
+
+def named_places(text: str) -> Mapping[str, str]:
+    """Where the variable has servers looked for, by their names; empty: at the ports that they use by themselves.
+
+    Raises:
+        ValueError: It says something else.
+    """
+    if text.strip().lower() in _NOWHERE | _USUAL:
+        return {}
     places: dict[str, str] = {}
     for part in text.split(","):
         name, equals, address = (piece.strip() for piece in part.partition("="))

@@ -1,7 +1,7 @@
 """The system's keyring (Secret Service, KWallet, macOS Keychain, Windows vault). Sole user of `keyring`.
 
 Importing this imports it, which takes some 50 ms, and each function may wait for a dialog on somebody's desktop:
-`DaemonCall` bounds the wait.
+`ThreadCall` bounds the wait.
 """
 
 import keyring

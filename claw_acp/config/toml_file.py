@@ -4,9 +4,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from claw_acp.config.finding import Finding
-from claw_acp.config.plain_file import read_plain_file
+from claw_acp.config.diagnostic import Diagnostic
 from claw_acp.config.positions import Positions, find_positions
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.value import Value
 
 FILE_LIMIT = 64 * 1024  # bytes; larger than any configuration a person writes
@@ -28,8 +28,8 @@ class TomlDocument(Value):
     positions: Positions
 
 
-def read_toml(path: Path) -> TomlDocument | Finding | None:
-    """The document at `path`; None when there is no such file; a finding when it cannot be used."""
+def read_toml(path: Path) -> TomlDocument | Diagnostic | None:
+    """The document at `path`; None when there is no such file; a diagnostic when it cannot be used."""
     try:
         octets = read_plain_file(path, limit=FILE_LIMIT + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -41,8 +41,8 @@ def read_toml(path: Path) -> TomlDocument | Finding | None:
     return parse_toml(octets, file=str(path))
 
 
-def parse_toml(octets: bytes, *, file: str) -> TomlDocument | Finding:
-    """The document in `octets`, or the finding that says where it is broken."""
+def parse_toml(octets: bytes, *, file: str) -> TomlDocument | Diagnostic:
+    """The document in `octets`, or the diagnostic that says where it is broken."""
     try:
         text = octets.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -62,7 +62,7 @@ def parse_toml(octets: bytes, *, file: str) -> TomlDocument | Finding:
     return TomlDocument(file=file, content=content, positions=find_positions(text))
 
 
-def _broken(file: str, reason: str, *, last_line: int) -> Finding:
+def _broken(file: str, reason: str, *, last_line: int) -> Diagnostic:
     place = re.match(_PLACE, reason)
     if place is None:
         return _unusable(file, f"not TOML: {reason}; the file is ignored")
@@ -75,5 +75,5 @@ def _broken(file: str, reason: str, *, last_line: int) -> Finding:
     )
 
 
-def _unusable(file: str, message: str, *, line: int | None = None, column: int | None = None) -> Finding:
-    return Finding(severity="error", file=file, line=line, column=column, key="", message=message)
+def _unusable(file: str, message: str, *, line: int | None = None, column: int | None = None) -> Diagnostic:
+    return Diagnostic(severity="error", file=file, line=line, column=column, key="", message=message)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.model import McpSection
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.mcp_server import HttpServer, McpServerSpec, StdioServer
 from claw_acp.core.errors import ConfigError
@@ -40,7 +40,7 @@ class Configured(Value):
     name: str
     entry: McpSection
     environ: Mapping[str, str]
-    keys: KeyShelf
+    keys: SecretCache
 
     hidden: ClassVar[tuple[str, ...]] = ("environ", "keys")
 

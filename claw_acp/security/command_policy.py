@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
+from claw_acp.core.mode import Mode
 from claw_acp.security.command_looks import assess_looks, with_repository
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, assess
@@ -18,7 +19,7 @@ from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
 from claw_acp.security.shell_grammar import traps
 from claw_acp.security.shell_syntax import opened, parse
-from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule
+from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule
 
 MOST_WORDS: Final = 1_000
 """Words and redirections of one line that are looked at; a line with more is asked about as it stands."""

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Literal
 
 from claw_acp.contracts.tool import ReadsPath, WritesPath
+from claw_acp.core.mode import Mode
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden, forbidden_to_write, holds_forbidden
 from claw_acp.security.guarded import guarded
 from claw_acp.security.guarded_names import guarded_by_name
 from claw_acp.security.rules import PathPattern, Rule, RuleVerdict, rule_for_path
-from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, Mode, by_rule, usable
+from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule, usable
 
 _CONTENT_SEARCHES = frozenset({"grep"})
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from claw_acp.config.own_file import only_writer, put_in_place, toml_text
+from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.security.rules import Rule, parse_rule

@@ -1,14 +1,12 @@
 """The values a decision is made of."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.markdown import code_span
 from claw_acp.core.value import Value
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
 
-Mode = Literal["plan", "ask", "edit", "auto"]
 Verdict = RuleVerdict
 
 MOST_REMEMBERED = 5  # rules one "always" may add; more could not be read before agreeing

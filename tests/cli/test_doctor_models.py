@@ -30,5 +30,5 @@ def test_doctor_says_what_a_prompt_would_find(model: str, level: str, said: str,
         ModelInfo(id="claude-opus-9", deprecated=True),
     )
     lists = {("anthropic", "https://api.anthropic.com"): listed}
-    check = model_check(replace(settings, finds=replace(settings.finds, lists=lists)))
+    check = model_check(replace(settings, discovered=replace(settings.discovered, lists=lists)))
     assert (check.level, said in check.detail) == (level, True), check.detail

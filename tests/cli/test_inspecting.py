@@ -2,23 +2,15 @@
 
 import io
 import json
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from claw_acp.cli import config_show, doctor, providers_list
 from claw_acp.cli.check import Check
-from claw_acp.cli.config_show import effective_values
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.main import main
 from claw_acp.cli.paint import Paint, columns, table
-from claw_acp.config.entries import tables
-from claw_acp.config.fields import Section
-from claw_acp.config.model import ConfigFile
-from claw_acp.config.positions import KeyPath
-from claw_acp.core.value import replace
 
 CONFIG = """\
 mode = "plan"
@@ -62,33 +54,6 @@ def test_config_show_for_people_ends_with_the_findings(home: Path, capsys: Captu
     assert lines[0] == f"# {home / 'config.toml'}"
     assert "mode" in lines[2]
     assert lines[-1] == f'warning: {home / "config.toml"}:2: limitz: unknown key; did you mean "limits"?'
-
-
-def filled(path: KeyPath = ()) -> Section:
-    """A table in which every key is set."""
-    values: dict[str, Any] = {}
-    for name in (section := tables()[path]).model_fields:
-        values[name] = ("x",)
-        if (*path, name) in tables():
-            values[name] = filled((*path, name))
-        if (*path, name, "*") in tables():
-            values[name] = {"NAME": filled((*path, name, "*"))}
-        if name == "rules":
-            values[name] = (filled((name,)),)
-    return section.model_construct(**values)
-
-
-def test_config_show_leaves_out_no_key_that_can_be_set(home: Path) -> None:
-    everything = filled()
-    settings = replace(settings_here(), **{name: getattr(everything, name) for name in ConfigFile.model_fields})
-    shown = {re.sub(r"\[\d+\]", "", key).replace(".NAME", ".*") for key, _ in effective_values(settings)}
-    can_be_set = {
-        ".".join((*path, name))
-        for path, section in tables().items()
-        for name in section.model_fields
-        if (*path, name) not in tables() and (*path, name, "*") not in tables()
-    }
-    assert can_be_set - shown == set()
 
 
 def test_config_show_has_nothing_that_nobody_set(home: Path, capsys: Capture) -> None:

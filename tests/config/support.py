@@ -44,8 +44,8 @@ def write(path: Path, text: str | bytes) -> None:
 
 
 def texts(settings: Settings) -> list[str]:
-    """The findings without directories."""
+    """The diagnostics without directories."""
     return [
         finding.text().replace(str(Path(finding.file).parent) + "/", "") if "/" in finding.file else finding.text()
-        for finding in settings.findings
+        for finding in settings.diagnostics
     ]

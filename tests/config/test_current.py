@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 from claw_acp.config.current import CurrentSettings
+from claw_acp.config.discovered import DiscoveredModels
 from claw_acp.config.locations import find_locations
 
 
@@ -34,3 +35,14 @@ def test_folders_have_their_own_settings(tmp_path: Path) -> None:
     (tmp_path / "strict" / ".claw" / "config.toml").write_text('mode = "plan"\n')
     assert source.for_folder(tmp_path / "strict").mode == "plan"
     assert source.for_folder(tmp_path).mode == "ask"
+
+
+def test_settings_stay_the_same_value_when_models_were_discovered(tmp_path: Path) -> None:
+    source = _source(tmp_path)
+    source.learn(DiscoveredModels(blind=frozenset({("work", "http://x", "m")})))
+    settings = source.for_folder(tmp_path)
+    assert settings.discovered is source.discovered
+    assert source.for_folder(tmp_path) is settings
+    source.override("work", None)
+    assert source.for_folder(tmp_path) is not settings
+    assert source.for_folder(tmp_path) is source.for_folder(tmp_path)

@@ -17,7 +17,7 @@ def test_a_program_and_an_address_are_read_with_their_defaults(desk: Desk) -> No
         '[mcp.docs]\nurl = "https://example.org/mcp/"\ntype = "sse"\nenabled = false\n'
     )
     settings = desk.settings({"HOME": "/home/me"})
-    assert settings.findings == ()
+    assert settings.diagnostics == ()
     files, docs = settings.mcp["files"], settings.mcp["docs"]
     assert (files.command, files.args, files.timeout, files.start_timeout) == ("npx", ("-y", "server", ""), 5, 30)
     assert files.cwd == desk.locations.config_file.parent / "work"
@@ -38,7 +38,7 @@ def test_variables_and_headers_may_stand_elsewhere(desk: Desk) -> None:
         '[mcp.b]\nurl = "http://127.0.0.1:1/mcp"\nheaders = { Authorization = "Bearer file:token" }\n'
     )
     settings = desk.settings({"REAL": "from-a-variable"})
-    assert settings.findings == ()
+    assert settings.diagnostics == ()
     env = {name: text.get(settings.environ, settings.keys) for name, text in settings.mcp["a"].env.items()}
     assert env == {"KEY": "from-a-variable", "MODE": "fast", "EMPTY": ""}
     [header] = settings.mcp["b"].headers.values()
@@ -81,7 +81,7 @@ def test_a_project_cannot_name_a_server(desk: Desk) -> None:
     desk.project_says('[mcp.evil]\ncommand = "evil"\n[mcp.mine]\ncommand = "other"\n')
     settings = desk.settings()
     assert {name: entry.command for name, entry in settings.mcp.items()} == {"mine": "mine"}
-    assert [(finding.severity, finding.key) for finding in settings.findings] == [
+    assert [(found.severity, found.key) for found in settings.diagnostics] == [
         ("warning", "mcp.evil"),
         ("warning", "mcp.mine"),
     ]

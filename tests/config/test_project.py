@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.config.load import load_settings
-from claw_acp.config.model import MODES, Mode
+from claw_acp.core.mode import MODES, Mode
 from tests.config.support import Desk, texts
 
 
@@ -15,7 +15,7 @@ def test_a_project_can_choose_a_stricter_mode(desk: Desk) -> None:
     desk.user_says('mode = "edit"\n')
     desk.project_says('\nmode = "plan"\n')
     settings = desk.settings()
-    assert (settings.mode, settings.findings) == ("plan", ())
+    assert (settings.mode, settings.diagnostics) == ("plan", ())
     assert settings.origin("mode").text() == f"project file {desk.project_file}:2"
 
 
@@ -50,7 +50,7 @@ def test_a_project_can_lower_a_limit_and_not_raise_it(desk: Desk) -> None:
     desk.project_says("[limits]\nmax_turn_requests = 51\n")
     settings = desk.settings()
     assert settings.limits.max_turn_requests == 50
-    assert [(finding.key, finding.line) for finding in settings.findings] == [("limits.max_turn_requests", 2)]
+    assert [(found.key, found.line) for found in settings.diagnostics] == [("limits.max_turn_requests", 2)]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_project_cannot_name_models_allowances_or_providers(desk: Desk, text: 
     desk.project_says(text)
     settings = desk.settings()
     assert (settings.model, settings.permissions.allow, dict(settings.providers)) == (None, (), {})
-    assert [(finding.severity, finding.key) for finding in settings.findings] == [("warning", key)]
-    assert settings.findings[0].suggestion == f"put it into {desk.locations.config_file}"
+    assert [(found.severity, found.key) for found in settings.diagnostics] == [("warning", key)]
+    assert settings.diagnostics[0].suggestion == f"put it into {desk.locations.config_file}"
 
 
 @given(user=st.sampled_from(MODES), project=st.sampled_from(MODES), requests=st.integers(1, 1000))

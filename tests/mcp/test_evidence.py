@@ -2,8 +2,8 @@
 
 import pytest
 
-from claw_acp.config.key_shelf import KeyShelf
 from claw_acp.config.model import McpSection
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.mcp_server import HttpServer, McpServerSpec, StdioServer
 from claw_acp.mcp.evidence import Evidence
 from claw_acp.mcp.plan import Configured
@@ -31,7 +31,7 @@ def test_short_values_are_ordinary_words() -> None:
     "settings", [{"command": "x", "env": {"PIN": "env:PIN"}}, {"url": "http://x", "headers": {"X": "Bearer env:PIN"}}]
 )
 def test_what_was_kept_as_a_secret_is_one_however_short(settings: dict[str, object]) -> None:
-    entry = McpSection.model_validate(settings)
-    plan = Configured(name="s", entry=entry, environ={"PIN": "12345"}, keys=KeyShelf())
+    entry = McpSection.validated(settings)
+    plan = Configured(name="s", entry=entry, environ={"PIN": "12345"}, keys=SecretCache())
     evidence = Evidence(plan.resolved())
     assert evidence.clean("wrong PIN 12345") == "wrong PIN [redacted]"

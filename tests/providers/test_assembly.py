@@ -35,7 +35,7 @@ def loaded(home: Path, text: str, environ: Mapping[str, str] | None = None) -> S
 
 def configured(home: Path, text: str, environ: Mapping[str, str] | None = None) -> Settings:
     settings = loaded(home, text, environ)
-    assert settings.findings == ()
+    assert settings.diagnostics == ()
     return settings
 
 
@@ -199,7 +199,7 @@ def test_the_picker_offers_routes(tmp_path: Path) -> None:
 )
 def test_a_pattern_that_cannot_be_used_is_a_finding_of_its_line(pattern: str, message: str, tmp_path: Path) -> None:
     settings = loaded(tmp_path, f"[routes]\nx = 'offline/assistant'\n[[rules]]\nroute = 'x'\npattern = '{pattern}'\n")
-    [finding] = settings.findings
+    [finding] = settings.diagnostics
     assert settings.rules == (), "without its pattern the rule would fit every message"
     assert (finding.line, finding.key) == (5, "rules.pattern")
     assert message in finding.text()

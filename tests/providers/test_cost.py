@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from claw_acp.config.finds import Finds
+from claw_acp.config.discovered import DiscoveredModels
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.contracts.model_price import Price, Rate
@@ -102,8 +102,8 @@ def listed(home: Path, config: str = "", environ: Mapping[str, str] | None = Non
     (home / "config.toml").write_text(config)
     variables = {"CLAW_ACP_HOME": str(home), **(environ or {})}
     loaded = load_settings(locations=find_locations(variables), environ=variables, cwd=None)
-    assert not loaded.findings
-    return PriceList(replace(loaded, finds=Finds(reference=published())), clock=FixedClock(now=NOON))
+    assert not loaded.diagnostics
+    return PriceList(replace(loaded, discovered=DiscoveredModels(reference=published())), clock=FixedClock(now=NOON))
 
 
 @pytest.mark.parametrize(

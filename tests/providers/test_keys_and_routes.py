@@ -9,7 +9,7 @@ import pytest
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
-from claw_acp.config.overlay import NOTHING_SET, ProviderOverride
+from claw_acp.config.overrides import NOTHING_SET, ProviderOverride
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -41,7 +41,7 @@ def configured(home: Path, config: str = "", logins: str = "", environ: Mapping[
     settings = load_settings(
         locations=find_locations({"CLAW_ACP_HOME": str(home)}), environ=dict(environ or {}), cwd=None
     )
-    assert settings.findings == ()
+    assert settings.diagnostics == ()
     return settings
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
-from claw_acp.config.server_places import local_address, server_places
+from claw_acp.config.server_places import local_address, named_places
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
@@ -68,7 +68,7 @@ class Desk:
         places = {"CLAW_ACP_LOCAL_SERVERS": f"{name}={self.web.url.removeprefix('http://')}"}
         locations = find_locations({"CLAW_ACP_HOME": str(self._home)})
         settings = load_settings(locations=locations, environ=places | environ, cwd=None)
-        assert settings.findings == ()
+        assert settings.diagnostics == ()
         return settings
 
 
@@ -145,7 +145,7 @@ async def test_a_server_that_wants_a_key_is_shown_and_not_chosen(desk: Desk) -> 
     desk.status, desk.body = 401, b'{"error": {"message": "no key"}}'
     settings = desk.settings("litellm")
     found = await find_servers(settings)
-    settings = replace(settings, finds=replace(settings.finds, servers=found))
+    settings = replace(settings, discovered=replace(settings.discovered, servers=found))
     (state,) = [state for state in provider_states(settings) if state.name == "litellm"]
     assert (state.ready, state.problem) == (False, "it wants a key; set LITELLM_API_KEY")
     assert resolve(settings, model=None).name == "offline/assistant"
@@ -177,8 +177,8 @@ async def test_the_key_of_a_server_is_shown_to_it_once_it_asks(refusal: bytes, d
 async def test_a_key_that_a_server_refuses_does_not_make_it_usable(desk: Desk) -> None:
     desk.lock = "Bearer another"
     settings = desk.settings("litellm", LITELLM_API_KEY="k-1")
-    settings = replace(settings, finds=replace(settings.finds, servers=await find_servers(settings)))
-    assert settings.finds.servers["litellm"].locked
+    settings = replace(settings, discovered=replace(settings.discovered, servers=await find_servers(settings)))
+    assert settings.discovered.servers["litellm"].locked
     assert [profile.name for profile in usable(settings)] == ["offline"]
 
 
@@ -198,7 +198,7 @@ def test_no_local_server_takes_the_key_of_a_service_elsewhere() -> None:
 async def test_a_server_that_was_found_answers_when_nobody_else_would(desk: Desk) -> None:
     desk.body = json.dumps(VLLM).encode()
     settings = desk.settings("vllm")
-    settings = replace(settings, finds=replace(settings.finds, servers=await find_servers(settings)))
+    settings = replace(settings, discovered=replace(settings.discovered, servers=await find_servers(settings)))
     choice = resolve(settings, model=None)
     assert (choice.name, choice.setup.base_url) == ("vllm/org/qwen3", f"{desk.web.url}/v1")
     assert choice.notice is not None
@@ -211,7 +211,7 @@ async def test_a_server_that_was_found_answers_when_nobody_else_would(desk: Desk
 async def test_a_key_comes_before_a_server_that_was_found(desk: Desk) -> None:
     desk.body = json.dumps(VLLM).encode()
     settings = desk.settings("vllm", GROQ_API_KEY="gsk_1")
-    settings = replace(settings, finds=replace(settings.finds, servers=await find_servers(settings)))
+    settings = replace(settings, discovered=replace(settings.discovered, servers=await find_servers(settings)))
     choice = resolve(settings, model=None)
     assert (choice.target.provider, choice.notice) == ("groq", None)
 
@@ -238,13 +238,13 @@ def test_looking_can_be_switched_off(text: str, config: str, tmp_path: Path) -> 
     (tmp_path / "config.toml").write_text(config)
     environ = {"CLAW_ACP_LOCAL_SERVERS": text}
     settings = load_settings(locations=find_locations({"CLAW_ACP_HOME": str(tmp_path)}), environ=environ, cwd=None)
-    assert (settings.findings, places(settings)) == ((), [])
+    assert (settings.diagnostics, places(settings)) == ((), [])
 
 
 def test_a_switch_that_says_nothing_known_is_told_of_and_ignored(tmp_path: Path) -> None:
     environ = {"CLAW_ACP_LOCAL_SERVERS": "perhaps"}
     settings = load_settings(locations=find_locations({"CLAW_ACP_HOME": str(tmp_path)}), environ=environ, cwd=None)
-    assert "must be off, on, or places as in ollama=127.0.0.1:11434" in settings.findings[0].text()
+    assert "must be off, on, or places as in ollama=127.0.0.1:11434" in settings.diagnostics[0].text()
     assert settings.local_servers
 
 
@@ -267,7 +267,7 @@ def test_addresses_are_read_as_ollama_reads_them(text: str, address: str) -> Non
 @pytest.mark.parametrize("text", ["ollama", "ollama=", "=1", "ollama=ftp://x", "ollama=127.0.0.1:x", "ollama=a:1,vllm"])
 def test_places_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"must be|Port|port"):
-        server_places(text)
+        named_places(text)
 
 
 def test_a_server_that_is_named_is_asked_whether_it_was_found_or_not(desk: Desk) -> None:

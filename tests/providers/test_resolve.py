@@ -24,7 +24,7 @@ def configured(home: Path, text: str = "", environ: Mapping[str, str] | None = N
     settings = load_settings(
         locations=find_locations({"CLAW_ACP_HOME": str(home)}), environ=dict(environ or {}), cwd=None
     )
-    assert settings.findings == ()
+    assert settings.diagnostics == ()
     return settings
 
 

@@ -47,7 +47,7 @@ REQUIRED = {
 def settings_with(home: Path, text: str = "", **environ: str) -> Settings:
     (home / "config.toml").write_text(text)
     settings = load_settings(locations=find_locations({"CLAW_ACP_HOME": str(home)}), environ=environ, cwd=None)
-    assert settings.findings == ()
+    assert settings.diagnostics == ()
     return settings
 
 
@@ -225,23 +225,23 @@ def test_a_list_replaces_the_models_of_the_table_that_are_gone(tmp_path: Path) -
     settings = settings_with(tmp_path, OPENAI_API_KEY="sk-1")
     place = ("openai", "https://api.openai.com/v1")
     many = tuple(ModelInfo(id=f"other-{number}") for number in range(100))
-    finds = replace(settings.finds, lists={place: (*many, ModelInfo(id="gpt-5-mini"))})
-    models = provider_profiles(replace(settings, finds=finds))["openai"].models
+    discovered = replace(settings.discovered, lists={place: (*many, ModelInfo(id="gpt-5-mini"))})
+    models = provider_profiles(replace(settings, discovered=discovered))["openai"].models
     assert (models[:2], len(models)) == (("gpt-5-mini", "other-0"), OFFERED)
 
 
 def test_models_that_the_user_lists_are_all_there_are(tmp_path: Path) -> None:
     settings = settings_with(tmp_path, '[providers.openai]\nmodels = ["mine"]\n', OPENAI_API_KEY="sk-1")
     place = ("openai", "https://api.openai.com/v1")
-    listed = replace(settings, finds=replace(settings.finds, lists={place: (ModelInfo(id="theirs"),)}))
+    listed = replace(settings, discovered=replace(settings.discovered, lists={place: (ModelInfo(id="theirs"),)}))
     assert provider_profiles(listed)["openai"].models == ("mine",)
 
 
 def test_where_no_family_is_known_any_more_no_preview_becomes_the_default(tmp_path: Path) -> None:
     settings = settings_with(tmp_path, OPENAI_API_KEY="sk-1")
     listed = tuple(ModelInfo(id=name) for name in ("nova-9-preview", "nova-9-20990101", "nova-9", "nova-8"))
-    finds = replace(settings.finds, lists={("openai", "https://api.openai.com/v1"): listed})
-    assert provider_profiles(replace(settings, finds=finds))["openai"].models[0] == "nova-9"
+    discovered = replace(settings.discovered, lists={("openai", "https://api.openai.com/v1"): listed})
+    assert provider_profiles(replace(settings, discovered=discovered))["openai"].models[0] == "nova-9"
 
 
 @pytest.mark.parametrize(
@@ -257,5 +257,5 @@ def test_where_no_family_is_known_any_more_no_preview_becomes_the_default(tmp_pa
 def test_the_name_of_a_family_means_its_newest_model(wanted: str, listed: str, meant: str, tmp_path: Path) -> None:
     settings = settings_with(tmp_path, ANTHROPIC_API_KEY="sk-ant-1")
     lists = {("anthropic", "https://api.anthropic.com"): tuple(ModelInfo(id=name) for name in listed.split())}
-    known = replace(settings, finds=replace(settings.finds, lists=lists))
+    known = replace(settings, discovered=replace(settings.discovered, lists=lists))
     assert resolve(known, model=f"anthropic/{wanted}").name == f"anthropic/{meant}"

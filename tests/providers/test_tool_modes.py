@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.config.own_file import only_writer
+from claw_acp.config.atomic_file import only_writer
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatOptions,

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import anyio
 
 from claw_acp.config.locations import find_locations, private_directory
-from claw_acp.config.plain_file import read_plain_file
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.contracts.provider_setup import Program
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.json_value import JsonObject, JsonValue

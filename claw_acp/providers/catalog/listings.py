@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from claw_acp.config.own_file import put_in_place
+from claw_acp.config.atomic_file import put_in_place
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value

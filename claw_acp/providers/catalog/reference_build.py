@@ -29,7 +29,7 @@ from genai_prices.types import (
     TimeOfDateConstraint,
 )
 
-from claw_acp.config.own_file import put_in_place
+from claw_acp.config.atomic_file import put_in_place
 from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.json_value import JsonObject, JsonValue

@@ -28,7 +28,7 @@ class FoundKey(Value):
         secret: The key; None while it has not been read, which takes time: `slow` says from where.
         source: Where it is, in words that may be shown.
         brief: The same without any path, for other programs.
-        slow: The reference to be read by a `KeyShelf`, None for a key that was there at once.
+        slow: The reference to be read by a `SecretCache`, None for a key that was there at once.
     """
 
     secret: Secret | None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from claw_acp.config.finding import Finding
+from claw_acp.config.diagnostic import Diagnostic
 from claw_acp.config.settings import Settings
 from claw_acp.core.address import shown_address
 from claw_acp.core.errors import AuthRequired, ClawError
@@ -52,13 +52,13 @@ def provider_states(settings: Settings) -> list[ProviderState]:
     return [_state(profile, settings=settings) for profile in provider_profiles(settings).values()]
 
 
-def unknown_kinds(settings: Settings) -> Iterator[Finding]:
+def unknown_kinds(settings: Settings) -> Iterator[Diagnostic]:
     """A finding for each provider whose wire family there is not; only here is known which there are."""
     for name, section in settings.providers.items():
         if section.kind is not None and not is_known(section.kind):
             key = f"providers.{name}.kind"
             file, _, line = settings.origin(key).place.rpartition(":")
-            yield Finding(
+            yield Diagnostic(
                 severity="error",
                 file=file,
                 line=int(line) if line.isdecimal() else None,
@@ -95,7 +95,7 @@ def _state(profile: ProviderProfile, *, settings: Settings) -> ProviderState:
         models=profile.models,
         ready=problem is None,
         problem=problem,
-        configured=profile.name in settings.providers or profile.spoilt is not None,
+        configured=profile.name in settings.providers or profile.invalid is not None,
         local=profile.local,
         wrong_key=wrong_key,
     )

@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from claw_acp.config.finding import Finding
-from claw_acp.config.finds import NOTHING_FOUND, Finds, FoundServer
-from claw_acp.config.overlay import Headers
+from claw_acp.config.diagnostic import Diagnostic
+from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels, FoundServer
+from claw_acp.config.overrides import Headers
 from claw_acp.config.provider_section import ProviderSection
-from claw_acp.config.server_places import VARIABLE, local_address
+from claw_acp.config.server_places import LOCAL_SERVERS, local_address
 from claw_acp.config.settings import DEFAULT, Origin, Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
@@ -29,7 +29,7 @@ SignIn: TypeAlias = Literal["", "possible", "missing", "ready"]
 
 log = logging.getLogger(__name__)
 
-_NO_SECTION = ProviderSection.unset()
+_NO_SECTION = ProviderSection()
 
 
 class ProviderProfile(Value):
@@ -46,10 +46,10 @@ class ProviderProfile(Value):
         headers: What it wants to be sent.
         off: Whether a client has switched it off (ACP: `providers/disable`).
         found: The server on this machine that answered as this provider; None when none did.
-        finds: What was learned of models.
+        discovered: What was learned of models.
         sign_in: Whether requests can be signed in place of a key: `ready` when something says so, `missing` when the
             package for it is not installed then, `possible` when the provider is configured without a key; else empty.
-        spoilt: What is wrong in its table that changes what is run or asked; None: nothing.
+        invalid: What is wrong in its table that changes what is run or asked; None: nothing.
         path: The PATH that its program is looked for on.
     """
 
@@ -63,9 +63,9 @@ class ProviderProfile(Value):
     headers: Headers = ()
     off: bool = False
     found: FoundServer | None = None
-    finds: Finds = NOTHING_FOUND
+    discovered: DiscoveredModels = NOTHING_DISCOVERED
     sign_in: SignIn = ""
-    spoilt: Finding | None = None
+    invalid: Diagnostic | None = None
     path: str | None = None
 
     @property
@@ -88,11 +88,11 @@ class ProviderProfile(Value):
     @property
     def listed(self) -> tuple[ModelInfo, ...]:
         """The models that the service lists, best first; empty while that is not known."""
-        return self.finds.listed(self.name, self.base_url)
+        return self.discovered.listed(self.name, self.base_url)
 
     def about(self, model: str) -> ModelInfo | None:
         """What is known of one of its models, except by name; None: nothing."""
-        return self.finds.about(self.name, self.base_url, model)
+        return self.discovered.about(self.name, self.base_url, model)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ class ProviderProfile(Value):
 
     @property
     def _published(self) -> Sequence[ModelInfo]:
-        reference = self.finds.reference
+        reference = self.discovered.reference
         return () if reference is None else reference.models(self.base_url)
 
     @property
@@ -146,8 +146,8 @@ class ProviderProfile(Value):
         table = f"[providers.{self.name}]"
         if self.off:
             raise ConfigError(f'the provider "{self.name}" is switched off by the client; choose another model')
-        if self.spoilt is not None:
-            raise ConfigError(_spoilt(self.spoilt, table=table))
+        if self.invalid is not None:
+            raise ConfigError(_invalid(self.invalid, table=table))
         self._check_place(table)
         self._check_files(table)
 
@@ -175,7 +175,7 @@ class ProviderProfile(Value):
             raise ConfigError(f"{table} cannot be run: {why}")
 
 
-def _spoilt(finding: Finding, *, table: str) -> str:
+def _invalid(finding: Diagnostic, *, table: str) -> str:
     """Begins with what is wrong: lists show only the beginning."""
     place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
     advice = f"; {finding.suggestion}" if finding.suggestion else ""
@@ -189,7 +189,7 @@ class ProviderProfiles(Mapping[str, ProviderProfile]):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        names = dict.fromkeys([*SERVICES, *settings.providers, *settings.spoilt])
+        names = dict.fromkeys([*SERVICES, *settings.providers, *settings.invalid])
         del names[OFFLINE.name]
         self._names = {**names, OFFLINE.name: None}
 
@@ -213,8 +213,8 @@ def provider_profiles(settings: Settings) -> Mapping[str, ProviderProfile]:
 
 def with_list(profile: ProviderProfile, listed: Sequence[ModelInfo]) -> ProviderProfile:
     """The profile, knowing what its service has just listed."""
-    lists = {**profile.finds.lists, (profile.name, profile.base_url): tuple(listed)}
-    return replace(profile, finds=replace(profile.finds, lists=lists))
+    lists = {**profile.discovered.lists, (profile.name, profile.base_url): tuple(listed)}
+    return replace(profile, discovered=replace(profile.discovered, lists=lists))
 
 
 def _profile(name: str, *, settings: Settings) -> ProviderProfile:
@@ -224,7 +224,11 @@ def _profile(name: str, *, settings: Settings) -> ProviderProfile:
         service = None  # only the name is the same
     base_url, origin = _address(name, section=section, service=service, settings=settings)
     override = settings.overrides.of(name)
-    found = settings.finds.servers.get(name) if service is not None and service.local and not section.base_url else None
+    found = (
+        settings.discovered.servers.get(name)
+        if service is not None and service.local and not section.base_url
+        else None
+    )
     if override is not None:
         base_url, origin, found = override.base_url, Origin(kind="client"), None
     elif found is not None:
@@ -240,9 +244,9 @@ def _profile(name: str, *, settings: Settings) -> ProviderProfile:
         headers=override.headers if override else (),
         off=settings.overrides.off(name),
         found=found,
-        finds=settings.finds,
+        discovered=settings.discovered,
         sign_in=_sign_in(name, service=service, settings=settings),
-        spoilt=settings.spoilt.get(name),
+        invalid=settings.invalid.get(name),
         path=settings.environ.get("PATH"),
     )
 
@@ -272,7 +276,7 @@ def _address(
 
 def server_address(service: KnownService, *, settings: Settings) -> tuple[str, Origin]:
     """Where a model server on this machine should be, and who said so; what is no address is not listened to."""
-    said = {VARIABLE: settings.server_places.get(service.name, "")}
+    said = {LOCAL_SERVERS: settings.server_places.get(service.name, "")}
     if service.url_variable:
         said[service.url_variable] = settings.environ.get(service.url_variable, "").strip()
     for variable, text in said.items():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from claw_acp.config.finding import did_you_mean
+from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.registry.entry_points import discover
 from claw_acp.registry.reference import Ref
 

@@ -64,7 +64,7 @@ def usable(settings: Settings) -> Iterator[ProviderProfile]:
     likely = services_with_key(settings.environ).union(
         settings.providers,
         settings.logins,
-        settings.finds.servers,
+        settings.discovered.servers,
         settings.overrides.by_provider,
         {named, OFFLINE.name},
     )

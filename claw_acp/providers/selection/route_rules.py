@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from claw_acp.config.finding import did_you_mean
+from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.message_pattern import LOOKED_AT
 from claw_acp.config.model import RuleSection
 from claw_acp.config.settings import Settings

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from claw_acp.config.finding import did_you_mean
+from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.provider_section import Options
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ChatOptions

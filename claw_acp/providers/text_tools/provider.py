@@ -14,8 +14,8 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from claw_acp.config.own_file import only_writer, put_in_place
-from claw_acp.config.plain_file import read_plain_file
+from claw_acp.config.atomic_file import only_writer, put_in_place
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatRequest,

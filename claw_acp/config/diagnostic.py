@@ -1,4 +1,4 @@
-"""What is wrong with the configuration, as a value: findings are shown, they never stop the program."""
+"""Mistakes in the configuration, as values: they are shown, and never stop the program."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -8,14 +8,14 @@ from claw_acp.core.printable import printable
 from claw_acp.core.value import Value
 
 
-class Finding(Value):
-    """One thing to mend.
+class Diagnostic(Value):
+    """One mistake to correct.
 
     Attributes:
         severity: `error` when a setting was meant and could not be used, `warning` when something was ignored.
         file: The file's path, or the name of the environment variable.
-        line: Counted from 1; None when the finding is about the whole file or a variable.
-        key: The dotted key, empty when the finding is not about one.
+        line: Counted from 1; None when the mistake is about the whole file or a variable.
+        key: The dotted key, empty when the mistake is not about one.
         message: What is wrong. Never holds a value that may be secret.
         suggestion: What to write instead, when there is a likely answer.
         column: Counted from 1, known only for text that is not TOML.
@@ -30,7 +30,7 @@ class Finding(Value):
     column: int | None = None
 
     def text(self) -> str:
-        """The finding as one line for people: `config.toml:3: modle: unknown key; did you mean "model"?`."""
+        """The diagnostic as one line for people: `config.toml:3: modle: unknown key; did you mean "model"?`."""
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         what = f"{self.key}: {self.message}" if self.key else self.message
         return printable(f"{place}: {what}; {self.suggestion}" if self.suggestion else f"{place}: {what}")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Protocol, cast
 
-from claw_acp.config.daemon_call import DaemonCall
 from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.thread_call import ThreadCall
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
@@ -36,14 +36,14 @@ class _Kept(Value):
     since: float
 
 
-class KeyShelf:
+class SecretCache:
     """Gets each key once, however many ask for it at a time. Usable from any thread."""
 
     def __init__(self, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: dict[KeyReference, _Kept] = {}
-        self._under_way: dict[KeyReference, DaemonCall[Secret]] = {}
+        self._under_way: dict[KeyReference, ThreadCall[Secret]] = {}
         self._commands: set[_Command] = set()
         self._closed = False
 
@@ -69,7 +69,7 @@ class KeyShelf:
             call = self._under_way.get(reference)
             if call is None:
                 get = self._getter(reference, environ)
-                call = self._under_way[reference] = DaemonCall(get, name="key")
+                call = self._under_way[reference] = ThreadCall(get, name="key")
         try:
             return call.result(within=patience)
         except TimeoutError as error:

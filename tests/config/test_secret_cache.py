@@ -7,9 +7,9 @@ from pathlib import Path
 import keyring
 import pytest
 
-from claw_acp.config import key_shelf
+from claw_acp.config import secret_cache
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.key_shelf import COMMAND_FRESH, KeyShelf
+from claw_acp.config.secret_cache import COMMAND_FRESH, SecretCache
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 from tests.support.file_keyring import FileKeyring
@@ -21,26 +21,26 @@ def command(line: str) -> KeyReference:
 
 
 def test_the_first_line_that_a_command_prints_is_the_key() -> None:
-    shelf = KeyShelf()
-    secret = shelf.fetch(command("printf '  sk-1 \\nnot this\\n'"), os.environ)
+    cache = SecretCache()
+    secret = cache.fetch(command("printf '  sk-1 \\nnot this\\n'"), os.environ)
     assert secret == Secret("sk-1")
 
 
 def test_a_command_runs_once_while_its_key_is_fresh(tmp_path: Path) -> None:
     clock = FixedClock()
-    shelf = KeyShelf(clock=clock)
+    cache = SecretCache(clock=clock)
     reference = command(f"sh -c 'echo x >> {tmp_path}/runs; wc -l < {tmp_path}/runs'")
-    assert [shelf.fetch(reference, os.environ).reveal() for _ in range(2)] == ["1", "1"]
+    assert [cache.fetch(reference, os.environ).reveal() for _ in range(2)] == ["1", "1"]
     clock.seconds += COMMAND_FRESH + 1
-    assert shelf.known(reference) is None
-    assert shelf.fetch(reference, os.environ).reveal() == "2"
-    shelf.clear()
-    assert shelf.fetch(reference, os.environ).reveal() == "3"
+    assert cache.known(reference) is None
+    assert cache.fetch(reference, os.environ).reveal() == "2"
+    cache.clear()
+    assert cache.fetch(reference, os.environ).reveal() == "3"
 
 
 def test_a_command_is_run_without_a_shell(tmp_path: Path) -> None:
-    shelf = KeyShelf()
-    assert shelf.fetch(command(f"echo $(touch {tmp_path}/made)"), os.environ).reveal().startswith("$(touch")
+    cache = SecretCache()
+    assert cache.fetch(command(f"echo $(touch {tmp_path}/made)"), os.environ).reveal().startswith("$(touch")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -57,16 +57,16 @@ def test_a_command_is_run_without_a_shell(tmp_path: Path) -> None:
 )
 def test_a_command_that_gives_no_key_says_why(line: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        KeyShelf().fetch(command(line), os.environ)
+        SecretCache().fetch(command(line), os.environ)
 
 
 def test_all_who_ask_at_once_share_one_command(tmp_path: Path) -> None:
     os.mkfifo(gate := tmp_path / "gate")
-    shelf = KeyShelf()
+    cache = SecretCache()
     reference = command(f"sh -c 'echo x >> {tmp_path}/runs; read go < {gate}; echo sk-1'")
     got: list[str] = []
     threads = [
-        threading.Thread(target=lambda: got.append(shelf.fetch(reference, os.environ).reveal())) for _ in range(4)
+        threading.Thread(target=lambda: got.append(cache.fetch(reference, os.environ).reveal())) for _ in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -77,21 +77,21 @@ def test_all_who_ask_at_once_share_one_command(tmp_path: Path) -> None:
     assert (tmp_path / "runs").read_text() == "x\n"
 
 
-def test_closing_the_shelf_ends_a_command(tmp_path: Path) -> None:
+def test_closing_the_cache_ends_a_command(tmp_path: Path) -> None:
     os.mkfifo(gate := tmp_path / "gate")
-    shelf = KeyShelf()
+    cache = SecretCache()
     raised: list[str] = []
 
     def ask() -> None:
         try:
-            shelf.fetch(command(f"sh -c 'echo > {gate}; sleep 1000'"), os.environ)
+            cache.fetch(command(f"sh -c 'echo > {gate}; sleep 1000'"), os.environ)
         except ConfigError as error:
             raised.append(error.message)
 
     thread = threading.Thread(target=ask)
     thread.start()
     gate.read_text()
-    shelf.close()
+    cache.close()
     thread.join()
     assert "failed with exit code -9" in raised[0]
 
@@ -100,16 +100,16 @@ def test_a_keyring_without_the_entry_says_how_to_add_it(tmp_path: Path, monkeypa
     monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
     keyring.set_keyring(FileKeyring())
     with pytest.raises(ConfigError, match='holds no key "mine"; add it with `keyring set claw-acp mine`'):
-        KeyShelf().fetch(KeyReference.parse("keyring: mine"), {})
+        SecretCache().fetch(KeyReference.parse("keyring: mine"), {})
     keyring.set_password("claw-acp", "mine", "sk-1")
-    assert KeyShelf().fetch(KeyReference.parse("keyring:mine"), {}) == Secret("sk-1")
+    assert SecretCache().fetch(KeyReference.parse("keyring:mine"), {}) == Secret("sk-1")
 
 
 def test_a_keyring_that_does_not_answer_is_told_within_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYRING_MOOD", "hangs")
-    monkeypatch.setattr(key_shelf, "KEYRING_PATIENCE", 0.05)
+    monkeypatch.setattr(secret_cache, "KEYRING_PATIENCE", 0.05)
     keyring.set_keyring(FileKeyring())
-    shelf = KeyShelf()
+    cache = SecretCache()
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"keyring:mine gave no key within 0\.05 s; perhaps a dialog waits"):
-            shelf.fetch(KeyReference.parse("keyring:mine"), {})
+            cache.fetch(KeyReference.parse("keyring:mine"), {})

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.config.checking import check
-from claw_acp.config.finding import Finding
+from claw_acp.config.diagnostic import Diagnostic
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.toml_file import FILE_LIMIT, TomlDocument, parse_toml
 from tests.config.support import Desk, texts
@@ -76,9 +76,9 @@ def test_an_enormous_file_is_ignored(desk: Desk) -> None:
     assert texts(desk.settings()) == ["config.toml: is larger than 64 KiB; it is ignored"]
 
 
-def test_a_number_python_cannot_convert_is_a_finding(desk: Desk) -> None:
+def test_a_number_python_cannot_convert_is_a_diagnostic(desk: Desk) -> None:
     desk.user_says("a = " + "9" * 5000)
-    assert [finding.severity for finding in desk.settings().findings] == ["error"]
+    assert [found.severity for found in desk.settings().diagnostics] == ["error"]
 
 
 def test_the_valid_parts_of_a_file_with_defects_apply(desk: Desk) -> None:
@@ -89,7 +89,7 @@ def test_the_valid_parts_of_a_file_with_defects_apply(desk: Desk) -> None:
     settings = desk.settings()
     assert (settings.mode, settings.model, settings.permissions.deny) == ("ask", "a/b", ("x", "y"))
     assert (settings.providers["a"].timeout, settings.providers["a"].models) == (None, ("m",))
-    assert [(finding.key, finding.line) for finding in settings.findings] == [
+    assert [(found.key, found.line) for found in settings.diagnostics] == [
         ("mode", 1),
         ("permissions.deny", 4),
         ("permissions.deny", 4),
@@ -104,15 +104,15 @@ def test_a_wrong_key_is_never_quoted(desk: Desk) -> None:
 
 def test_thousands_of_defects_are_summed_up(desk: Desk) -> None:
     desk.user_says("\n".join(f"k{number} = 1" for number in range(5000)))
-    findings = texts(desk.settings())
-    assert len(findings) == 51
-    assert findings[-1] == "config.toml: 4950 more problems not shown"
+    found = texts(desk.settings())
+    assert len(found) == 51
+    assert found[-1] == "config.toml: 4950 more problems not shown"
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_no_defects(desk: Desk) -> None:
     desk.user_says('\ufeffmodel = "a/b"\r\n\r\nmode = "plan"\r\n'.encode())
     settings = desk.settings()
-    assert (settings.model, settings.mode, settings.findings) == ("a/b", "plan", ())
+    assert (settings.model, settings.mode, settings.diagnostics) == ("a/b", "plan", ())
     assert settings.origin("mode").place.endswith(":3")
 
 
@@ -147,23 +147,23 @@ statements = st.one_of(
 
 def examine(octets: bytes) -> None:
     document = parse_toml(octets, file="config.toml")
-    if isinstance(document, Finding):
+    if isinstance(document, Diagnostic):
         assert document.text()
         return
     assert isinstance(document, TomlDocument)
     checked = check(document)
-    config, findings = checked.config, checked.findings
+    config, mistakes = checked.config, checked.diagnostics
     assert isinstance(config, ConfigFile)
     lines = octets.count(b"\n") + 1
-    assert all(finding.line is None or 1 <= finding.line <= lines for finding in findings)
-    assert all(finding.text() for finding in findings)
+    assert all(mistake.line is None or 1 <= mistake.line <= lines for mistake in mistakes)
+    assert all(mistake.text() for mistake in mistakes)
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_settings_or_findings_never_an_exception(octets: bytes) -> None:
+def test_any_bytes_are_settings_or_diagnostics_never_an_exception(octets: bytes) -> None:
     examine(octets)
 
 
 @given(st.lists(statements, max_size=8).map("\n".join))
-def test_any_near_miss_of_a_file_is_settings_or_findings_never_an_exception(text: str) -> None:
+def test_any_near_miss_of_a_file_is_settings_or_diagnostics_never_an_exception(text: str) -> None:
     examine(text.encode("utf-8", "surrogatepass"))

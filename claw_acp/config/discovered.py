@@ -1,4 +1,4 @@
-"""What is learned about providers while we run: model servers on this machine, and which models there are."""
+"""Models discovered while we run: model servers on this machine, and the models that providers list."""
 
 from collections.abc import Mapping
 
@@ -22,8 +22,8 @@ class FoundServer(Value):
     locked: bool = False
 
 
-class Finds(Value):
-    """What was learned so far.
+class DiscoveredModels(Value):
+    """Everything discovered so far.
 
     Attributes:
         servers: The servers that were there when they were last looked for, by provider.
@@ -54,4 +54,4 @@ class Finds(Value):
         return info
 
 
-NOTHING_FOUND = Finds()
+NOTHING_DISCOVERED = DiscoveredModels()

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 _T = TypeVar("_T")
 
 
-class DaemonCall(Generic[_T]):
+class ThreadCall(Generic[_T]):
     """One call in a thread that keeps nobody waiting: not longer than said, and not at the end of the program."""
 
     def __init__(self, call: Callable[[], _T], *, name: str) -> None:

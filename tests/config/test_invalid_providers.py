@@ -31,36 +31,36 @@ PROGRAM = '[providers.mine]\nkind = "binary"\ncommand = "sh"\n'
 def test_a_provider_is_not_used_when_what_decides_about_it_is_wrong(desk: Desk, line: str) -> None:
     desk.user_says(f'[providers.mine]\nkind = "binary"\n{line}\n[providers.other]\nkind = "binary"\n')
     settings = desk.settings()
-    assert list(settings.spoilt) == ["mine"]
-    assert settings.spoilt["mine"] in settings.findings
-    assert settings.spoilt["mine"].line == 3
+    assert list(settings.invalid) == ["mine"]
+    assert settings.invalid["mine"] in settings.diagnostics
+    assert settings.invalid["mine"].line == 3
 
 
 @pytest.mark.parametrize("line", ["timeout = -1", "models = 3", "options = {top_p = 9}", "retries = 99", "zzz = 1"])
 def test_a_provider_is_used_without_what_only_tunes_it(desk: Desk, line: str) -> None:
     desk.user_says(PROGRAM + line)
     settings = desk.settings()
-    assert len(settings.findings) == 1
-    assert not settings.spoilt
+    assert len(settings.diagnostics) == 1
+    assert not settings.invalid
 
 
 def test_a_table_that_is_none_is_no_provider_of_that_name(desk: Desk) -> None:
     desk.user_says("[providers]\nopenai = 3\n")
-    assert list(desk.settings().spoilt) == ["openai"]
+    assert list(desk.settings().invalid) == ["openai"]
 
 
 def test_a_provider_is_spoilt_by_the_thousandth_defect_as_well(desk: Desk) -> None:
     lines = "\n".join(f"k{number} = 1" for number in range(1000))
     desk.user_says(f"{lines}\n{PROGRAM}args = 3\n")
-    assert list(desk.settings().spoilt) == ["mine"]
+    assert list(desk.settings().invalid) == ["mine"]
 
 
 def test_a_projects_file_spoils_nothing_of_the_users(desk: Desk) -> None:
     desk.user_says(PROGRAM)
     desk.project_says("[providers.mine]\nargs = 3\n")
     settings = desk.settings()
-    assert settings.findings
-    assert not settings.spoilt
+    assert settings.diagnostics
+    assert not settings.invalid
 
 
 def test_what_must_be_a_list_is_said_with_an_example(desk: Desk) -> None:
@@ -85,8 +85,8 @@ def test_what_must_be_a_list_is_said_with_an_example(desk: Desk) -> None:
 )
 def test_what_is_wrong_is_said_in_words_of_people(desk: Desk, text: str, words: str) -> None:
     desk.user_says(text)
-    (finding,) = desk.settings().findings
-    assert finding.message == words
+    (found,) = desk.settings().diagnostics
+    assert found.message == words
 
 
 RULES = """\
@@ -108,7 +108,7 @@ def test_a_rule_to_no_route_is_left_out_and_named_by_its_line(desk: Desk) -> Non
     desk.user_says(RULES)
     settings = desk.settings()
     assert [rule.route for rule in settings.rules] == ["fast", "fast"]
-    assert [(finding.line, finding.suggestion) for finding in settings.findings] == [
+    assert [(found.line, found.suggestion) for found in settings.diagnostics] == [
         (4, None),
         (9, 'did you mean "fast"?'),
     ]
