@@ -16,7 +16,7 @@ _FAMILY_VARIABLES = {"bedrock": ("AWS_", "BEDROCK_API_KEY")}
 
 
 def setup_of(profile: ProviderProfile, *, key: Secret | None, settings: Settings) -> ProviderSetup:
-    """What the provider of a profile is made from, with one of its keys; headers and variables not read yet are missing.
+    """Make the setup of a profile with one of its keys; headers and variables not read yet are left out.
 
     Raises:
         ConfigError: A header or variable that is kept elsewhere cannot be had.
