@@ -27,7 +27,7 @@ def obstacle(part: ContentPart, *, capabilities: Capabilities) -> str | None:
 
 
 def is_picture(part: ContentPart) -> bool:
-    """Whether a part is for models that see."""
+    """True if a part is for models that see."""
     if isinstance(part, ResourcePart):
         return part.text is None and part.mime_type in IMAGE_TYPES
     return isinstance(part, ImagePart)

@@ -168,7 +168,7 @@ StreamEvent: TypeAlias = TextChunk | ThoughtChunk | CallChunk | Retrying | Switc
 
 
 class Capabilities(Value):
-    """What a model can do. `tools` means natively; `context_window` is in tokens, 0 when unknown."""
+    """Capabilities of a model. `tools` means natively; `context_window` is in tokens, 0 when unknown."""
 
     tools: bool = True
     images: bool = False
@@ -209,7 +209,7 @@ class ModelInfo(Value):
 
 
 class ModelReference(Protocol):
-    """What somebody else publishes of the models of services, by the services' addresses."""
+    """Published facts about models, by the addresses of the services."""
 
     def models(self, base_url: str) -> Sequence[ModelInfo]:
         """The models of a service; empty where it is not known."""
@@ -243,7 +243,7 @@ class Provider(ABC):
         yield Finished(response=response)
 
     def capabilities(self, model: str) -> Capabilities:  # noqa: ARG002 - most providers answer by model
-        """What `model` can do."""
+        """Capabilities of `model`."""
         return Capabilities()
 
     async def models(self) -> Sequence[ModelInfo]:

@@ -14,7 +14,7 @@ EffortStyle = Literal["reasoning_effort", "reasoning", "thinking", "thinking_eff
 
 
 class Quirks(Value):
-    """Where a service differs from its wire family, as data; None and empty: nowhere.
+    """Differences of a service from its wire family, as data; None and empty: none.
 
     Attributes:
         auth: How the key travels: `bearer`, `x-api-key`, `api-key`, `header:NAME`, `zhipu-jwt` or `none`.
@@ -154,7 +154,7 @@ class ProviderSetup(Value):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What nobody may ever see of it.
+        """Texts that must never be shown.
 
         The key, the values of headers that sound as if they carried one, and what its addresses hold beside a place.
         """

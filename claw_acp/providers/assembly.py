@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 def factory_of(setup: ProviderSetup) -> ProviderFactory:
-    """What makes providers of the setup's wire family.
+    """The factory of the setup's wire family.
 
     Raises:
         ConfigError: There is no such family, or it cannot be loaded.

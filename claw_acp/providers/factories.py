@@ -83,7 +83,7 @@ def create_routed_provider(
 
 
 def user_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """What applies to this user outside of any project."""
+    """The settings of this user outside of any project."""
     return load_settings(locations=find_locations(environ), environ=environ, cwd=None)
 
 

@@ -104,7 +104,7 @@ class ForeignProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do; the usual, where the provider cannot say."""
+        """Capabilities of `model`; the usual ones where the provider cannot say."""
         try:
             known = _capabilities(self._inner.capabilities(model))
         except BaseException as error:

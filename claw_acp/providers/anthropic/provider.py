@@ -42,7 +42,7 @@ class AnthropicProvider(HttpProvider):
         )
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do; prompts are cached up to the marks that requests carry."""
+        """Capabilities of `model`; prompts are cached up to the marks that requests carry."""
         return replace(super().capabilities(model), cache="explicit")
 
     async def models(self) -> Sequence[ModelInfo]:

@@ -97,7 +97,7 @@ def asked_thinking(request: ChatRequest, *, begun_without: bool) -> JsonObject:
 
 
 def _round_began_without_thinking(turns: Sequence[tuple[str, list[Block]]]) -> bool:
-    """Whether tool results answer a message that has no thinking, by another model or with thinking off."""
+    """True if tool results answer a message that has no thinking, by another model or with thinking off."""
     if len(turns) < 2 or turns[-1][1][0]["type"] != "tool_result":
         return False
     return turns[-2][1][0]["type"] not in _UNCACHEABLE
@@ -150,7 +150,7 @@ def _mark_ends(turns: Sequence[tuple[str, list[Block]]]) -> None:
 
 
 def _far_from_last_mark(turns: Sequence[tuple[str, list[Block]]]) -> bool:
-    """Whether what the request before wrote, at the end of its messages, is out of reach of a mark at our end."""
+    """True if what the request before wrote, at the end of its messages, is out of reach of a mark at our end."""
     return len(turns) >= 3 and len(turns[-2][1]) + len(turns[-1][1]) >= LOOKBACK
 
 

@@ -20,7 +20,7 @@ _UNCACHED_CLAUDE = r"claude-(?:v?\d[:.]|v2|instant|3-(?:opus|sonnet|haiku|5-sonn
 
 
 def cache_places(model: str) -> CachePlaces:
-    """Where a model takes cache points.
+    """The parts of a request in which a model takes cache points.
 
     Source: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html. The first Nova models refuse them
     among the tools and behind results and pictures; for Nova 2 the documentation and reports of refusals contradict
@@ -32,17 +32,17 @@ def cache_places(model: str) -> CachePlaces:
 
 
 def is_claude(model: str) -> bool:
-    """Whether it is one of Anthropic's."""
+    """True if it is one of Anthropic's."""
     return "claude" in model.lower()
 
 
 def is_nova_2(model: str) -> bool:
-    """Whether it is an Amazon Nova of the second generation."""
+    """True if it is an Amazon Nova of the second generation."""
     return "amazon.nova-2" in model.lower()
 
 
 def shows_in_results(model: str) -> bool:
-    """Whether pictures, and a mark of failure, may stand in what a tool returned."""
+    """True if pictures, and a mark of failure, may stand in what a tool returned."""
     return is_claude(model) or "amazon.nova-" in model.lower()
 
 

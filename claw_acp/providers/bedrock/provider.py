@@ -73,7 +73,7 @@ class BedrockProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do, by its id."""
+        """Capabilities of `model`, by its id."""
         known = known_capabilities(model, self._setup.about(model))
         cache = "none" if cache_places(model) == "nowhere" else "explicit"
         return replace(known, cache=cache, tools=self._setup.quirks.tools is not False)

@@ -96,7 +96,7 @@ def _inference(request: ChatRequest, *, fields: JsonObject) -> JsonObject:
 
 
 def _fields(request: ChatRequest, *, turns: Sequence[Turn]) -> JsonObject:
-    """How to ask for the effort, in the words of the model's maker; nothing where these are not known.
+    """The wish for thinking in the form of the model's maker; empty where that is not known.
 
     Source: https://docs.aws.amazon.com/bedrock/latest/userguide/inference-reasoning.html. For Nova 2 "high" would
     forbid to bound the answer and to set its temperature, so it is asked for "medium" at most.
@@ -114,7 +114,7 @@ def _fields(request: ChatRequest, *, turns: Sequence[Turn]) -> JsonObject:
 
 
 def _round_began_without_thinking(turns: Sequence[Turn]) -> bool:
-    """Whether results answer a message that has no thinking, by another model or with thinking off."""
+    """True if results answer a message that has no thinking, by another model or with thinking off."""
     if len(turns) < 2 or "toolResult" not in turns[-1][1][0]:
         return False
     return "reasoningContent" not in turns[-2][1][0]
@@ -215,7 +215,7 @@ def _content(message: Message, *, provider: str) -> Iterator[JsonObject]:
 
 
 def _result(message: Message, *, model: str, provider: str) -> Iterator[JsonObject]:
-    """What a tool returned; its pictures stand behind it for models that cannot see them there."""
+    """The result of a tool; its pictures stand behind it for models that cannot see them there."""
     content = list(_content(message, provider=provider))
     whole = shows_in_results(model)
     inside = [block for block in content if whole or "text" in block]

@@ -28,7 +28,7 @@ class Listing(Value):
     fetched: float
 
     def is_new(self, now: float) -> bool:
-        """Whether it need not be fetched again."""
+        """True if it need not be fetched again."""
         return 0 <= now - self.fetched < LIFE
 
 

@@ -36,7 +36,7 @@ class PriceList:
         return price_at(self._known[name], self._clock.now())
 
     def cost(self, name: str, usage: Usage) -> int | None:
-        """What a request to `provider/model` cost, in picodollars; None when its price is not known."""
+        """The cost of a request to `provider/model`, in picodollars; None when its price is not known."""
         price = self.price(name)
         return None if price is None else cost_of(usage, price)
 
@@ -72,7 +72,7 @@ def _price_of(price: PriceSection) -> Price:
 
 
 def _costs_nothing(profile: ProviderProfile, model: str) -> bool:
-    """Whether the model runs on a machine of the user's own."""
+    """True if the model runs on a machine of the user's own."""
     local = profile.service is not None and profile.service.local and profile.name not in _GATEWAYS
     return local and not _CLOUD.search(model) and _is_near(urlsplit(profile.base_url).hostname or "")
 

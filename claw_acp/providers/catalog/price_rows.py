@@ -8,7 +8,7 @@ from claw_acp.providers.transport.wire import items_at, number_at
 
 
 def price_rows(prices: Sequence[Price]) -> list[JsonValue]:
-    """What to keep of prices."""
+    """Prices as they are kept."""
     return [_row(price) for price in prices]
 
 

@@ -76,7 +76,7 @@ class KeptReference:
 
 
 def matches(clause: JsonValue, text: str) -> bool:
-    """Whether a name, in lower case, is one that a kept clause describes."""
+    """True if a name, in lower case, is one that a kept clause describes."""
     match clause:
         case ["=", str(wanted)]:
             return text == wanted

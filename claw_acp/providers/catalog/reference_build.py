@@ -149,7 +149,7 @@ def _clause(clause: MatchLogic) -> JsonValue:
 
 
 def _prices(model: ModelInfo, day: datetime) -> Iterator[Price]:
-    """What applies on a day, by the hour where that matters: of several that apply, the last."""
+    """Prices in force on a day, by the hour where that matters: of several that apply, the last."""
     if isinstance(model.prices, ModelPrice):
         price = _price(model.prices)
         if price is not None:

@@ -32,7 +32,7 @@ _FORBIDDEN = 403  # the key is known, but not for this: some keys may ask models
 
 
 class KeyCheck(Value):
-    """What a service said to a key.
+    """A service's answer to a key.
 
     Attributes:
         models: The models to choose from; empty when nobody says.
@@ -86,7 +86,7 @@ async def _checked(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
 
 
 async def _refuses_others(profile: ProviderProfile) -> bool:
-    """Whether the list of models is kept from those who have no key, so that getting it proves one."""
+    """True if the list of models is kept from those who have no key, so that getting it proves one."""
     async with _provider(profile, None) as stranger:
         try:
             await stranger.models()
@@ -98,7 +98,7 @@ async def _refuses_others(profile: ProviderProfile) -> bool:
 
 
 async def _answers(provider: Provider, models: Sequence[str]) -> bool:
-    """Whether the first model says something.
+    """True if the first model says something.
 
     Raises:
         ProviderAuthFailed: The key is refused.

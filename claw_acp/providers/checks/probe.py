@@ -45,7 +45,7 @@ NOTE = ToolSpec(
 
 
 class Answered(Value):
-    """What came of the question.
+    """The answer to the question, and how long it took.
 
     Attributes:
         text: What the model said.
@@ -99,7 +99,7 @@ async def ask(provider: Provider, model: str, *, clock: Clock = SYSTEM_CLOCK) ->
 
 
 async def asked_for_tool(provider: Provider, model: str) -> bool:
-    """Whether the model calls a tool that it is told to call.
+    """True if the model calls a tool that it is told to call.
 
     Raises:
         ProviderError: It could not be asked.

@@ -43,7 +43,7 @@ class Rest(Value):
 
 
 class Health:
-    """Which targets rest. One for all sessions of a process."""
+    """The targets that rest. One for all sessions of a process."""
 
     def __init__(self) -> None:
         self._rests: dict[Hashable, Rest] = {}
@@ -76,7 +76,7 @@ class Health:
         self._rests.pop((target.setup, target.model), None)
 
     def is_refused(self, setup: ProviderSetup) -> bool:
-        """Whether the key was refused when it was last used."""
+        """True if the key was refused when it was last used."""
         return setup in self._refused
 
     def _put(self, place: Hashable, rest: Rest, *, now: float) -> None:

@@ -127,7 +127,7 @@ class Reliable(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What the model can do that will be asked first.
+        """Capabilities of the model that will be asked first.
 
         Pictures are judged by the chosen model, also while that rests: nobody who does not see is asked about them.
         """
@@ -196,7 +196,7 @@ class _Run:
 
     @property
     def _first_choice(self) -> bool:
-        """Whether the model is asked that the request is for, with whichever key."""
+        """True if the model is asked that the request is for, with whichever key."""
         return self.target.name == self._targets[0].name
 
     def visible(self, event: StreamEvent) -> Sequence[StreamEvent]:

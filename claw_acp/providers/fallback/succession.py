@@ -42,12 +42,12 @@ log = logging.getLogger(__name__)
 
 
 def says_gone(error: ModelNotFound) -> bool:
-    """Whether a refusal says that there was such a model."""
+    """True if a refusal says that there was such a model."""
     return bool(_GONE.search(error.message))
 
 
 class Successions:
-    """Which models are gone, and who answers for them; one for all sessions of a process.
+    """Models that are gone and their successors; one for all sessions of a process.
 
     Args:
         about: What is known of a model, by provider, address and name.
@@ -98,7 +98,7 @@ class Successions:
         return " ".join(part for part in (f"{told}.", dearer, mend) if part)
 
     def successor(self, choice: ResolvedModel, listed: Sequence[ModelInfo], *, gone: bool) -> str:
-        """Who answers instead: the newest of the same family, else whoever is the default now; empty: nobody.
+        """The successor: the newest model of the same family, else the present default; empty: there is none.
 
         A name that nobody ever heard of is a mistake, and is replaced by nothing.
         """
@@ -171,7 +171,7 @@ class Succeeding(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What the model can do that answers now."""
+        """Capabilities of the model that answers now."""
         return self.inner.capabilities(self._model if model == self._choice.target.model else model)
 
     async def models(self) -> Sequence[ModelInfo]:

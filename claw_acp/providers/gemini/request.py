@@ -164,7 +164,7 @@ class _Contents:
         return part
 
     def _result(self, message: Message) -> Iterator[Part]:
-        """What came of a call. Images stand within it since generation 3, before that, and sound, behind all."""
+        """The result of a call. Images stand within it since generation 3, before that, and sound, behind all."""
         parts = list(self._parts(message))
         text = "".join(str(part["text"]) for part in parts if "text" in part)
         media = [part for part in parts if "inlineData" in part]

@@ -21,7 +21,7 @@ _LEAST_BUDGET_OF_PRO = 128  # tokens; it cannot be kept from thinking
 
 
 def is_current(model: str) -> bool:
-    """Whether `model` is of generation 3 or later: it wants signatures, and takes images within tool results."""
+    """True if `model` is of generation 3 or later: it wants signatures, and takes images within tool results."""
     return "gemini" in model and not _OLD.search(model)
 
 

@@ -94,7 +94,7 @@ _FIXED_SAMPLING = r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku|fable|mythos)-[5
 
 
 def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabilities:
-    """What `model` can do: by what is known of it (`about`), else by its name in any service's spelling.
+    """Capabilities of `model`: as far as it is described (`about`), else by its name in any service's spelling.
 
     Of pictures the default is yes: a model that sees none says so, and one that is not asked can never answer.
     Few hear, and that has to be known.
@@ -112,7 +112,7 @@ def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabiliti
 
 
 def sees_by_name(model: str) -> bool:
-    """Whether the name alone says that a model takes pictures."""
+    """True if the name alone says that a model takes pictures."""
     name = _spelled(model)
     return next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN).images is True
 
@@ -123,7 +123,7 @@ def least_effort(model: str) -> str | None:
 
 
 def thinks_unless_told(model: str) -> bool:
-    """Whether an OpenAI model thinks by itself, and then refuses tools in chat completions.
+    """True if an OpenAI model thinks by itself, and then refuses tools in chat completions.
 
     Source: https://developers.openai.com/api/docs/guides/responses-vs-chat-completions.
     """
@@ -131,7 +131,7 @@ def thinks_unless_told(model: str) -> bool:
 
 
 def thinking_style(model: str) -> ThinkingStyle:
-    """How the Anthropic model `model` thinks; models newer than this table are asked the newest way."""
+    """The way in which an Anthropic model is asked to think; models newer than this table get the newest."""
     name = _spelled(model)
     if re.search(_NO_THINKING, name):
         return "none"
@@ -139,7 +139,7 @@ def thinking_style(model: str) -> ThinkingStyle:
 
 
 def takes_sampling(model: str) -> bool:
-    """Whether the Anthropic model `model` still accepts temperature and top_p."""
+    """True if the Anthropic model `model` still accepts temperature and top_p."""
     return not re.search(_FIXED_SAMPLING, _spelled(model))
 
 

@@ -26,7 +26,7 @@ _REVISION = r"-v\d+:\d+$|(?<=\d)-v\d+$"  # Bedrock: `anthropic.claude-opus-4-6-v
 
 
 class Lineage(NamedTuple):
-    """What a name says.
+    """The parts of a model's name.
 
     Attributes:
         family: The name without numbers, whoever it comes from (`anthropic/`) first.
@@ -109,12 +109,12 @@ def _words(name: str) -> Sequence[str]:
 
 
 def _is_date(word: str) -> bool:
-    """Whether a word is the date of a snapshot: `20250929`, `0709`, `2512`, `001`."""
+    """True if a word is the date of a snapshot: `20250929`, `0709`, `2512`, `001`."""
     return word.isdigit() and (len(word) in {3, 4} or (len(word) == 8 and word.startswith("20")))
 
 
 def _read(word: str, version: list[int]) -> Sequence[str]:
-    """What a word adds to the family; its numbers are added to the version."""
+    """The part of a word that belongs to the family; its numbers are added to the version."""
     if word.replace(".", "").isdigit() and len(word.partition(".")[0]) <= 2 and word[0] != ".":
         _count(word, version)
         return ()

@@ -28,7 +28,7 @@ class Correction(Value):
 
 
 def correction_from(output: str) -> Correction | None:
-    """What the first failed comparison of two texts in a test's output asks for; None if there is none."""
+    """The correction that the first failed comparison of two texts in a test's output asks for; None without one."""
     match = _UNITTEST.search(output) or _PYTEST.search(output)
     if match is None:
         return None
@@ -65,7 +65,7 @@ def _is_test(path: str) -> bool:
 
 
 def _shared(left: str, right: str) -> int:
-    """How many characters both begin with."""
+    """The number of characters that both begin with."""
     pairs = zip(left, right, strict=False)
     return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(left), len(right)))
 

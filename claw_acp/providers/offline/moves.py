@@ -36,7 +36,7 @@ class Move(Value):
 
 
 class Outcome(Value):
-    """What came of a call."""
+    """The result of a call."""
 
     text: str
     failed: bool = False

@@ -92,7 +92,7 @@ def explanation(path: str, text: str) -> str:
 
 
 def kinds_of_files(paths: Sequence[str]) -> str:
-    """How many files of which kind, most frequent first: `3 Python, 1 Markdown`."""
+    """The number of files of each kind, most frequent first: `3 Python, 1 Markdown`."""
     counts = Counter(language_of(path) or "other" for path in paths)
     return ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
 

@@ -19,7 +19,7 @@ Doing: TypeAlias = Generator[Move, Outcomes, bool]
 
 
 def without_ending(output: str) -> str:
-    """What a command printed, without the line in which the shell tool says how it ended."""
+    """The output of a command without the line in which the shell tool says how it ended."""
     return _ENDING.sub("", output).rstrip()
 
 
@@ -84,7 +84,7 @@ class Worker:
 
     @property
     def last_failed(self) -> bool:
-        """Whether the last command failed or could not run."""
+        """True if the last command failed or could not run."""
         return self.last_command is not None and self.last_code != 0
 
     def step_done(self, count: int = 1) -> None:

@@ -68,7 +68,7 @@ class OllamaProvider(HttpProvider):
                 yield event
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do: by what the server said of it, else by its name."""
+        """Capabilities of `model`: as the server describes it, else by its name."""
         named = super().capabilities(model)
         known = self._known.get(model, UNKNOWN_MODEL)
         if known.abilities is None:
@@ -102,7 +102,7 @@ class OllamaProvider(HttpProvider):
             await self._model(name)
 
     async def _model(self, name: str) -> OllamaModel:
-        """What the server says of a model, asked once; nothing where it does not answer as it should."""
+        """The server's description of a model, asked for once; empty where it does not answer as it should."""
         known = self._known.get(name)
         if known is None:
             shown: JsonValue = None

@@ -19,7 +19,7 @@ _LEVELS = ("low", "medium", "high")
 
 
 class OllamaModel(Value):
-    """What the server says of a model.
+    """The server's description of a model.
 
     Attributes:
         context_window: Tokens the model was made for; 0 when unknown.
@@ -44,7 +44,7 @@ class OllamaModel(Value):
         return min(wanted, self.context_window) if self.context_window else wanted
 
     def can(self, ability: str) -> bool | None:
-        """Whether the model has an ability; None when the server does not say."""
+        """True if the model has an ability; None when the server does not say."""
         return None if self.abilities is None else ability in self.abilities
 
 
@@ -104,7 +104,7 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> list[JsonObjec
 
 
 def _think(request: ChatRequest, *, model: OllamaModel) -> bool | str | None:
-    """How to ask for the effort: in levels where the model has them, else yes or no; None says nothing.
+    """The wish for thinking: a level where the model has them, else yes or no; None leaves it out.
 
     Source: https://docs.ollama.com/capabilities/thinking. A model that cannot think refuses to be asked.
     """

@@ -79,7 +79,7 @@ def sent_back(message: Message, *, quirks: Quirks) -> JsonObject:
 
 
 def _ours(block: Reasoning) -> bool:
-    """Whether a block is this family's, or plain text. A signature without an origin is Anthropic's."""
+    """True if a block is this family's, or plain text. A signature without an origin is Anthropic's."""
     return block.origin == ORIGIN or not (block.origin or block.signature or block.redacted)
 
 

@@ -23,7 +23,7 @@ class ThinkTags:
         self._thought = False
 
     def feed(self, text: str) -> tuple[str, str]:
-        """What `text` adds to the thinking, and what to the text; a piece that may be part of a tag is held back."""
+        """The thinking and the text in `text`; a piece that may be part of a tag is held back."""
         self._held += text
         if self._thinking:
             thought = self._think()
@@ -33,7 +33,7 @@ class ThinkTags:
         return self._begin()
 
     def finish(self) -> tuple[str, str]:
-        """What was held back, at the end of the answer. Thinking that was never closed stays thinking."""
+        """Thinking and text that were held back. Thinking that was never closed stays thinking."""
         held, self._held = self._held, ""
         self.done = True
         if self._thinking:

@@ -35,14 +35,14 @@ log = logging.getLogger(__name__)
 
 
 class Place(Value):
-    """Where a server may be."""
+    """An address at which a server may listen."""
 
     service: KnownService
     base_url: str
 
 
 def places(settings: Settings) -> list[Place]:
-    """Where to look; at each address for one server only. A server that the user configured needs no finding."""
+    """The addresses to look at, each for one server only. A server that the user configured needs no finding."""
     if not settings.local_servers:
         return []
     found: dict[str, Place] = {}
@@ -73,7 +73,7 @@ async def find_servers(settings: Settings) -> Mapping[str, FoundServer]:
 
 
 async def _ask(place: Place, *, settings: Settings) -> FoundServer | None:
-    """What answers at a place. No key is shown to whoever listens there; only to a model server that asks for one."""
+    """The server at an address. No key is shown to whoever listens there; only to a model server that asks for one."""
     service, base_url = place.service, place.base_url
     native = service.kind == "ollama"
     url = base_url + ("/api/tags" if native else "/models")
@@ -98,7 +98,7 @@ async def _ask(place: Place, *, settings: Settings) -> FoundServer | None:
 
 
 def _asks_for_key(answer: Answer) -> bool:
-    """Whether a model server refused for want of a key, in words as OpenAI's API has them, or vLLM (a plain text).
+    """True if a model server refused for want of a key, in words as OpenAI's API has them, or vLLM (a plain text).
 
     https://platform.openai.com/docs/guides/error-codes
     """

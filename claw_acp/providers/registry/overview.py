@@ -102,7 +102,7 @@ def _state(profile: ProviderProfile, *, settings: Settings) -> ProviderState:
 
 
 def _lack(profile: ProviderProfile, *, settings: Settings) -> str | None:
-    """What a provider without a key lacks."""
+    """The reason why a provider cannot be used without a key."""
     service = profile.service
     if profile.sign_in == "missing":
         return f"its credentials need a package; run pip install 'claw-acp[{profile.kind}]'"

@@ -33,7 +33,7 @@ _NO_SECTION = ProviderSection()
 
 
 class ProviderProfile(Value):
-    """What is known of one provider before a key is looked for.
+    """A provider as it is known and configured, before a key is looked for.
 
     Attributes:
         name: As configured.
@@ -70,19 +70,19 @@ class ProviderProfile(Value):
 
     @property
     def local(self) -> bool:
-        """Whether it is a program on this machine by its nature, and not for what the user configured."""
+        """True if it is a program on this machine by its nature, and not for what the user configured."""
         return self.service is not None and self.service.local
 
     @property
     def at_home(self) -> bool:
-        """Whether requests go to the vendor itself, where nothing works without a key of that vendor."""
+        """True if requests go to the vendor itself, where nothing works without a key of that vendor."""
         if self.service is None or self.service.local or self.kind == OFFLINE.kind:
             return False
         return self.service.own_address or self.base_url == self.service.base_url
 
     @property
     def needs_key(self) -> bool:
-        """Whether a request without a key is hopeless."""
+        """True if a request without a key is hopeless."""
         return self.at_home and not self.overridden and self.sign_in != "ready" and self.section.replay is None
 
     @property
@@ -91,7 +91,7 @@ class ProviderProfile(Value):
         return self.discovered.listed(self.name, self.base_url)
 
     def about(self, model: str) -> ModelInfo | None:
-        """What is known of one of its models, except by name; None: nothing."""
+        """The description of one of its models; None when there is none."""
         return self.discovered.about(self.name, self.base_url, model)
 
     @property
@@ -134,7 +134,7 @@ class ProviderProfile(Value):
 
     @property
     def takes_login(self) -> bool:
-        """Whether giving a key is all that it needs."""
+        """True if giving a key is all that it needs."""
         own_way = self.service is not None and (self.service.local or self.service.same_as)
         return self.kind in KEY_KINDS and bool(self.base_url) and not own_way
 
@@ -275,7 +275,7 @@ def _address(
 
 
 def server_address(service: KnownService, *, settings: Settings) -> tuple[str, Origin]:
-    """Where a model server on this machine should be, and who said so; what is no address is not listened to."""
+    """The address of a model server on this machine, and who said so; what is no address is ignored."""
     said = {LOCAL_SERVERS: settings.server_places.get(service.name, "")}
     if service.url_variable:
         said[service.url_variable] = settings.environ.get(service.url_variable, "").strip()

@@ -137,7 +137,7 @@ def other_vendor(vendor: str, key: str) -> str | None:
 
 
 def quirks_at(host: str) -> Quirks:
-    """Where the service at a host name differs from its wire family; nowhere, when the host is not known."""
+    """The quirks of the service at a host name; none when the host is not known."""
     name = host.lower()
     for row in (*VENDORS, *ASIA, *GATEWAYS):
         if name and urlsplit(row[1]).hostname == name:

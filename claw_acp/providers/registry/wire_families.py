@@ -30,11 +30,11 @@ def families() -> Mapping[str, Ref[Any]]:
 
 
 def is_known(kind: str) -> bool:
-    """Whether there is such a wire family."""
+    """True if there is such a wire family."""
     return kind in OURS or kind in families()
 
 
 def nearest(kind: str) -> str:
-    """What to write in the place of a kind that there is not."""
+    """A hint for a kind that does not exist."""
     known = families()
     return did_you_mean(kind, known) or f"there are {', '.join(known) or 'none'}"

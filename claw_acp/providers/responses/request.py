@@ -102,7 +102,7 @@ def _reasoning(request: ChatRequest, *, summaries: bool) -> JsonObject:
 
 
 def _takes_sampling(model: str, *, effort: str) -> bool:
-    """Whether a model takes temperature and top_p: OpenAI's own do while they do not think, and the others always.
+    """True if a model takes temperature and top_p: OpenAI's own do while they do not think, and the others always.
 
     Source: https://developers.openai.com/api/docs/guides/latest-model#gpt-54-parameter-compatibility.
     """

@@ -37,7 +37,7 @@ SEEN_LIMIT = 300  # characters of a message quoted in a failed `expect`
 
 @dataclass(slots=True)
 class _Answer:
-    """What a turn has said so far."""
+    """The part of a turn that was played so far."""
 
     text: list[str] = field(default_factory=list[str])
     thoughts: list[str] = field(default_factory=list[str])
@@ -108,7 +108,7 @@ class ScriptedProvider(Provider):
         yield Finished(response=answer.response())
 
     def capabilities(self, model: str) -> Capabilities:
-        """What the script claims."""
+        """The capabilities that the script claims."""
         del model
         return self._script.capabilities.to_capabilities()
 

@@ -107,7 +107,7 @@ class UsageStep(_Part):
 
 
 class ExpectStep(_Part):
-    """What the last user or tool message must contain."""
+    """Texts that the last user or tool message must contain."""
 
     contains: str
 
@@ -141,7 +141,7 @@ class Turn(_Part):
 
 
 class ScriptCapabilities(_Part):
-    """What the played model claims to be able to do."""
+    """The capabilities that the played model claims."""
 
     tools: bool = True
     images: bool = True

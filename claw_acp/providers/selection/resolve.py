@@ -129,7 +129,7 @@ def _route(name: str, *, settings: Settings) -> ResolvedModel:
 
 
 def _by_rules(settings: Settings) -> ResolvedModel:
-    """What `hint:auto` stands for: the choice when no rule fits, and the routes of the rules."""
+    """Resolve `hint:auto`: the model when no rule fits, and the routes of the rules."""
     rules = rules_of(settings)
     wanted = dict.fromkeys([*(rule.route for rule in rules), *({DEFAULT} & settings.routes.keys())])
     routes: dict[str, ResolvedModel | ClawError] = {}

@@ -29,7 +29,7 @@ class Rule(Value):
     max_length: int | None = None
 
     def fits(self, text: str) -> bool:
-        """Whether a message belongs to the route."""
+        """True if a message belongs to the route."""
         if len(text) < self.min_length or (self.max_length is not None and len(text) > self.max_length):
             return False
         if self.keywords and not any(_has_word(text, word) for word in self.keywords):
@@ -51,7 +51,7 @@ def pick_route(text: str, *, rules: Iterable[Rule], routes: Iterable[str]) -> st
 
 
 def newest_text(request: ChatRequest) -> str:
-    """What a person said last."""
+    """The newest message of a person."""
     return next((message.text for message in reversed(request.messages) if message.role == "user"), "")
 
 
@@ -65,7 +65,7 @@ def no_such_route(name: str, routes: Iterable[str]) -> str:
 
 
 def offered_routes(settings: Settings) -> Mapping[str, str]:
-    """What a picker can offer: `hint:NAME` and what it stands for, in words."""
+    """Routes for a picker: `hint:NAME` and a description."""
     offered = {f"{HINT}{name}": f"Route to {model}" for name, model in settings.routes.items() if name != AUTO}
     return {f"{HINT}{AUTO}": "Chosen by your rules for each message", **offered} if settings.rules else offered
 
@@ -95,5 +95,5 @@ def _rule(rule: RuleSection) -> Rule:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Whether the word stands in the text by itself, in any case."""
+    """True if the word stands in the text by itself, in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None

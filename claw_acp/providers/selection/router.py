@@ -67,7 +67,7 @@ class Router(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What the model behind a name can do; of `hint:auto`, the one that answers when no rule fits.
+        """Capabilities of the model behind a name; of `hint:auto`, the one that answers when no rule fits.
 
         Raises:
             RequestRejected: There is no such route.

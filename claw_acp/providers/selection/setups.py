@@ -42,7 +42,7 @@ def setup_of(profile: ProviderProfile, *, key: Secret | None, settings: Settings
 
 
 def unread_texts(profile: ProviderProfile, *, settings: Settings) -> tuple[KeyReference, ...]:
-    """What of its headers and variables takes time to get and has not been read yet."""
+    """Headers and variables of a profile that take time to get and have not been read yet."""
     texts = (*profile.section.headers.values(), *profile.section.env.values())
     references = (text.reference for text in texts if text.reference.slow)
     return tuple(reference for reference in references if settings.keys.known(reference) is None)
@@ -61,7 +61,7 @@ def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[t
 
 
 def quirks_of(profile: ProviderProfile) -> Quirks:
-    """Where the service of a profile differs from its wire family: as configured, else as known of it by name."""
+    """The quirks of a profile's service: as configured, else as known of it by name."""
     configured = Quirks(**{name: getattr(profile.section.quirks, name) for name in Quirks.fields})
     return configured.over(profile.service.quirks if profile.service else NO_QUIRKS)
 

@@ -45,7 +45,7 @@ def written_call(call: ToolCall) -> str:
 
 
 def written_result(message: Message) -> list[ContentPart]:
-    """What came of a call, between markers; pictures stay what they are.
+    """The result of a call between markers; pictures stay what they are.
 
     A file or page can hold the closing marker to pass for what a person says, so there it is spelt differently.
     """
@@ -98,7 +98,7 @@ def _usable(name: str | None) -> str:
 
 
 def _is_object(text: str) -> bool:
-    """Whether this could pass for the arguments of a tool."""
+    """True if this could pass for the arguments of a tool."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):

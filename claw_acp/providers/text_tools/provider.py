@@ -62,7 +62,7 @@ class ToolModes:
         self._reading = anyio.Lock()
 
     async def in_words(self, provider: str, model: str) -> bool:
-        """Whether the model needs words."""
+        """True if the model needs words."""
         await self._look()
         return self.clock.now() - self._since.get((provider, model), 0.0) < VALIDITY
 
@@ -166,7 +166,7 @@ class TextToolProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do by itself."""
+        """Capabilities of `model` without text tools."""
         return self._inner.capabilities(model)
 
     async def models(self) -> Sequence[ModelInfo]:
@@ -182,7 +182,7 @@ class TextToolProvider(Provider):
 
 
 def _kept(file: Path, *, now: float) -> dict[tuple[str, str], float]:
-    """What a file says of the last days; nothing where it is damaged."""
+    """Models and times of the last days in a file; empty where it is damaged."""
     try:
         rows: JsonValue = json.loads(read_plain_file(file, limit=FILE_LIMIT))
     except FileNotFoundError:

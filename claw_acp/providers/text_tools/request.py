@@ -49,7 +49,7 @@ def in_words(request: ChatRequest) -> ChatRequest:
 
 
 def needs_words(request: ChatRequest) -> bool:
-    """Whether there is anything in a request that a model without tools could not be given."""
+    """True if there is anything in a request that a model without tools could not be given."""
     return bool(request.tools) or any(message.role == "tool" or message.tool_calls for message in request.messages)
 
 

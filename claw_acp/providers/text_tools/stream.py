@@ -202,7 +202,7 @@ class _CallText:
         return "".join(self._taken).strip()
 
     def _passed(self, text: str, at: int) -> int | None:
-        """Where to go on after the character that stopped us; None when it takes more text to know."""
+        """The place after the character that stopped us; None when it takes more text to know."""
         match text[at]:
             case "\\":
                 return at + 2 if at + 1 < len(text) else None
@@ -222,7 +222,7 @@ class _CallText:
 
 
 def _begins(line: str, marker: _Marker) -> bool | None:
-    """Whether a line begins with a marker and an object behind it; None while it may."""
+    """True if a line begins with a marker and an object behind it; None while it may."""
     if not line.startswith(marker.opening):
         return None if marker.opening.startswith(line) else False
     after = line[len(marker.opening) :]

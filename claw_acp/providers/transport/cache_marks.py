@@ -17,7 +17,7 @@ _MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
 
 
 def wants_marks(request: ChatRequest, quirks: Quirks) -> bool:
-    """Whether to mark the prompt of a request: not where marks are off, nor one shorter than wanted."""
+    """True if to mark the prompt of a request: not where marks are off, nor one shorter than wanted."""
     if quirks.cache_marks is False:
         return False
     return not quirks.cache_min_chars or prompt_length(request) >= quirks.cache_min_chars
@@ -30,7 +30,7 @@ def prompt_length(request: ChatRequest) -> int:
 
 
 def takes_marks(model: str) -> bool:
-    """Whether the vendor of a model caches only up to marks, wherever it is served."""
+    """True if the vendor of a model caches only up to marks, wherever it is served."""
     return "claude" in model.lower()
 
 

@@ -71,7 +71,7 @@ class HttpProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """What `model` can do, by what is known of it, and what the service lets it do."""
+        """Capabilities of `model`, as far as the service supports them."""
         known = known_capabilities(model, self._setup.about(model))
         tools = known.tools and self._setup.quirks.tools is not False
         return replace(known, tools=tools, audio=known.audio and self.hears)

@@ -165,7 +165,7 @@ class HttpService:
             await client.aclose()
 
     def trouble(self) -> str:
-        """What went wrong beside the requests and is to be said once, now; else empty."""
+        """A failure beside the requests, reported once; else empty."""
         return self._tape.trouble() if self._tape else ""
 
     # ------------------------------------------------------------------ requests
@@ -366,7 +366,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _words(error: BaseException) -> str:
-    """What an exception says; the system's own phrase where asyncio hides it (`Connect call failed (...)`)."""
+    """The message of an exception; the system's own where asyncio hides it (`Connect call failed (...)`)."""
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)
     return str(getattr(error, "strerror", None) or error)

@@ -55,7 +55,7 @@ _PRICED: Final = (
 
 
 def model_in(row: JsonObject) -> ModelInfo:
-    """What a row says of its model; `id` may be empty."""
+    """The model that a row describes; `id` may be empty."""
     title = text_at(row, "name") or text_at(row, "display_name")
     return ModelInfo(
         id=text_at(row, "id"),
@@ -77,7 +77,7 @@ def window_in(row: JsonObject) -> int:
 
 
 def answers(row: JsonObject) -> bool:
-    """Whether the row is not of a model for something else than messages, as far as it says."""
+    """True if the row is not of a model for something else than messages, as far as it says."""
     kind = text_at(row, "type")
     capabilities = object_at(row, "capabilities")
     chats = capabilities.get("completion_chat", row.get("supports_chat"))
@@ -89,7 +89,7 @@ def _parts(row: JsonObject) -> Sequence[JsonObject]:
 
 
 def _goes_in(row: JsonObject, medium: str, *, otherwise: bool | None = None) -> bool | None:
-    """Whether it takes a medium: a list of what goes in is complete, other lists may leave it out."""
+    """True if it takes a medium: a list of what goes in is complete, other lists may leave it out."""
     for place in (*_parts(row), object_at(row, "architecture")):
         for name in _MODALITIES:
             if goes_in := items_at(place, name):

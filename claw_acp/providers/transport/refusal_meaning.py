@@ -33,7 +33,7 @@ class Meaning(NamedTuple):
 
 
 def meaning_of(status: int, said: str) -> Meaning:
-    """What a refusal means; `said` is everything the vendor said, machine words included."""
+    """The meaning of a refusal; `said` is everything the vendor said, machine words included."""
     for statuses, pattern, meaning in _BY_WORDS:
         if status in statuses and re.search(pattern, said, re.IGNORECASE | re.DOTALL):
             return meaning

@@ -173,7 +173,7 @@ def _said(value: JsonValue) -> tuple[str, str]:
 
 
 def _filtered(error: Mapping[str, JsonValue]) -> list[str]:
-    """What Azure's content filter found, from the `innererror` of its refusal."""
+    """Findings of Azure's content filter, from the `innererror` of its refusal."""
     inner = error.get("innererror")
     result = inner.get("content_filter_result") if isinstance(inner, Mapping) else None
     if not isinstance(result, Mapping):

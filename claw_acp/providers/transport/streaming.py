@@ -36,7 +36,7 @@ class AnswerParser(Protocol):
 
     @property
     def done(self) -> bool:
-        """Whether the answer is complete; what follows is of no interest."""
+        """True if the answer is complete; what follows is of no interest."""
         ...
 
     def feed(self, data: bytes) -> Sequence[StreamEvent]:

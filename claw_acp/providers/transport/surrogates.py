@@ -8,7 +8,7 @@ class Pairs:
         self._held = ""
 
     def feed(self, text: str) -> str:
-        """What of the text so far is whole and new."""
+        """The new part of the text that is whole."""
         if not self._held and text.isascii():  # which costs nothing, and most pieces are
             return text
         text = self._held + text
@@ -16,7 +16,7 @@ class Pairs:
         return mended(text[:-1] if self._held else text)
 
     def finish(self) -> str:
-        """What the text ends with, once no more comes."""
+        """The end of the text, once no more comes."""
         held, self._held = self._held, ""
         return "\ufffd" if held else ""
 

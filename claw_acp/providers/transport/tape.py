@@ -106,7 +106,7 @@ class _Recorded(httpx.AsyncByteStream):
             await self._recorder.keep(replace(self._exchange, pieces=pieces, end=self._end))
 
     def _decoded(self) -> tuple[bytes, ...]:
-        """What was compressed, for a secret is not seen in that; as far as it can be read."""
+        """Decompressed body, so that secrets in it can be masked."""
         body = httpx.Response(200, headers={"content-encoding": self._encoding}, content=iter(self._pieces))
         decoded: list[bytes] = []
         size = 0
