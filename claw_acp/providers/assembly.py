@@ -1,4 +1,4 @@
-"""How a provider is put together: plain from its setup, resilient from a resolved model."""
+"""Putting providers together: plain from a setup, resilient from a resolved model."""
 
 import logging
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What is known of the models of Amazon Bedrock by their ids, where it decides how they are asked.
+"""Facts about the models of Amazon Bedrock by their ids, where these decide the form of a request.
 
 An id is a name (`anthropic.claude-…`), an inference profile (`us.anthropic.claude-…`) or an ARN; one that does not
 say whose model it is gets the request that every model takes.
@@ -14,7 +14,7 @@ from claw_acp.providers.models.facts import known_capabilities
 from claw_acp.providers.transport.wire import items_at, object_at, text_at
 
 CachePlaces = Literal["everywhere", "text", "nowhere"]
-"""Where cache points may stand: after anything; after text only, and not among the tools; nowhere."""
+"""Places for cache points: after anything; after text only, and not among the tools; nowhere."""
 
 _UNCACHED_CLAUDE = r"claude-(?:v?\d[:.]|v2|instant|3-(?:opus|sonnet|haiku|5-sonnet))"
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from claw_acp.providers.bedrock.session import AwsSession
 
 RUNTIME, CONTROL = "bedrock-runtime", "bedrock"
-"""Where models answer, and where they are listed: the first part of the host's name."""
+"""The first part of the host's name: where models answer, and where they are listed."""
 
 USUAL_REGION: Final = "us-east-1"
 CREDENTIALS_TIMEOUT: Final = 60.0  # seconds until a request is signed; roles and programs take their time

@@ -1,4 +1,4 @@
-"""What a model request costs: tokens times prices, in whole picodollars."""
+"""The cost of a model request: tokens times prices, in whole picodollars."""
 
 from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.messages import Usage

@@ -1,4 +1,4 @@
-"""Which price applies to a model: the user's own, nothing at all, the service's, a published one, or nobody knows."""
+"""The price of a model: the user's own, nothing at all, the service's, a published one, or unknown."""
 
 import re
 from collections.abc import Mapping

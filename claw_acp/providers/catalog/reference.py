@@ -1,4 +1,4 @@
-"""What is published of models by others, as it is kept on disk: prices, windows, and what will be retired.
+"""Published facts about models, as they are kept on disk: prices, windows, retirement.
 
 A small file for each service, so that a session reads that of its own; `reference_build` writes them.
 """

@@ -1,4 +1,4 @@
-"""Which target is asked next after a failure, and after what wait. No input, no output, no clock of its own.
+"""The order in which targets are asked, and the waits between. No input, no output, no clock of its own.
 
 The order is that of the targets: keys, then models, then other providers. What a failure says about a target outlives
 the request: the target rests, and every session of the process asks another one meanwhile.

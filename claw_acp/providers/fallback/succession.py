@@ -1,4 +1,4 @@
-"""What becomes of a model that its service no longer has: the newest of its family that is listed answers instead."""
+"""Successors of models that a service no longer has: the newest of the family that is listed answers instead."""
 
 import logging
 import re

@@ -34,7 +34,7 @@ _STOPS: Final[Mapping[str, ModelStop]] = {
     "IMAGE_PROHIBITED_CONTENT": "refusal",
     "IMAGE_RECITATION": "refusal",
 }
-"""What ends an answer; words that are not here, such as OTHER, end it too."""
+"""Reasons for the end of an answer; words that are not here, such as OTHER, end it too."""
 
 _BROKEN_CALLS: Final = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"})
 

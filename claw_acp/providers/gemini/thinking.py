@@ -1,4 +1,4 @@
-"""How Gemini models are asked to think, as data; their names decide.
+"""The form in which Gemini models are asked to think, as data; their names decide.
 
 Levels since generation 3, budgets of tokens in generation 2.5, nothing before and in models that draw or speak
 (https://ai.google.dev/gemini-api/docs/thinking). The budgets are those that Google itself gives the efforts of its

@@ -1,4 +1,4 @@
-"""What is kept of a list of models: those that one can talk to, the newest first, and not too many."""
+"""The models of a list that one can talk to, the newest first, and not too many."""
 
 import re
 from collections.abc import Sequence

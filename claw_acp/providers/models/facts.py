@@ -1,4 +1,4 @@
-"""What is known of models by name, as data: the first row whose pattern is found in the name speaks.
+"""Facts about models by their names, as data: the first row whose pattern is found in the name speaks.
 
 Windows are in tokens and never larger than the vendor's documentation says: too small a figure compacts early, too
 large a one fails. What a service says of its own models counts before any of this.
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from claw_acp.contracts.provider import Capabilities, ModelInfo
 
 ThinkingStyle = Literal["none", "budget", "adaptive"]
-"""How an Anthropic model is asked to think: not at all, with a budget of tokens, or with an effort it spends itself."""
+"""Ways to ask an Anthropic model to think: not at all, a budget of tokens, or an effort that it spends itself."""
 
 
 class _Row(NamedTuple):

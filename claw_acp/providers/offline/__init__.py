@@ -1,1 +1,1 @@
-"""What the offline assistant knows: how requests are understood, and how each is done."""
+"""The offline assistant: how requests are understood, and how each is done."""

@@ -1,4 +1,4 @@
-"""How the offline assistant runs commands, and mends what a test found."""
+"""Running commands and mending what a test found, for the offline assistant."""
 
 from collections.abc import Generator
 

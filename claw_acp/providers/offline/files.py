@@ -1,4 +1,4 @@
-"""How the offline assistant reads and changes single files."""
+"""Reading and changing single files, for the offline assistant."""
 
 from claw_acp.providers.offline.outline import explanation, file_text, language_of
 from claw_acp.providers.offline.worker import Doing, Worker

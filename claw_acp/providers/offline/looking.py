@@ -1,4 +1,4 @@
-"""How the offline assistant looks around in a project."""
+"""Looking around in a project, for the offline assistant."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How the offline assistant works through a task, without keeping anything between requests.
+"""The steps of an offline task, without keeping anything between requests.
 
 A task is a generator of moves: what to think, to say and which tools to call in one model answer. It is sent the
 outcomes of those calls and goes on, so tasks read as straight lines. A model request replays the task from the start

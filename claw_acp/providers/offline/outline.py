@@ -1,4 +1,4 @@
-"""What can be said about a text file by looking at its lines."""
+"""Descriptions of a text file by its lines."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""How the offline assistant works through a request: wish by wish, in order, stopping at the first failure.
+"""Working through a request to the offline assistant: wish by wish, stopping at the first failure.
 
 What to try after a failure is the person's to say: nothing is insisted on.
 """

@@ -1,4 +1,4 @@
-"""What people can ask the offline assistant, as data."""
+"""Requests that the offline assistant understands, as data."""
 
 from typing import TypeAlias
 

@@ -1,4 +1,4 @@
-"""What every task of the offline assistant shares: its voice, its plan, and the calls it makes."""
+"""Shared by the offline assistant's tasks: its voice, its plan, and the calls it makes."""
 
 import re
 from collections.abc import Generator, Sequence

@@ -18,10 +18,10 @@ from claw_acp.providers.transport.cache_marks import marked, takes_marks, wants_
 from claw_acp.providers.transport.wire import Media, texts_and_media
 
 EXTRA = "extra_content"
-"""What Google adds to the calls of its OpenAI-compatible service, to be sent back."""
+"""The member that Google adds to calls in its OpenAI-compatible service, to be sent back."""
 
 CONTINUE = "Continue."
-"""What a person is made to say where a service wants one to begin."""
+"""The message of a person for services that want one to begin."""
 
 
 def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> JsonObject:

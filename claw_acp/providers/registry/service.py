@@ -1,4 +1,4 @@
-"""What is known of a service before anybody configures it, and the services that a wire family is named after."""
+"""A service as it is known before anybody configures it, and the services that a wire family is named after."""
 
 from collections.abc import Sequence
 

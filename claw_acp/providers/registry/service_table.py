@@ -163,7 +163,7 @@ ROLES: Mapping[str, str] = {
     "vercel": "anthropic/claude-sonnet=anthropic/claude-sonnet-5.5 openai/gpt,openai/gpt-sol=openai/gpt-6.1-sol",
     "ollama-cloud": "gpt-oss:120b=gpt-oss:120b qwen-coder:480b=qwen3-coder:480b",
 }
-"""What to offer, best first: the newest of a family (or of several), and what to ask for while nobody says which.
+"""Models to offer, best first: the newest of a family (or of several), and a name to use while no list is known.
 
 The name behind `=` is a last resort: it counts only before the service or the published reference has been read.
 """

@@ -20,7 +20,7 @@ ORIGIN = "responses"
 """The wire family that understands our blocks: see `Reasoning.origin`."""
 
 APART = "\n\n"
-"""What stands between two messages, or two parts of a summary, in the text that people see."""
+"""The separator of two messages, or two parts of a summary, in the text that people see."""
 
 LEAST_TOKENS = 16  # of max_output_tokens; the API refuses less
 ID_LIMIT = 64  # characters of a call's id that the API takes

@@ -12,7 +12,7 @@ from claw_acp.providers.registry.services import OFFLINE, services_with_key
 from claw_acp.providers.selection.route_rules import offered_routes
 
 OWN_CHOICE: Final = "The program's own choice"
-"""What the model of a plugin is that has not said which it has."""
+"""The description of a plugin's model where the plugin lists none."""
 
 
 class OfferedModel(NamedTuple):

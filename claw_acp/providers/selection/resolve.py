@@ -1,4 +1,4 @@
-"""Which model answers: from a name, a route, or from what can be used on this machine."""
+"""From a model's name, a route, or the providers that can be used on this machine to the model that answers."""
 
 import logging
 from collections.abc import Mapping, Sequence

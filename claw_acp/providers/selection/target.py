@@ -1,4 +1,4 @@
-"""Where a model request can go: one model of one provider, asked with one key."""
+"""The target of a model request: one model of one provider, asked with one key."""
 
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.contracts.provider import ChatOptions

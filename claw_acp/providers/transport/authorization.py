@@ -1,4 +1,4 @@
-"""How a key travels to a service: as the wire family has it, or as the service's quirks say."""
+"""The header that carries a key: as the wire family has it, or as the service's quirks say."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What the providers that speak HTTP share; a wire family adds its request, its stream and its list of models."""
+"""The base of providers that speak HTTP; a wire family adds its request, its stream and its list of models."""
 
 import json
 from collections.abc import Mapping, Sequence

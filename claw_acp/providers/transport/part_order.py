@@ -1,4 +1,4 @@
-"""Where the parts of an answer stood, for families that want it back in its order.
+"""The order of the parts of an answer, for families that want it back.
 
 A message has one text and then its calls. What a vendor signs, or labels, may stand anywhere between and within them,
 so each such thing is kept as a block of `Reasoning` that says where: its opaque part is a JSON object of the place and

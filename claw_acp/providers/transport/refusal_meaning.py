@@ -1,4 +1,4 @@
-"""Which error a refused request is, by its status and the vendor's words, as tables. The first row that fits speaks.
+"""Errors for refused requests, by status and the vendor's words, as tables. The first row that fits speaks.
 
 Statuses alone do not tell much: one vendor's 429 is another's 402, and "no such model" comes as 400, 403, 404 and 422.
 So the words come first, each pattern only for the statuses it was seen with, and the status decides what they leave.

@@ -1,4 +1,4 @@
-"""What a model service means when it refuses: its status, headers and words, as one of the errors of the core.
+"""Refusals of a model service: status, headers and words, as one of the errors of the core.
 
 The words are the vendor's own, found in the error bodies of the OpenAI and Anthropic families and of the servers that
 imitate them, without keys and cut to a readable length. Error events inside a stream pass here too, so a refusal

@@ -1,4 +1,4 @@
-"""What all wire families share: parts of a message as a model reads them, and safe looks into JSON that came in."""
+"""Shared by all wire families: parts of a message as a model reads them, and safe access to JSON that came in."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ _FENCE_ESCAPE = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\n": " 
 
 
 Media: TypeAlias = ImagePart | AudioPart
-"""What stands in a request beside texts."""
+"""Parts of a request beside texts."""
 
 
 def readable(part: ContentPart, *, provider: str) -> str | Media:
