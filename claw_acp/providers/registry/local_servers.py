@@ -26,7 +26,7 @@ from claw_acp.providers.transport.wire import items_at, number_at, object_at, te
 
 UNAUTHORIZED = (401, 403)
 DETAILS = {"lmstudio": "/api/v0/models", "llamacpp": "/props"}
-"""Paths at which servers describe their models better than OpenAI's list does, which has their names; below the address without `/v1`.
+"""Paths at which servers say more of the models in OpenAI's list; below the address without `/v1`.
 
 https://lmstudio.ai/docs/api/rest-api, https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 """
