@@ -1,1 +1,1 @@
-"""The same ACP server for clients elsewhere: one endpoint, `/acp`, for WebSockets and for streamable HTTP."""
+"""ACP server for remote clients: one endpoint, `/acp`, over WebSocket and streamable HTTP."""

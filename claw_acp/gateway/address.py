@@ -1,4 +1,4 @@
-"""Where a server listens."""
+"""Listening addresses: parsing and binding."""
 
 import errno
 import re
@@ -18,18 +18,18 @@ DEFAULT_PORT: Final = 8227  # "ACP" on the keys of a telephone, behind an 8; no 
 
 _WRITTEN: Final = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\s:/\[\]@]*))(?::(?P<port>\d{1,5}))?")
 _BACKLOG: Final = 128  # connections that wait to be taken in
-_LOOK: Final = 1.0  # seconds for a look at who has taken a port
+_LOOK: Final = 1.0  # seconds to find out which program holds a port
 
 
 class Address(Value):
-    """A host, as it was written, and a port; port 0 takes any that is free."""
+    """A host, as written, and a port; port 0 means any free port."""
 
     host: str
     port: int
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """`HOST:PORT`, `[IPV6]:PORT`, and either half alone.
+        """Parse `HOST:PORT`, `[IPV6]:PORT`, or one of the two parts.
 
         Raises:
             ConfigError: It is none of these.
@@ -42,16 +42,16 @@ class Address(Value):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can come here."""
+        """True when only this machine can connect."""
         return is_local_name(self.host.lower())
 
     def text(self) -> str:
-        """As it stands in a URL."""
+        """The address as written in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def bind(address: Address, *, limits: Limits) -> tuple[socket.socket, Address]:
-    """Open the socket; connections wait from now on. Returns the address with the port that was taken.
+    """Open a listening socket; connections queue from now on. Returns the socket and the address with its actual port.
 
     Raises:
         ConfigError: The address cannot be used; the text says why and what to do.
@@ -73,7 +73,7 @@ def bind(address: Address, *, limits: Limits) -> tuple[socket.socket, Address]:
 
 
 def _set_patience(listening: socket.socket, seconds: float) -> None:
-    """Notice clients that are gone or take nothing; connections inherit this. What a system lacks is left out."""
+    """Set keep-alive and user timeouts, which connections inherit. Options that the system lacks are left out."""
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     probes = {"TCP_KEEPIDLE": seconds / 2, "TCP_KEEPINTVL": seconds / 6, "TCP_KEEPCNT": 3}
     for name, value in (*probes.items(), ("TCP_USER_TIMEOUT", seconds * 1000)):

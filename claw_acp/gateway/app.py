@@ -1,4 +1,4 @@
-"""The application behind the HTTP server: one endpoint, two ways to use it."""
+"""The application behind the HTTP server: one endpoint with two transports."""
 
 import logging
 from typing import Final
@@ -26,11 +26,11 @@ class Application:
     """See `Handler`.
 
     Args:
-        connections: Where connections are made and found.
-        place: Which hosts and origins are right.
-        token: What clients must show; None lets all pass.
+        connections: The ACP connections.
+        place: The hosts and origins that are allowed.
+        token: The token that clients must send; None admits everyone.
         limits: Bounds.
-        clock: For the ids of incidents.
+        clock: Makes incident ids.
     """
 
     def __init__(

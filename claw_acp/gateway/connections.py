@@ -1,4 +1,4 @@
-"""The connections of all clients, whichever profile they use."""
+"""The ACP connections of all clients, over either transport."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -26,7 +26,7 @@ Beside: TypeAlias = Callable[[], Coroutine[object, object, None]]
 
 
 class Connections:
-    """Keeps them, and runs the agent's side of each. Made by `running`."""
+    """Registry of connections; runs the agent's side of each. Created by `running`."""
 
     def __init__(self, connect: Connect, *, limits: Limits, tasks: TaskGroup) -> None:
         self._connect = connect
@@ -39,7 +39,7 @@ class Connections:
     @classmethod
     @asynccontextmanager
     async def running(cls, connect: Connect, *, limits: Limits) -> AsyncGenerator["Connections"]:
-        """For as long as the block runs; leaving it ends all connections, and waits for that, within bounds."""
+        """A registry for the duration of the block; leaving it closes all connections, within bounds."""
         async with anyio.create_task_group() as tasks:
             connections = cls(connect, limits=limits, tasks=tasks)
             try:
@@ -50,7 +50,7 @@ class Connections:
                 tasks.cancel_scope.cancel()
 
     def add(self, transport: RemoteTransport) -> str:
-        """A new connection, not running yet; returns its id.
+        """Register a new connection that is not running yet; returns its id.
 
         Raises:
             Refused: 503, there are too many, or the server is about to end.
@@ -68,17 +68,17 @@ class Connections:
         return self._live.get(connection_id)
 
     def start(self, connection_id: str, transport: RemoteTransport, *, beside: Beside | None = None) -> None:
-        """Run a connection until it ends; `beside` runs as long."""
+        """Run a connection until it ends, with `beside` next to it."""
         self._tasks.start_soon(self._run, connection_id, transport, beside, name=connection_id)
 
     def remove(self, connection_id: str) -> None:
-        """One that was added and never started. Idempotent."""
+        """Remove a connection that was added and never started. Idempotent."""
         self._live.pop(connection_id, None)
         if not self._live:
             self._none.set()
 
     async def aclose(self) -> None:
-        """End all connections; returns when each has let go of its sessions."""
+        """Close all connections; returns when each has released its sessions."""
         self._closing = True
         for transport in tuple(self._live.values()):
             transport.end(SHUTDOWN)

@@ -1,4 +1,4 @@
-"""How a connection ends, as a WebSocket says it; streamable HTTP just closes its streams."""
+"""WebSocket close codes and reasons; streamable HTTP just closes its streams."""
 
 from typing import Final, Protocol
 
@@ -23,8 +23,8 @@ FAILED: Final = Ending(code=1011, reason="internal error, see the log")
 
 
 class RemoteTransport(Transport, Protocol):
-    """A transport that can be ended from this side."""
+    """A transport that the server can close."""
 
     def end(self, ending: Ending) -> None:
-        """No more frames come, and what was sent last still goes out, for a moment. Only the first call counts."""
+        """Stop receiving; frames already sent are still flushed, for a moment. Only the first call counts."""
         ...

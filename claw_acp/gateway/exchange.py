@@ -1,4 +1,4 @@
-"""A request and its answer, whichever version of HTTP carries them."""
+"""HTTP request and response, independent of the HTTP version."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,17 +25,17 @@ _POLITE: Final = 1.0  # seconds that may take
 
 
 class Head(Value):
-    """The head of a request. Names of headers are in lower case; repeated ones are joined by commas."""
+    """Method, path and headers of a request. Header names are in lower case; repeated headers are joined by commas."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     subprotocols: tuple[str, ...] = ()
-    """What a WebSocket offers; empty for other requests."""
+    """The subprotocols that a WebSocket request offers; empty for other requests."""
 
     @classmethod
     def of(cls, *, method: bytes, target: bytes, headers: Iterable[tuple[bytes, bytes]]) -> "Head":
-        """The head as it came; the query is left out."""
+        """Build the head from raw parts; the query is left out."""
         joined: dict[str, str] = {}
         for raw_name, raw_value in headers:
             name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
@@ -49,12 +49,12 @@ class Head(Value):
 
 
 def listed(value: str) -> list[str]:
-    """The members of a header that is a list."""
+    """The members of a comma-separated header."""
     return [member for part in value.split(",") if (member := part.strip())]
 
 
 def phrase(status: int) -> str:
-    """What a status is called."""
+    """The reason phrase of a status."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -62,18 +62,18 @@ def phrase(status: int) -> str:
 
 
 def raw_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """Headers as they travel, with those that every answer has."""
+    """Headers as bytes, together with those that every response has."""
     named = {"server": f"{PRODUCT}/{VERSION}", "date": formatdate(usegmt=True), **headers}
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in named.items()]
 
 
 class Exchange(ABC):
-    """One request and its answer. What is sent waits while the client is slow.
+    """One request and its response. Sending waits while the client is slow.
 
     Attributes:
         head: The request's head.
-        extra: Headers that every answer gets.
-        last: Whether the client has to come again for another request.
+        extra: Headers added to every response.
+        last: Whether the connection closes after this response.
     """
 
     def __init__(self, head: Head) -> None:
@@ -86,7 +86,7 @@ class Exchange(ABC):
 
     @abstractmethod
     async def receive(self) -> bytes:
-        """The next piece of the body; empty at its end.
+        """The next chunk of the request body; empty at its end.
 
         Raises:
             ClientGone: The client hung up.
@@ -94,7 +94,7 @@ class Exchange(ABC):
 
     @abstractmethod
     async def begin(self, status: int, headers: RawHeaders) -> None:
-        """Send the head of the answer.
+        """Send the head of the response.
 
         Raises:
             ClientGone: The client hung up.
@@ -102,7 +102,7 @@ class Exchange(ABC):
 
     @abstractmethod
     async def send(self, piece: bytes) -> None:
-        """Send more of its body.
+        """Send a chunk of the response body.
 
         Raises:
             ClientGone: The client hung up.
@@ -110,7 +110,7 @@ class Exchange(ABC):
 
     @abstractmethod
     async def end(self) -> None:
-        """The answer is whole.
+        """Finish the response.
 
         Raises:
             ClientGone: The client hung up.
@@ -123,7 +123,7 @@ class Exchange(ABC):
     # ------------------------------------------------------------------ what is made of it
 
     async def body(self, *, limits: Limits, room: Room) -> bytes:
-        """The whole body. What is too long is read to its end all the same, so that the answer is not lost.
+        """The whole request body. A body over the limit is read to its end as well, so that the refusal is not lost.
 
         Raises:
             Refused: 413 when it is too long, 408 when it takes too long, 503 when too much is being received.
@@ -151,7 +151,7 @@ class Exchange(ABC):
         raise Refused(408, "nothing more of the body came")
 
     async def refuse(self, refusal: Refused) -> None:
-        """Answer with a refusal, after a look at what is left of the body. Strangers have to come again.
+        """Respond with a refusal, after reading some of the remaining body. Unauthorized clients must reconnect.
 
         Raises:
             ClientGone: The client hung up.
@@ -171,7 +171,7 @@ class Exchange(ABC):
             self._whole = not piece
 
     async def answer(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Send a whole answer.
+        """Send a whole response.
 
         Raises:
             ClientGone: The client hung up.
@@ -183,7 +183,7 @@ class Exchange(ABC):
         await self.end()
 
     async def begin_stream(self, headers: Mapping[str, str]) -> None:
-        """Send the head of an answer whose body comes in pieces.
+        """Send the head of a streamed response.
 
         Raises:
             ClientGone: The client hung up.

@@ -1,4 +1,4 @@
-"""What the HTTP server asks of whoever answers."""
+"""Protocols between the HTTP server and its application."""
 
 from typing import Protocol
 
@@ -7,14 +7,14 @@ from claw_acp.gateway.websocket import WebSocket
 
 
 class Handler(Protocol):
-    """Answers requests and talks on WebSockets. Neither method raises."""
+    """Handles requests and WebSockets. Neither method raises."""
 
     async def answer(self, exchange: Exchange) -> None:
-        """Answer one request."""
+        """Handle one request."""
         ...
 
     async def talk(self, websocket: WebSocket) -> None:
-        """Accept or refuse a WebSocket, and stay with it to its end."""
+        """Accept or refuse a WebSocket, and serve it until it closes."""
         ...
 
 
@@ -22,9 +22,9 @@ class Guest(Protocol):
     """One TCP connection."""
 
     async def run(self) -> None:
-        """Serve it to its end."""
+        """Serve the connection until it closes."""
         ...
 
     def wrap_up(self) -> None:
-        """The server ends: leave now, or after what is going on."""
+        """The server shuts down: close now, or after the requests in progress."""
         ...

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one TCP connection: one request after the other. The protocol itself is h11's."""
+"""HTTP/1.1 server connection: one request after the other. h11 implements the protocol."""
 
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceErr
 
 
 class Http1:
-    """A client that speaks HTTP/1.1, or 1.0. See `Guest`."""
+    """A connection that speaks HTTP/1.1 or 1.0. See `Guest`."""
 
     def __init__(self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes) -> None:
         self._stream = stream
@@ -52,7 +52,7 @@ class Http1:
             return
 
     async def _next_request(self, patience: float) -> h11.Request | None:
-        """None when none came in time, or none will come."""
+        """The next request; None when none came in time or the client is done."""
         try:
             with anyio.move_on_after(patience) as self._waiting:
                 event = await self._next_event()
@@ -62,7 +62,7 @@ class Http1:
             self._waiting = None
 
     async def _serve(self, request: h11.Request) -> bool:
-        """Whether there may be another one."""
+        """Serve one request; True when the connection may carry another."""
         if len(request.target) + sum(len(name) + len(value) for name, value in request.headers) > self._limits.head:
             await self._refuse(431)  # h11 looks only at heads that come in pieces
             return False
@@ -83,7 +83,7 @@ class Http1:
     # ------------------------------------------------------------------ for exchanges
 
     async def receive(self) -> bytes:
-        """The next piece of the body; empty at its end."""
+        """The next chunk of the request body; empty at its end."""
         if self._protocol.their_state is not h11.SEND_BODY:
             return b""
         if self._protocol.they_are_waiting_for_100_continue:
@@ -97,7 +97,7 @@ class Http1:
         return bytes(event.data) if isinstance(event, h11.Data) else b""
 
     async def send(self, event: Sendable) -> None:
-        """Send part of an answer.
+        """Send part of a response.
 
         Raises:
             ClientGone: The client hung up.
@@ -108,7 +108,7 @@ class Http1:
             raise ClientGone from error
 
     async def gone(self) -> None:
-        """Wait until the client hangs up; what it asks meanwhile has to wait."""
+        """Wait until the client hangs up; requests that it sends meanwhile wait."""
         while True:
             try:
                 self._protocol.receive_data(await self._stream.receive())
@@ -120,7 +120,7 @@ class Http1:
     # ------------------------------------------------------------------ the stream
 
     async def _next_event(self) -> object:
-        """What h11 makes of what comes: part of a request, or its word that there is nothing more."""
+        """The next event of h11: part of a request, or the end of the connection."""
         while (event := self._protocol.next_event()) is h11.NEED_DATA:
             try:
                 data = await self._stream.receive()
@@ -130,13 +130,13 @@ class Http1:
         return event
 
     async def _refuse(self, status: int) -> None:
-        """What is no HTTP is answered, if nothing was yet."""
+        """Respond to malformed HTTP, unless a response has begun."""
         if self._protocol.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             headers = raw_headers({"content-length": "0", "connection": "close"})
             await self.send(h11.Response(status_code=status, headers=headers))
 
     async def _linger(self) -> None:
-        """Hang up so that what was sent last arrives: a close with data unread would throw it away."""
+        """Close so that the last response arrives: closing with unread data would discard it."""
         with anyio.move_on_after(self._limits.last_words):
             try:
                 await self._stream.send_eof()
@@ -147,7 +147,7 @@ class Http1:
 
 
 def _is_ambiguous(request: h11.Request) -> bool:
-    """Whether a proxy before us may take another place for the end of the body, and so the rest for a request."""
+    """True when a proxy in front of us may see another end of the body, and take the rest for a request (smuggling)."""
     names = {name for name, _ in request.headers}
     return b"transfer-encoding" in names and (b"content-length" in names or request.http_version < b"1.1")
 

@@ -1,4 +1,4 @@
-"""HTTP/2 on one TCP connection: many requests at once. The protocol itself is h2's."""
+"""HTTP/2 server connection: many requests at once. h2 implements the protocol."""
 
 import math
 from collections import deque
@@ -25,13 +25,13 @@ PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _MORE_STREAMS: Final = 64  # beside those of sessions: for requests
 _WINDOW: Final = 256 * 1024  # bytes of one request that may come unread
 _ALL_WINDOWS: Final = 1024 * 1024  # and of all together
-_TAKEN_BACK: Final = 200  # requests that a client may take back before it is told to calm down, beside those answered
+_TAKEN_BACK: Final = 200  # resets beyond the answered requests before the client gets ENHANCE_YOUR_CALM
 
 _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 class Http2:
-    """A client that speaks HTTP/2. See `Guest`."""
+    """A connection that speaks HTTP/2. See `Guest`."""
 
     def __init__(self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes) -> None:
         self._stream = stream
@@ -160,7 +160,7 @@ class Http2:
             self._scope.cancel()
 
     def _let_go(self, exchange: "Http2Exchange") -> None:
-        """Give back what was not read, and end the stream if the two sides have not."""
+        """Return the flow-control credit of unread data, and reset the stream unless both sides have closed it."""
         try:
             if unread := exchange.unread():
                 self._protocol.acknowledge_received_data(unread, exchange.stream_id)
@@ -171,7 +171,7 @@ class Http2:
             return  # it has ended meanwhile
 
     async def _leave_when_unused(self) -> None:
-        """Nobody asks for anything: the first request must come soon, the others not quite so soon."""
+        """Close an unused connection; the first request has another time limit than later ones."""
         patience = self._limits.first_message
         while True:
             await self._usage.none()
@@ -185,12 +185,12 @@ class Http2:
     # ------------------------------------------------------------------ for exchanges
 
     def acknowledge(self, stream_id: int, size: int) -> None:
-        """So much of a body was read; only now there may come more."""
+        """Return flow-control credit for `size` bytes that were read, so that the client may send more."""
         if size:
             self._protocol.acknowledge_received_data(size, stream_id)
 
     async def send_head(self, stream_id: int, status: int, headers: RawHeaders) -> None:
-        """Send the head of an answer.
+        """Send the head of a response.
 
         Raises:
             ClientGone: The client hung up.
@@ -202,7 +202,7 @@ class Http2:
         await self.flush()
 
     async def send(self, stream_id: int, data: bytes) -> None:
-        """Send more of an answer; waits until the client makes room for it, but not for ever.
+        """Send a chunk of a response; waits for flow control, within bounds.
 
         Raises:
             ClientGone: The client hung up, or reads nothing any more.
@@ -226,7 +226,7 @@ class Http2:
                     raise ClientGone
 
     async def end(self, stream_id: int) -> None:
-        """An answer is whole.
+        """Finish a response.
 
         Raises:
             ClientGone: The client hung up.
@@ -238,7 +238,7 @@ class Http2:
         await self.flush()
 
     async def flush(self) -> None:
-        """Write what is to be written; waits while the client is slow.
+        """Write all pending data; waits while the client is slow.
 
         Raises:
             ClientGone: The client hung up.
@@ -251,7 +251,7 @@ class Http2:
                     raise ClientGone from error
 
     async def _say_goodbye(self) -> None:
-        with suppress(h2.exceptions.ProtocolError):  # a client that broke the rules was told so
+        with suppress(h2.exceptions.ProtocolError):  # a client that broke the protocol has already got an error
             self._protocol.close_connection()
         try:
             await self.flush()
@@ -266,11 +266,11 @@ class Http2Exchange(Exchange):
     """See `Exchange`.
 
     Attributes:
-        stream_id: The number of its stream.
-        scope: Cancelled when the client takes the request back.
-        lost: Set then.
-        complete: Whether the answer was sent to its end.
-        whole: Whether the body came to its end.
+        stream_id: The id of its stream.
+        scope: Cancelled when the client resets the stream.
+        lost: Set when that has happened.
+        complete: Whether the whole response was sent.
+        whole: Whether the whole request body was received.
     """
 
     def __init__(self, connection: Http2, stream_id: int, head: Head) -> None:
@@ -285,7 +285,7 @@ class Http2Exchange(Exchange):
         self._news = anyio.Event()
 
     def arrived(self, piece: bytes | None, *, weight: int = 0) -> None:
-        """More of the body came, None is its end; `weight` is what it counts in flow control."""
+        """Store a received chunk, None for the end of the body; `weight` is its size in flow control."""
         if piece is None:
             self.whole = True
         else:
@@ -293,7 +293,7 @@ class Http2Exchange(Exchange):
         self._news.set()
 
     def unread(self) -> int:
-        """What was not read, in flow control."""
+        """The flow-control size of the data that was not read."""
         return sum(weight for _, weight in self._pieces)
 
     async def receive(self) -> bytes:
@@ -324,5 +324,5 @@ class Http2Exchange(Exchange):
         self.complete = True
 
     async def gone(self) -> None:
-        """See `Exchange`. Whoever waits is cancelled together with the request."""
+        """See `Exchange`. The waiting task is cancelled together with the request."""
         await anyio.sleep(math.inf)

@@ -1,4 +1,4 @@
-"""Streamable HTTP: POST brings messages, GET opens a stream of them, DELETE ends the connection."""
+"""Streamable HTTP: POST sends messages, GET opens a stream of messages, DELETE closes the connection."""
 
 from contextlib import suppress
 from typing import Final
@@ -26,11 +26,11 @@ _STREAM_HEADERS: Final = {"content-type": EVENTS, "cache-control": "no-cache, no
 
 
 class HttpProfile:
-    """Handles the requests of all clients that use it.
+    """Handles the requests of all streamable HTTP clients.
 
     Args:
-        connections: The connections there are.
-        room: How much may be received at once.
+        connections: The ACP connections.
+        room: The budget for bodies being received.
     """
 
     def __init__(self, connections: Connections, room: Room) -> None:
@@ -38,11 +38,11 @@ class HttpProfile:
         self._room = room
 
     async def post(self, exchange: Exchange) -> None:
-        """One message from the client. The answer to `initialize` comes at once, all others on a stream.
+        """Accept one message. The response to `initialize` is returned directly, all others are sent on a stream.
 
         Raises:
             Refused: 400, 404, 408, 413, 415 or 503.
-            ClientGone: Nobody waits for an answer.
+            ClientGone: The client hung up.
         """
         headers = exchange.head.headers
         if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
@@ -80,7 +80,7 @@ class HttpProfile:
         await exchange.answer(200, answer.rstrip(b"\n"), {"content-type": JSON, CONNECTION_ID: connection_id})
 
     async def get(self, exchange: Exchange) -> None:
-        """Open a stream, until the client hangs up or the connection ends.
+        """Serve a stream until the client hangs up or the connection closes.
 
         Raises:
             Refused: 400, 404, 406, 409 or 503.
@@ -129,7 +129,7 @@ class HttpProfile:
         scope.cancel()
 
     async def delete(self, exchange: Exchange) -> None:
-        """End a connection.
+        """Close a connection.
 
         Raises:
             Refused: 400 or 404.

@@ -1,4 +1,4 @@
-"""A connection over streamable HTTP: messages come one by one in POST requests and leave on streams."""
+"""Transport of an ACP connection over streamable HTTP: messages arrive in POST requests and leave on SSE streams."""
 
 import anyio
 
@@ -13,7 +13,7 @@ from claw_acp.rpc.message import Malformed, Request, Response, decode
 
 
 class HttpTransport:
-    """Frames of one connection. See `Transport`; the rest is for the requests that carry them."""
+    """The frames of one connection. See `Transport`; the other methods serve the HTTP requests that carry them."""
 
     def __init__(self, limits: Limits) -> None:
         self.usage = Usage()
@@ -55,7 +55,7 @@ class HttpTransport:
         return self._unread.size
 
     async def drained(self) -> None:
-        """See `Transport.drained`. A client that reads nothing for too long loses the connection."""
+        """See `Transport.drained`. A client that stops reading for too long is disconnected."""
         await self._unread.drained()
 
     def end(self, ending: Ending) -> None:  # noqa: ARG002 - streams end without a reason
@@ -69,7 +69,7 @@ class HttpTransport:
                 mailbox.finish()
 
     async def end_when_unused(self) -> None:
-        """End it when no stream was open for too long; runs as long as the connection."""
+        """Close the connection when no stream was open for too long; runs as long as the connection."""
         while True:
             await self.usage.none()
             with anyio.move_on_after(self._limits.idle):
@@ -81,10 +81,10 @@ class HttpTransport:
     # ------------------------------------------------------------------ the client's side
 
     async def initialize(self, frame: bytes) -> bytes:
-        """Hand in the first message; returns its answer, empty when there is none because the connection ended.
+        """Deliver the first message; returns its response, empty when the connection closed before.
 
         Raises:
-            TimeoutError: There is none in time.
+            TimeoutError: No response came in time.
         """
         await self._inbox.put(frame)
         with anyio.fail_after(self._limits.answer):
@@ -92,7 +92,7 @@ class HttpTransport:
         return self._first_answer or b""
 
     async def take_request(self, request: Request, frame: bytes, *, session: Route) -> None:
-        """Hand in a request. Its answer goes the session's way, if one was named.
+        """Deliver a request. The response is sent on the stream of `session`, if given.
 
         Raises:
             TimeoutError: There is no room for it in time.
@@ -102,7 +102,7 @@ class HttpTransport:
         self._routes.asked(request, session=session, streamed=stream is not None and stream.open)
 
     async def take(self, frame: bytes) -> None:
-        """Hand in a notification.
+        """Deliver a notification.
 
         Raises:
             TimeoutError: There is no room for it in time.
@@ -110,11 +110,11 @@ class HttpTransport:
         await self._put(frame)
 
     def expects(self, response: Response) -> Route:
-        """In which session an answer of the client's belongs; None where that does not matter."""
+        """The session that a response of the client belongs to; None when any will do."""
         return self._routes.expected_from(response)
 
     async def take_answer(self, response: Response, frame: bytes) -> None:
-        """Hand in the answer to a request of the agent's.
+        """Deliver the response to a request of the agent.
 
         Raises:
             TimeoutError: There is no room for it in time.
@@ -123,7 +123,7 @@ class HttpTransport:
         self._routes.settle(response)
 
     def stream(self, session: Route) -> Mailbox | None:
-        """What the stream of a session, or of the connection, has to carry; None when there are too many streams."""
+        """The queue of a session's stream, or of the connection's; None when there are too many streams."""
         if session is None:
             return self._common
         if session not in self._sessions:
@@ -133,7 +133,7 @@ class HttpTransport:
         return self._sessions[session]
 
     def left(self, session: Route, mailbox: Mailbox) -> None:
-        """Nobody reads the stream of a session any more; one that carries nothing is forgotten."""
+        """The reader of a session's stream has left; forget the stream when it has nothing to send."""
         if session is not None and self._sessions.get(session) is mailbox and mailbox.forgettable:
             del self._sessions[session]
 
@@ -147,7 +147,7 @@ class HttpTransport:
         return self._sessions.get(route or "", self._common)
 
     def _make_room(self) -> bool:
-        """End the oldest stream of a session that is not open."""
+        """Drop the oldest stream whose session is not open; False when there is none."""
         for session, mailbox in self._sessions.items():
             if not mailbox.kept:
                 del self._sessions[session]
@@ -165,9 +165,9 @@ class HttpTransport:
             self._follow(asked, opened=session_in(response.result))
 
     def _follow(self, asked: Asked, *, opened: Route) -> None:
-        """What a success means for the streams: messages of an open session wait for its own, those of others don't.
+        """Update the streams after a successful request: only messages of open sessions wait for a reader.
 
-        The stream of a session that was closed is not ended: clients take that for a failure of whatever they ask next.
+        The stream of a closed session is not ended: clients take that for a failure of their next request.
         """
         if asked.method in ENDERS and asked.session is not None:
             if mailbox := self._sessions.get(asked.session):

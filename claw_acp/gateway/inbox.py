@@ -1,15 +1,15 @@
-"""Frames that came and were not taken yet."""
+"""Queue of received frames."""
 
 from collections import deque
 
 import anyio
 
-FRAMES = 256  # frames waiting before whoever brings one has to wait
+FRAMES = 256  # frames; `put` waits beyond that
 BYTES = 16 * 1024 * 1024  # and bytes of them; a single frame may be longer
 
 
 class Inbox:
-    """A queue between the requests that bring frames and the connection that handles them. Full: bringing waits."""
+    """Bounded queue from HTTP requests to the connection that handles their frames; `put` waits while it is full."""
 
     def __init__(self) -> None:
         self._frames: deque[bytes] = deque()
@@ -18,7 +18,7 @@ class Inbox:
         self._news = anyio.Event()
 
     async def put(self, frame: bytes) -> None:
-        """Add a frame, waiting for room; dropped when the end has come."""
+        """Add a frame, waiting for room; dropped after `end`."""
         while len(self._frames) >= FRAMES or self._bytes >= BYTES:
             await self._news.wait()
         if not self._ended:
@@ -27,7 +27,7 @@ class Inbox:
             self._tell()
 
     async def take(self) -> bytes | None:
-        """The next frame; None at the end."""
+        """The next frame; None after `end`."""
         while not self._frames:
             if self._ended:
                 return None
@@ -38,7 +38,7 @@ class Inbox:
         return frame
 
     def end(self) -> None:
-        """Nothing more is taken; what waits is dropped."""
+        """Close the queue and drop its frames."""
         self._ended = True
         self._frames.clear()
         self._bytes = 0

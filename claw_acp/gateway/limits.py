@@ -1,30 +1,30 @@
-"""How much of everything clients may have, and how long anything may take."""
+"""Limits of the server: sizes, counts and timeouts."""
 
 from claw_acp.core.value import Value
 from claw_acp.rpc.framing import FRAME_LIMIT
 
 
 class Limits(Value):
-    """Bounds of one gateway. Sizes in bytes, times in seconds.
+    """Limits of one server. Sizes are in bytes, times in seconds.
 
     Attributes:
         connections: ACP connections at once; one more is refused with 503.
-        sockets: TCP connections at once; one more is hung up on. A client of streamable HTTP over HTTP/1.1 needs one
+        sockets: TCP connections at once; one more is closed. A client of streamable HTTP over HTTP/1.1 needs one
             for each of its streams.
-        streams: Streams of sessions in one connection.
-        posts: Requests whose body is just being received.
-        message: The longest message, either way of travel.
-        messages: All bodies that are just being received.
-        head: The head of an HTTP request.
+        streams: Session streams of one connection.
+        posts: Request bodies being received at once.
+        message: The size of one message, in either direction.
+        messages: The total size of the bodies being received.
+        head: The size of a request head.
         first_message: Until a WebSocket must have sent `initialize`, or a TCP connection its first request.
         unused: How long a TCP connection stays open between two requests.
-        gap: Until more of a body must have come.
-        body: Until a body must be whole.
-        answer: Until `initialize` must be answered, and a message taken in.
+        gap: Between two chunks of a request body.
+        body: For a whole request body.
+        answer: For the response to `initialize`, and for room to accept a message.
         idle: How long an HTTP connection lives without any stream open.
-        stall: How long a client may leave unread what the agent waits to be read.
-        keep_alive: Between signs of life on a quiet stream, for proxies.
-        last_words: At the end, for what is still to be sent.
+        stall: How long a client may read nothing while the agent waits for it.
+        keep_alive: Between comments on a quiet stream, which keep proxies from closing it.
+        last_words: At shutdown, to flush pending output.
     """
 
     connections: int = 64

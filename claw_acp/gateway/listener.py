@@ -1,4 +1,4 @@
-"""The HTTP server: takes in TCP connections, a limited number, and sees which version each speaks."""
+"""HTTP server: accepts a limited number of TCP connections and detects the HTTP version of each."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -17,12 +17,12 @@ EXHAUSTED = 1.0  # seconds before a look whether the system has descriptors agai
 
 
 class Listener:
-    """Serves one socket.
+    """Serves one listening socket.
 
     Args:
-        socket: It, bound and listening.
-        handler: Who answers.
-        limits: Bounds.
+        socket: The bound and listening socket.
+        handler: The application.
+        limits: Limits.
     """
 
     def __init__(self, socket: SocketListener, handler: Handler, *, limits: Limits) -> None:
@@ -36,7 +36,7 @@ class Listener:
         self._empty = anyio.Event()
 
     async def run(self, *, until: Callable[[], Awaitable[None]]) -> None:
-        """Serve until `until` returns, and then what is going on for `limits.last_words` more."""
+        """Serve until `until` returns, then give open requests `limits.last_words` seconds."""
         async with anyio.create_task_group() as tasks:
             async with self._socket, anyio.create_task_group() as door:
                 door.start_soon(self._take_in, tasks)
@@ -88,7 +88,7 @@ class Listener:
             guest.wrap_up()
 
     async def _first_bytes(self, stream: SocketStream) -> bytes:
-        """As much as tells the versions apart; less when no more comes in time."""
+        """Enough bytes to tell the HTTP versions apart; empty when they do not arrive in time."""
         early = b""
         with anyio.move_on_after(self._limits.first_message) as scope:
             self._unknown.add(scope)

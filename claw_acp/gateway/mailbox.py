@@ -1,4 +1,4 @@
-"""What waits to go out on one stream of server-sent events."""
+"""Queue of messages for one stream of server-sent events."""
 
 from collections import deque
 
@@ -10,13 +10,13 @@ TOGETHER = 64 * 1024  # bytes of small messages that travel in one piece
 
 
 class Mailbox:
-    """Messages for one stream. They wait for somebody to open it; one at a time may."""
+    """Messages for one stream, kept until a client reads it. One client at a time may read."""
 
     def __init__(self, unread: Unread) -> None:
         self.open = False
-        """Whether somebody reads the stream."""
+        """Whether a client reads the stream."""
         self.kept = False
-        """Whether there will be messages, so that they are to wait here while nobody reads."""
+        """Whether messages are still expected, so that the queue must be kept while no client reads."""
         self._unread = unread
         self._lines: deque[bytes] = deque()
         self._finished = False
@@ -24,20 +24,20 @@ class Mailbox:
 
     @property
     def forgettable(self) -> bool:
-        """Whether nothing waits, and nothing will."""
+        """True when the queue is empty and no message is expected."""
         return not self._lines and not self.kept
 
     def put(self, line: bytes) -> None:
-        """Add a message, a line of JSON; dropped when the end has come."""
+        """Add a message, a line of JSON; dropped after `finish`."""
         if not self._finished:
             self._lines.append(line)
             self._unread.add(len(line))
             self._tell()
 
     async def take(self, *, within: float) -> list[bytes] | None:
-        """The next messages; nothing when none came within that many seconds, None at the end.
+        """The next messages; empty when none came within `within` seconds, None after the last.
 
-        They count as unread until `sent` is told.
+        They count as unread until `sent` is called with them.
         """
         with anyio.move_on_after(within):
             while not self._lines and not self._finished:
@@ -52,11 +52,11 @@ class Mailbox:
         return lines
 
     def sent(self, lines: list[bytes]) -> None:
-        """These are on their way, or lost with the stream."""
+        """Mark messages as sent, or lost with the stream."""
         self._unread.take(sum(map(len, lines)))
 
     def finish(self) -> None:
-        """No more messages; the stream ends after those that wait, if somebody reads it."""
+        """Accept no more messages; a reader still gets the queued ones."""
         self._finished = True
         if not self.open:
             self.sent(list(self._lines))

@@ -1,4 +1,4 @@
-"""Where a request comes from and whom it was meant for: what keeps web pages away from a server on this machine."""
+"""Host and origin policy, which keeps web pages from using a server on this machine."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,18 +19,18 @@ _WEB_ORIGIN: Final = re.compile(rf"https?://{_AUTHORITY}")
 
 
 class Place:
-    """Which names this server goes by, and whose pages may use it.
+    """The host names of the server, and the origins whose pages may use it.
 
-    A page of a strange site can make a name of its own lead to this machine (DNS rebinding); its requests then carry
-    that name, which is refused. Addresses cannot be bent that way. A browser tells the page's origin: those on this
-    machine may connect where a token is wanted too, others only when they were named.
+    A foreign page can make its own host name resolve to this machine (DNS rebinding); its requests then carry that
+    name, which is refused. IP addresses cannot be rebound. Browsers send the page's origin: local origins are allowed
+    where a token is required as well, others only when they are listed.
 
     Args:
-        loopback: Whether the server can be reached from this machine alone.
-        local_pages: Whether pages of any server on this machine may use it; wrong without a token, since what a
-            development server shows may be anybody's.
-        hosts: More names it goes by.
-        origins: More origins of pages that may use it, as browsers write them.
+        loopback: Whether the server is reachable only from this machine.
+        local_pages: Whether pages of any local server may use it; unsafe without a token, since a development server
+            may show foreign code.
+        hosts: Further host names of the server.
+        origins: Further allowed origins, as browsers write them.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Place:
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
 
     def check(self, head: Head) -> None:
-        """Let pass what may come here.
+        """Check the host and origin of a request.
 
         Raises:
             Refused: 403.
@@ -56,7 +56,7 @@ class Place:
             raise Refused(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` lets them")
 
     def answer_headers(self, head: Head) -> Mapping[str, str]:
-        """What lets a page read the answers, if it is welcome."""
+        """The CORS headers that let an allowed page read responses."""
         origin = head.headers.get("origin")
         if origin is None or not self._is_welcome(origin):
             return {}
@@ -68,7 +68,7 @@ class Place:
         }
 
     def preflight_headers(self) -> Mapping[str, str]:
-        """What a welcome page may ask for."""
+        """The CORS preflight headers for an allowed page."""
         return {
             "access-control-allow-methods": METHODS,
             "access-control-allow-headers": _ALLOWED,
@@ -85,7 +85,7 @@ class Place:
 
 
 def is_local_name(name: str) -> bool:
-    """Whether a host, a name or an address, can only be this machine."""
+    """True for a host name or address that can only be this machine."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -103,6 +103,6 @@ def _is_address(name: str) -> bool:
 
 
 def _name(form: re.Pattern[str], text: str) -> str:
-    """The host in a `Host` header or an origin, without port and brackets; empty when it is not written as one."""
+    """The host of a `Host` header or an origin, without port and brackets; empty when malformed."""
     match = form.fullmatch(text.lower())
     return (match["six"] or match["name"]) if match else ""

@@ -1,4 +1,4 @@
-"""A request that is answered with a status and a sentence, and nothing else."""
+"""HTTP errors: raised while a request is handled."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,13 +8,13 @@ _NOTHING: Final = MappingProxyType[str, str]({})
 
 
 class Refused(Exception):
-    """Raised anywhere while a request is handled; becomes its answer in `app`.
+    """An HTTP error response; `app` sends it.
 
     Attributes:
         status: The HTTP status.
-        reason: A sentence for whoever wrote the client; empty where the JSON says it all.
-        headers: More headers of the answer.
-        json: The body, if it is a JSON-RPC answer.
+        reason: A sentence for the author of the client; empty when `json` says it all.
+        headers: Further headers of the response.
+        json: The body, when it is a JSON-RPC response.
     """
 
     def __init__(
@@ -28,4 +28,4 @@ class Refused(Exception):
 
 
 class ClientGone(Exception):
-    """Whoever asked has hung up; there is nobody to answer."""
+    """The client has hung up; no response can be sent."""

@@ -1,4 +1,4 @@
-"""How much may be received at once, all clients together, so that memory stays bounded whoever sends."""
+"""Budget for request bodies of all clients together, which bounds memory."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ BUSY = {"retry-after": "1"}
 
 
 class Room:
-    """Counts bodies that are being received, and their bytes."""
+    """Counts the bodies being received, and their bytes."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -19,10 +19,10 @@ class Room:
 
     @contextmanager
     def for_one(self) -> Generator["Share"]:
-        """The room that one body takes, for as long as it is being received.
+        """A share of the budget for one body, for the duration of the block.
 
         Raises:
-            Refused: 503, there are too many.
+            Refused: 503, too many bodies are being received.
         """
         if self.bodies >= self.limits.posts:
             raise Refused(503, "too many requests at once; wait for some of the answers", headers=BUSY)
@@ -36,14 +36,14 @@ class Room:
 
 
 class Share:
-    """What one body takes of the room."""
+    """The share of one body in the budget."""
 
     def __init__(self, room: Room) -> None:
         self.size = 0
         self._room = room
 
     def grow(self, more: int) -> Refused | None:
-        """Take more room; the refusal when there is none, and then nothing is to be kept."""
+        """Take `more` bytes; returns the refusal when a limit is passed, after which no data must be kept."""
         limits = self._room.limits
         self.size += more
         self._room.bytes += more

@@ -1,8 +1,8 @@
-"""Which stream of server-sent events a message belongs on.
+"""Routing of messages to streams of server-sent events.
 
-The draft of the transport has one stream for the connection and one for each session. What is about a session goes on
-the session's, except what a client cannot wait for there: the answer that tells it the session's id, and a load or
-resume while nobody has opened the session's stream. Then the conversation and the answer behind it stay together on the
+The draft of the transport has one stream for the connection and one for each session. Messages of a session go on its
+stream, except those that a client cannot receive there: the response that holds the session's id, and a load or resume
+while the session's stream is not open. Then the conversation and the response after it stay together on the
 connection's stream, since nothing orders two streams.
 """
 
@@ -14,11 +14,11 @@ from claw_acp.core.value import Value
 from claw_acp.rpc.message import Notification, Request, RequestId, Response
 
 Route: TypeAlias = str | None
-"""The id of a session, or the connection."""
+"""The id of a session; None for the connection."""
 
 REOPENERS: Final = frozenset({"session/load", "session/resume"})
 ENDERS: Final = frozenset({"session/close", "session/delete", "session/archive"})
-"""Requests after whose success a session has nothing more to say here."""
+"""Requests after whose success a session sends nothing more on this connection."""
 
 HEADER_REQUIRED: Final = frozenset(
     {"session/prompt", "session/cancel", "session/close", "session/set_mode", "session/set_config_option"}
@@ -28,20 +28,20 @@ HEADER_REQUIRED: Final = frozenset(
 _Key = TypeVar("_Key")
 _Kept = TypeVar("_Kept")
 
-REMEMBERED = 2048  # requests of one side whose way back is known; beyond the oldest is forgotten
+REMEMBERED = 2048  # requests of one side that are remembered; the oldest is forgotten first
 
 
 class Asked(Value):
-    """A request of the client that waits for its answer."""
+    """A client request without a response yet."""
 
     method: str
     session: Route
     apart: bool
-    """Whether it reopens a session whose stream nobody has opened."""
+    """Whether it reopens a session whose stream is not open."""
 
 
 class Routes:
-    """What is under way in one connection."""
+    """The requests in progress on one connection, in both directions."""
 
     def __init__(self) -> None:
         self._client_asked: dict[tuple[type, RequestId], Asked] = {}
@@ -49,32 +49,32 @@ class Routes:
         self._apart: list[str] = []
 
     def asked(self, request: Request, *, session: Route, streamed: bool) -> None:
-        """The client asks; `streamed`: somebody reads the session's stream."""
+        """Record a client request; `streamed` says whether the session's stream is open."""
         apart = request.method in REOPENERS and session is not None and not streamed
         if apart and session is not None:
             self._apart.append(session)
         _remember(self._client_asked, _key(request.id), Asked(method=request.method, session=session, apart=apart))
 
     def answered(self, response: Response) -> Asked | None:
-        """The agent answers: what had been asked."""
+        """The client request that an agent response belongs to, which is then forgotten."""
         asked = self._client_asked.pop(_key(response.id), None)
         if asked is not None and asked.apart and asked.session is not None:
             self._apart.remove(asked.session)
         return asked
 
     def for_call(self, call: Request | Notification) -> Route:
-        """Where a request or notification of the agent's goes."""
+        """The route of an agent request or notification."""
         session = session_in(call.params)
         if isinstance(call, Request):
             _remember(self._agent_asked, call.id, session)
         return None if session in self._apart else session
 
     def expected_from(self, response: Response) -> Route:
-        """In which session the request stands that the client answers; None where that does not matter."""
+        """The session of the agent request that a client response belongs to; None when any will do."""
         return self._agent_asked.get(response.id)
 
     def settle(self, response: Response) -> None:
-        """The client's answer was taken in."""
+        """Forget an agent request after its response was accepted."""
         self._agent_asked.pop(response.id, None)
 
 

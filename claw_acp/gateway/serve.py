@@ -1,4 +1,4 @@
-"""A process that serves ACP to clients elsewhere, from its socket to its last word."""
+"""The server process for remote ACP clients, from the listening socket to shutdown."""
 
 import logging
 import socket
@@ -28,13 +28,13 @@ log = logging.getLogger(__name__)
 
 
 class Terms(Value):
-    """On what terms clients may come.
+    """Admission rules for clients.
 
     Attributes:
-        token: What they show; None lets all pass.
-        hosts: More names the server goes by.
-        origins: More origins of pages that may use it; without a token none else.
-        limits: Bounds.
+        token: The token that clients must send; None admits everyone.
+        hosts: Further host names of the server.
+        origins: Further allowed origins; without a token, the only ones.
+        limits: Limits.
     """
 
     token: Secret | None
@@ -52,15 +52,15 @@ async def serve(
     trace: FrameTrace | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a signal says to stop. From then on the process ends in time, whatever hangs.
+    """Serve until a signal stops the server; the process then exits within a fixed time, even if something hangs.
 
     Args:
         listening: The bound socket.
-        address: Where that is.
-        terms: For clients.
-        spoken: The protocol versions on offer.
-        trace: Hears every frame.
-        on_ready: Called when clients are served.
+        address: The address of the socket.
+        terms: Admission rules.
+        spoken: The supported protocol versions.
+        trace: Records every frame.
+        on_ready: Called once clients are served.
     """
     stop = anyio.Event()
     async with hosted_engine(stop=stop.set, deadline=Deadline(), warm_up=warm_up.for_sessions) as host:
@@ -76,7 +76,7 @@ async def run(
     stop: anyio.Event,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve connections that `connect` makes until `stop` is set; then all end before this returns."""
+    """Serve connections made by `connect` until `stop` is set; all are closed before this returns."""
     over = anyio.Event()
     place = Place(
         loopback=address.is_loopback,

@@ -1,4 +1,4 @@
-"""The token that clients show: in `Authorization`, or for a WebSocket of a browser among its subprotocols.
+"""Token authentication: in `Authorization`, or among the subprotocols of a browser's WebSocket.
 
 A page cannot set headers of a WebSocket, so it offers two subprotocols: `acp`, which is accepted, and
 `acp.bearer.TOKEN`. A query parameter is not read: addresses end up in logs and histories.
@@ -16,7 +16,7 @@ SHOWN_AS: Final = "acp.bearer."
 
 
 def check_token(head: Head, token: Secret | None) -> None:
-    """Let whoever shows the token pass.
+    """Check the token of a request.
 
     Raises:
         Refused: 401.
@@ -42,7 +42,7 @@ def _shown(head: Head) -> str | None:
 
 
 def chosen_subprotocol(offered: Sequence[str]) -> str | None:
-    """What a WebSocket is told that we speak; browsers insist on one of those they offered."""
+    """The subprotocol to select for a WebSocket; browsers require one that they offered."""
     if SUBPROTOCOL in offered:
         return SUBPROTOCOL
     return next((name for name in offered if name.startswith(SHOWN_AS)), None)

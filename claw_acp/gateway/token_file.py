@@ -1,4 +1,4 @@
-"""The token on disk: one that a person chose, or one that is made at the first start and kept."""
+"""Token files: a token that a person chose, or one generated at the first start."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _CHANCE: Final = 32  # bytes
 
 
 class Token(Value):
-    """A token, and where it is kept."""
+    """A token and the path of its file."""
 
     secret: Secret
     file: Path
@@ -27,10 +27,10 @@ class Token(Value):
 
 
 def read_token(file: Path) -> Token:
-    """The token in a file: its only line.
+    """Read the token in a file, its only line.
 
     Raises:
-        ConfigError: The file cannot be read, or holds no token that can be shown in a header.
+        ConfigError: The file cannot be read, or holds no token that fits into a header.
     """
     try:
         text = file.read_text(encoding="utf-8").strip()
@@ -43,10 +43,10 @@ def read_token(file: Path) -> Token:
 
 
 def kept_token(directory: Path) -> Token:
-    """The token that is kept in `directory`, made now if there is none.
+    """The token stored in `directory`, generated now if there is none.
 
     Raises:
-        ConfigError: It cannot be read or written.
+        ConfigError: The file cannot be read or written.
     """
     file = private_directory(directory) / KEPT_AS
     if file.exists():

@@ -1,4 +1,4 @@
-"""What a client has not read yet, and the end of waiting for one that has stopped reading."""
+"""Bytes that a client has not read yet, and detection of clients that stopped reading."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ from claw_acp.rpc.backlog import Backlog
 
 
 class Unread:
-    """Counts bytes from the moment they are sent until the client took them.
+    """Counts bytes from being sent until the client has read them.
 
     Args:
-        stall: Seconds without any byte taken after which nobody waits any longer.
-        on_stall: What happens then.
+        stall: Seconds without a byte read after which waiting ends.
+        on_stall: Called then.
     """
 
     def __init__(self, *, stall: float, on_stall: Callable[[], None]) -> None:
@@ -23,24 +23,24 @@ class Unread:
 
     @property
     def size(self) -> int:
-        """Bytes sent and not taken."""
+        """Bytes sent and not read."""
         return self._backlog.size
 
     def add(self, size: int) -> None:
-        """So many bytes were sent."""
+        """Count `size` bytes as sent."""
         self._backlog.add(size)
 
     def take(self, size: int) -> None:
-        """The client took so many bytes."""
+        """Count `size` bytes as read."""
         self._taken += size
         self._backlog.take(size)
 
     def end(self) -> None:
-        """Nobody is to wait any more."""
+        """Release all waiters, now and later."""
         self._backlog.end()
 
     async def drained(self) -> None:
-        """Wait until little is left; a client that takes nothing for too long is given up."""
+        """Wait until little is unread; calls `on_stall` for a client that reads nothing for too long."""
         while True:
             taken = self._taken
             with anyio.move_on_after(self._stall):

@@ -1,4 +1,4 @@
-"""Whether somebody uses a thing, and the waits for that to change."""
+"""A user count, and waiting for it to become zero or not."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ class Usage:
 
     @contextmanager
     def one(self) -> Generator[None]:
-        """One more user, for as long as the block runs."""
+        """Count one more user for the duration of the block."""
         self._count(1)
         try:
             yield

@@ -1,4 +1,4 @@
-"""One WebSocket, from the request that wants it to its close. The protocol itself is wsproto's."""
+"""Server side of one WebSocket, from its upgrade request to its close. wsproto implements the protocol."""
 
 import base64
 import binascii
@@ -23,19 +23,19 @@ _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceErr
 
 
 def wants_websocket(head: Head) -> bool:
-    """Whether a request asks for one."""
+    """True for a request that asks for a WebSocket."""
     asks = head.headers.get("upgrade", "").lower() == "websocket"
     return asks and head.method == "GET" and "upgrade" in map(str.lower, listed(head.headers.get("connection", "")))
 
 
 class WebSocket:
-    """Text messages both ways. One task receives, one sends.
+    """Text messages in both directions. One task receives, one sends.
 
     Args:
         head: The request.
         stream: The TCP connection.
-        rest: What was read of it behind the request.
-        limits: Bounds.
+        rest: The bytes already read after the request.
+        limits: Limits.
     """
 
     def __init__(self, head: Head, stream: ByteStream, *, rest: bytes, limits: Limits) -> None:
@@ -53,10 +53,10 @@ class WebSocket:
     # ------------------------------------------------------------------ the handshake
 
     async def accept(self, headers: Mapping[str, str], *, subprotocol: str | None) -> None:
-        """Agree, after a look whether the request is right.
+        """Accept the upgrade, after checking the request.
 
         Raises:
-            Refused: 400 or 426, it is not.
+            Refused: 400 or 426, the request is not valid.
             ClientGone: The client hung up.
         """
         named = {
@@ -70,7 +70,7 @@ class WebSocket:
         self._protocol.receive_data(self._rest)
 
     async def refuse(self, refusal: Refused) -> None:
-        """Answer the request with a status instead.
+        """Respond to the request with a status instead.
 
         Raises:
             ClientGone: The client hung up.
@@ -87,7 +87,7 @@ class WebSocket:
     # ------------------------------------------------------------------ messages
 
     async def receive(self) -> bytes | None:
-        """The next text message, in UTF-8; None at the end. Binary messages are left out, pings are answered."""
+        """The next text message, in UTF-8; None after the close. Binary messages are ignored, pings are answered."""
         while (event := await self._next_event()) is not None:
             if isinstance(event, TextMessage | BytesMessage):
                 if (message := await self._collect(event)) is not None:
@@ -103,12 +103,12 @@ class WebSocket:
         """Send a text message; waits while the client is slow.
 
         Raises:
-            ClientGone: The client hung up, or the end was said.
+            ClientGone: The client hung up, or the WebSocket was closed.
         """
         await self._put(TextMessage(data=text))
 
     async def close(self, code: int, reason: str) -> None:
-        """Say that this is the end, and wait until the client has said so too.
+        """Send a close frame, and wait for the client's own.
 
         Raises:
             ClientGone: The client hung up.
@@ -118,7 +118,7 @@ class WebSocket:
             pass
 
     async def _collect(self, event: TextMessage | BytesMessage) -> bytes | None:
-        """The message that this piece makes whole."""
+        """The message that this piece completes; None while it is incomplete."""
         piece = event.data.encode() if isinstance(event, TextMessage) else bytes(event.data)
         self._size += len(piece)
         self._pieces.append(piece)
@@ -140,7 +140,7 @@ class WebSocket:
         except ClientGone:
             pass
         self._events.clear()
-        self._protocol.receive_data(None)  # the end, also for whoever receives next
+        self._protocol.receive_data(None)  # the end, for later calls of `receive` as well
 
     async def _answer(self, event: Ping | CloseConnection) -> None:
         try:

@@ -1,4 +1,4 @@
-"""WebSockets: each is one connection, from the first message, which must be `initialize`, to its end."""
+"""ACP over WebSocket: each WebSocket is one connection, whose first message must be `initialize`."""
 
 from typing import Final
 
@@ -25,11 +25,11 @@ class WebSocketProfile:
         self._limits = limits
 
     async def serve(self, websocket: WebSocket) -> None:
-        """Accept one and stay with it to its end.
+        """Accept a WebSocket and serve it until it closes.
 
         Raises:
-            Refused: 400, 426 or 503, before it is accepted.
-            ClientGone: The client hung up in the middle of it.
+            Refused: 400, 426 or 503, before the WebSocket is accepted.
+            ClientGone: The client hung up.
         """
         transport = WebSocketTransport(websocket, limits=self._limits)
         connection_id = self._connections.add(transport)
@@ -48,7 +48,7 @@ class WebSocketProfile:
                 self._connections.remove(connection_id)
 
     async def _initialized(self, transport: WebSocketTransport) -> bool:
-        """Wait for `initialize`, and leave it where it is received next; False when it ends otherwise."""
+        """Wait for `initialize`, and put it back to be received next; False when the connection ends without it."""
         with anyio.move_on_after(self._limits.first_message) as patience:
             while (frame := await transport.receive()) is not None:
                 message = decode(frame)

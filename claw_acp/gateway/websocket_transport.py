@@ -1,4 +1,4 @@
-"""A connection over a WebSocket: one text message, one frame."""
+"""Transport of an ACP connection over a WebSocket: one text message is one frame."""
 
 from collections import deque
 
@@ -12,7 +12,7 @@ from claw_acp.gateway.websocket import WebSocket
 
 
 class WebSocketTransport:
-    """Frames of one accepted WebSocket. See `Transport`; `write` runs as long as it."""
+    """The frames of one accepted WebSocket. See `Transport`; `write` must run as long as the connection."""
 
     def __init__(self, websocket: WebSocket, *, limits: Limits) -> None:
         self.ending = OVER
@@ -39,7 +39,7 @@ class WebSocketTransport:
         return None
 
     def put_back(self, frame: bytes) -> None:
-        """The frame that `receive` gave is to be received again."""
+        """Put back the frame that `receive` returned; the next call returns it again."""
         self._early.append(frame)
 
     def send(self, line: bytes) -> None:
@@ -55,7 +55,7 @@ class WebSocketTransport:
         return self._unread.size
 
     async def drained(self) -> None:
-        """See `Transport.drained`. A client that reads nothing for too long loses the connection."""
+        """See `Transport.drained`. A client that stops reading for too long is disconnected."""
         await self._unread.drained()
 
     def end(self, ending: Ending) -> None:
@@ -69,7 +69,7 @@ class WebSocketTransport:
                 self._reading.cancel()
 
     async def write(self) -> None:
-        """Send what is to be sent until the end, then close the WebSocket and wait a moment for the client's own."""
+        """Send queued frames until `end`, then close the WebSocket and wait a moment for the client's close frame."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._give_up_after_end, tasks.cancel_scope)
             try:

@@ -1,1 +1,1 @@
-"""HTTP and server-sent events; sole owner of httpx."""
+"""HTTP and streaming formats. The only package besides providers that uses httpx."""

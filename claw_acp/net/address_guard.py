@@ -1,7 +1,7 @@
-"""Which addresses a request on behalf of a model may go to: the public internet, unless a person named the host.
+"""SSRF guard: requests made for a model may only reach public addresses, unless a person allowed the host.
 
-A page can name any host, and any name can lead anywhere. So names are resolved here, every address they have is
-judged, and the request is then made to a judged address, not to the name.
+A page can name any host, and any name can resolve to any address. So names are resolved here, all their addresses
+are checked, and the request is then sent to a checked address, not to the name.
 """
 
 from collections.abc import Sequence
@@ -57,17 +57,17 @@ _PUBLIC_V6: Final = IPv6Network("2000::/3")  # all that is given out; the rest o
 
 
 class AddressGuard(Value):
-    """Decides by resolved address.
+    """Checks hosts by their resolved addresses.
 
     Attributes:
-        allow_hosts: Hosts whose addresses are not judged, because a person named them: exact, or `*.example.org` for
-            all below a domain. Case and a final dot do not matter.
+        allow_hosts: Hosts whose addresses are not checked, because a person allowed them: exact names, or
+            `*.example.org` for all subdomains. Case and a final dot are ignored.
     """
 
     allow_hosts: Sequence[str] = ()
 
     async def address(self, host: str, *, port: int) -> str:
-        """An address of `host` to connect to.
+        """A checked address of `host` to connect to.
 
         Raises:
             ToolError: The host is unknown, or one of its addresses is not public: a name that leads to both is a trap.
@@ -91,7 +91,7 @@ class AddressGuard(Value):
 
 
 def refusal(address: str) -> str | None:
-    """Why no request may go to an IP address, in words that complete "it is ..."; None when it is public."""
+    """The reason to refuse an IP address, completing "it is ..."; None for a public address."""
     parsed = ip_address(address)
     match parsed:
         case IPv4Address():

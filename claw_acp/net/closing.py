@@ -1,4 +1,4 @@
-"""Closes a stream that is left before its end."""
+"""Closing of async iterators that are abandoned before their end."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,9 +9,9 @@ Item = TypeVar("Item")
 
 @asynccontextmanager
 async def closing(items: AsyncIterator[Item]) -> AsyncGenerator[AsyncIterator[Item], None]:
-    """`contextlib.aclosing` for what is only promised to be an iterator: an async generator among them is closed.
+    """`contextlib.aclosing` for values typed as iterators: closes those that are async generators.
 
-    Left to the garbage collector, a generator would let go of its socket late and in a task nobody waits for.
+    Left to the garbage collector, a generator would release its socket late, in a task that nothing awaits.
     """
     try:
         yield items

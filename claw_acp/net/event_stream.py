@@ -1,4 +1,4 @@
-"""`application/vnd.amazon.eventstream`, decoded without any input or output of its own.
+"""Sans-IO decoder for `application/vnd.amazon.eventstream`, the binary framing of AWS streams.
 
 A message is: its length and that of its headers, each in four bytes; the CRC of these eight; headers; payload; the CRC
 of everything before. Numbers are big-endian, the CRC is the one of gzip. Source of the format:
@@ -27,14 +27,14 @@ _BYTES, _STRING = 6, 7
 
 
 class EventMessage(NamedTuple):
-    """One message: those of its headers that are strings, and its payload."""
+    """One message: its string headers and its payload."""
 
     headers: dict[str, str]
     payload: bytes
 
 
 class EventStreamDecoder:
-    """Turns reads of a body into messages. All messages complete in a read come out of the call that brought it."""
+    """Decodes chunks of a body into messages. `feed` returns all messages that a chunk completes."""
 
     def __init__(self, *, provider: str = "", limit: int = MESSAGE_LIMIT) -> None:
         self._provider = provider
@@ -45,7 +45,7 @@ class EventStreamDecoder:
         self._headers_seen: dict[bytes, dict[str, str]] = {}
 
     def feed(self, chunk: bytes) -> list[EventMessage]:
-        """The messages that `chunk` completes.
+        """Decode a chunk; returns the messages that it completes.
 
         Raises:
             MalformedReply: A CRC is wrong, a length is impossible, a message is longer than the limit.
@@ -69,7 +69,7 @@ class EventStreamDecoder:
 
     @property
     def halfway(self) -> bool:
-        """Whether a message has begun and not ended."""
+        """True while a message has begun and not ended."""
         return self._pending_size > 0
 
     def _length(self, data: bytes, start: int) -> int:
@@ -113,7 +113,7 @@ class EventStreamDecoder:
 
 
 def _read_headers(data: bytes) -> dict[str, str]:
-    """The headers that are strings; the others are read over.
+    """The string headers; headers of other types are skipped.
 
     Raises:
         IndexError: A header is longer than what is left.
@@ -139,7 +139,7 @@ def _read_headers(data: bytes) -> dict[str, str]:
 
 
 def _taken(data: bytes, start: int, size: int) -> tuple[int, bytes]:
-    """The place after `size` bytes, and the bytes."""
+    """The offset after the next `size` bytes, and these bytes."""
     if start + size > len(data):
         raise IndexError(start + size)
     return start + size, data[start : start + size]

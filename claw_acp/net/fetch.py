@@ -1,7 +1,7 @@
-"""One GET of a public page, on behalf of a model: bounded in time, size and redirects, and to guarded addresses only.
+"""GET of a public page for a model: limited in time, size and redirects, and to addresses that the guard allows.
 
-The connection goes straight to the address that was judged (TLS still checks the host's own name), so an answer of the
-name service that changes in between leads nowhere else. For the same reason no proxy is used.
+The connection goes straight to the address that was checked (TLS still verifies the host name), so a DNS answer that
+changes in between has no effect. For the same reason no proxy is used.
 """
 
 import zlib
@@ -36,9 +36,10 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
 async def get(url: str, *, guard: AddressGuard, within: float = TOTAL_SECONDS) -> Page:
-    """Fetch a page. Redirects are followed within the host (`www.` or not); every step is guarded again.
+    """Fetch a page. Redirects are followed within the host (with or without `www.`); each address is checked again.
 
-    Another host is not followed, because leave to fetch is given by host. All of it takes `within` seconds at most.
+    A redirect to another host is not followed, because permission to fetch is given per host. `within` bounds the whole
+    call, in seconds.
 
     Raises:
         ToolError: No http(s) URL, a refused address, another host, too many redirects, no connection, too slow, or a
@@ -92,7 +93,7 @@ def _transport() -> httpx.AsyncHTTPTransport:
 
 
 async def _request(client: httpx.AsyncClient, target: httpx.URL, *, guard: AddressGuard) -> Page | str:
-    """The page, or where it redirects to."""
+    """The page, or the URL that it redirects to."""
     name = target.raw_host.decode("ascii")
     address = await guard.address(name, port=target.port or {"http": 80, "https": 443}[target.scheme])
     request = client.build_request(

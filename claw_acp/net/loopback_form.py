@@ -1,8 +1,8 @@
-"""One form on a web page of this machine, for one person and a while: for what must not pass through a protocol.
+"""A short-lived web form on loopback, for input that must not pass through the editor's protocol, such as keys.
 
-The address has 192 bits of chance in it, and is answered only when it was asked for by the name it was given out with
-(a page elsewhere whose name resolves to this machine gets nothing). A form that is sent must carry a ticket that
-only the page knows, and come from that page. Nothing is loaded from anywhere, nothing is stored by the browser.
+The URL holds 192 random bits, and requests are answered only with the `Host` that the URL names (a page elsewhere whose
+name resolves to this machine gets nothing). A submitted form must carry a token that only the page knows, and come from
+that page. The page loads nothing from anywhere, and the browser stores nothing.
 """
 
 import logging
@@ -41,14 +41,14 @@ log = logging.getLogger(__name__)
 
 
 class Page(Value):
-    """An HTML page; after the `last` one the form has done its work."""
+    """An HTML page; after the `last` one the form is finished."""
 
     html: str
     last: bool = False
 
 
 class Refused(Exception):
-    """A request that gets no page, with its status."""
+    """A request that is refused with an HTTP status."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -60,15 +60,15 @@ Answer: TypeAlias = Callable[[Mapping[str, str] | None], Awaitable[Page]]
 
 
 class LoopbackForm:
-    """The form.
+    """A form served on a random loopback port.
 
     Args:
-        answer: Makes its pages; a hidden field `TICKET` must hold `ticket`.
-        clock: Chance.
+        answer: Renders its pages; a hidden field `TICKET` must hold `ticket`.
+        clock: Source of random bytes.
 
     Attributes:
-        url: Where it is, once it is served.
-        ticket: What a form that is sent must carry.
+        url: Its URL, once it is served.
+        ticket: The token that a submitted form must carry.
         finished: Set when the last page has been delivered.
     """
 
@@ -85,7 +85,7 @@ class LoopbackForm:
 
     @asynccontextmanager
     async def served(self) -> AsyncGenerator[None]:
-        """Serve it inside the block.
+        """Serve the form while the block runs.
 
         Raises:
             OSError: No port of the loopback interface can be had.
@@ -148,7 +148,7 @@ class LoopbackForm:
 
 
 async def _received(wire: h11.Connection, stream: SocketStream) -> tuple[h11.Request, bytes]:
-    """A whole request."""
+    """Read a whole request: its head and its body."""
     request: h11.Request | None = None
     body = b""
     while True:

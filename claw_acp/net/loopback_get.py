@@ -1,6 +1,6 @@
-"""One small GET to a program on this machine, at once or not at all; loading an HTTP library would take longer.
+"""A small GET client for servers on this machine; importing an HTTP library would take longer than the request.
 
-HTTP/1.0, so that whoever answers does not keep the connection.
+It speaks HTTP/1.0, so that servers do not keep the connection open.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -19,14 +19,14 @@ SIZE_LIMIT = 256  # characters of the line before a piece
 
 
 class Answer(Value):
-    """What came back."""
+    """A response: its status and its body."""
 
     status: int
     body: bytes
 
 
 async def get(url: str, *, headers: tuple[tuple[str, str], ...] = ()) -> Answer | None:
-    """The answer, of whatever status; None when nobody listens, or what listens does not speak HTTP."""
+    """The response, whatever its status; None when nothing listens there or it does not speak HTTP."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     shown = "".join(f"{name}: {value}\r\n" for name, value in headers)
@@ -46,7 +46,7 @@ async def get(url: str, *, headers: tuple[tuple[str, str], ...] = ()) -> Answer 
 
 
 async def _all(receive: Callable[[], Awaitable[bytes]]) -> bytes:
-    """Everything until the end of the answer: where its length says, else where the connection ends.
+    """All bytes of the response, up to its content length or else the end of the connection.
 
     Raises:
         ValueError: It is longer than `ANSWER_LIMIT`.
@@ -81,14 +81,14 @@ def _named(line: bytes, name: bytes) -> bytes:
 
 
 def _number(text: bytes, *, base: int) -> int:
-    """Raises ValueError for signs, blanks and underscores as well, which `int` takes."""
+    """Parse a number. Raises ValueError also for signs, blanks and underscores, which `int` accepts."""
     if not text.isalnum():
         raise ValueError("this is no number")
     return int(text, base)
 
 
 def chunks(body: bytes) -> Iterator[bytes]:
-    """What servers send that speak only HTTP/1.1: pieces, each after its length. Every step goes on in `body`.
+    """The pieces of a chunked body, which servers send that speak only HTTP/1.1. Reads each byte of `body` once.
 
     Raises:
         ValueError: It is nothing of the kind, or there are more than `CHUNKS_LIMIT`.
@@ -108,7 +108,7 @@ def chunks(body: bytes) -> Iterator[bytes]:
 
 
 def _answer(data: bytes) -> Answer:
-    """Raises ValueError for what is not an answer in HTTP."""
+    """Parse a whole response. Raises ValueError when it is not HTTP."""
     head, blank, body = data.partition(b"\r\n\r\n")
     if any(_named(line, b"transfer-encoding") == b"chunked" for line in head.split(b"\r\n")[1:]):
         body = b"".join(chunks(body))

@@ -1,4 +1,4 @@
-"""Lines of a body, one JSON document each, split without any input or output of their own.
+"""Sans-IO splitter for newline-delimited JSON.
 
 On the path of every streamed word: a read is split as a whole, and a long line is joined once.
 """
@@ -9,7 +9,7 @@ LINE_LIMIT = 8 * 1024 * 1024  # bytes; far above any model's line, far below wha
 
 
 class LineDecoder:
-    """Turns reads of a body into lines. All lines complete in a read come out of the call that brought it.
+    """Splits chunks of a body into lines. `feed` returns all lines that a chunk completes.
 
     Lines end in a line feed, with or without a carriage return; blank ones are dropped. Bytes that are not UTF-8
     become U+FFFD. The last line may lack its end: see `rest`.
@@ -22,7 +22,7 @@ class LineDecoder:
         self._pending_size = 0
 
     def feed(self, chunk: bytes) -> list[str]:
-        """The lines that `chunk` completes.
+        """Split a chunk; returns the lines that it completes.
 
         Raises:
             MalformedReply: One line is longer than the limit.
@@ -39,7 +39,7 @@ class LineDecoder:
         return [text for line in lines if (text := self._checked(line))]
 
     def rest(self) -> list[str]:
-        """The line that the body ended in without a line feed; none if there is no such line."""
+        """The last line, when the body ended without a line feed; else none."""
         line = b"".join(self._pending)
         self._pending.clear()
         self._pending_size = 0

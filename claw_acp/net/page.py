@@ -1,4 +1,4 @@
-"""A page of the web, and what gets one: all that callers need to know of `net/fetch.py` before the first fetch."""
+"""A fetched page, and the protocol of `net/fetch.py`, for callers that must not import it before the first fetch."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ from claw_acp.net.address_guard import AddressGuard
 
 
 class Page(Value):
-    """What came back: `url` is where it was found in the end, `content_type` the header as sent (maybe empty)."""
+    """A fetched page: `url` is the final URL, `content_type` the header as sent (may be empty)."""
 
     url: str
     status: int
@@ -17,8 +17,8 @@ class Page(Value):
 
 
 class GetPage(Protocol):
-    """How a page is had; `claw_acp.net.fetch.get` is the one way there is."""
+    """Fetches pages; implemented by `claw_acp.net.fetch.get`."""
 
     async def __call__(self, url: str, *, guard: AddressGuard) -> Page:
-        """The page at `url`; raises ToolError when there is none to be had."""
+        """Fetch the page at `url`; raises ToolError when that fails."""
         ...

@@ -1,4 +1,4 @@
-"""Keeps keys out of words that other programs wrote and people will read."""
+"""Masking of keys in text of other programs, before people read it."""
 
 import re
 from collections import deque
@@ -24,14 +24,14 @@ _BEGINNINGS = (
 
 
 def masked(text: str, *, secrets: Sequence[str] = ()) -> str:
-    """The text with the given secrets in all forms, and whatever looks like an API key, replaced by `***`."""
+    """`text` with `***` in place of the given secrets, in all their forms, and of anything shaped like an API key."""
     for form in KnownSecrets(secrets).forms:
         text = text.replace(form, MASK)
     return _KEY_SHAPES.sub(MASK, text)
 
 
 def masked_pieces(pieces: Sequence[bytes], *, secrets: Sequence[str] = ()) -> Sequence[bytes]:
-    """The same for bytes that came in pieces, also where a secret began in one and ended in another.
+    """The same for chunks of bytes; a secret may begin in one chunk and end in another.
 
     Secrets are found in all forms that `KnownSecrets` knows.
     """
@@ -41,7 +41,7 @@ def masked_pieces(pieces: Sequence[bytes], *, secrets: Sequence[str] = ()) -> Se
 
 
 def _shaped(text: str) -> Iterator[tuple[int, int]]:
-    """Where something looks like a key. Looking for the beginnings first is 20 times as fast in megabytes of text."""
+    """The spans shaped like a key. Looking for the beginnings first is 20 times as fast in megabytes of text."""
     starts = {at + len(before) for before in _HIDING for at in _places(text, before)}
     starts.update(at for beginning in _BEGINNINGS for at in _places(text, beginning))
     done = 0

@@ -1,4 +1,4 @@
-"""Server-sent events, decoded as the WHATWG HTML standard describes them, without any input or output of its own.
+"""Sans-IO decoder for server-sent events, after the WHATWG HTML standard.
 
 On the path of every streamed word, so a read is split as a whole and each event is looked at once.
 """
@@ -20,10 +20,10 @@ class ServerSentEvent(NamedTuple):
 
 
 class SseDecoder:
-    """Turns reads of a body into events. All events complete in a read come out of the call that brought it.
+    """Decodes chunks of a body into events. `feed` returns all events that a chunk completes.
 
-    The fields `id` and `retry` are read over: nothing here reconnects. An event the stream ends in the middle of is
-    dropped, as the standard says. Bytes that are not UTF-8 become U+FFFD.
+    The fields `id` and `retry` are ignored: nothing here reconnects. An event that is cut off is dropped, as the
+    standard says. Bytes that are not UTF-8 become U+FFFD.
     """
 
     def __init__(self, *, provider: str = "", limit: int = EVENT_LIMIT) -> None:
@@ -36,7 +36,7 @@ class SseDecoder:
         self._at_start = True
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
-        """The events that `chunk` completes.
+        """Decode a chunk; returns the events that it completes.
 
         Raises:
             MalformedReply: One event is longer than the limit.
@@ -60,7 +60,7 @@ class SseDecoder:
         return self._split(chunk)
 
     def _split(self, chunk: bytes) -> list[ServerSentEvent]:
-        """The events of a chunk with at least one blank line; what follows the last one is kept."""
+        """The events of a chunk with at least one blank line; the rest behind the last one is kept."""
         *blocks, rest = chunk.split(b"\n\n")
         if rest:
             self._keep(rest)
@@ -83,7 +83,7 @@ class SseDecoder:
             raise self._too_long()
 
     def _unified(self, chunk: bytes) -> bytes:
-        """The chunk with every line end as one line feed."""
+        """The chunk with all line ends as line feeds."""
         if self._skip_newline and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._skip_newline = False
@@ -101,7 +101,7 @@ class SseDecoder:
 
 
 def _event(block: bytes) -> ServerSentEvent | None:
-    """The event of a block of lines; None for one without data, such as a comment."""
+    """Parse the lines of one event; None for an event without data, such as a comment."""
     name = "message"
     data: list[str] = []
     for line in block.decode("utf-8", "replace").split("\n"):

@@ -1,4 +1,4 @@
-"""The certificates by which TLS connections are judged."""
+"""TLS trust: the certificate authorities that connections are verified against."""
 
 import ssl
 from functools import cache
@@ -9,7 +9,7 @@ import httpx
 
 @cache
 def trusted() -> ssl.SSLContext:
-    """The usual authorities, or those that SSL_CERT_FILE or SSL_CERT_DIR name; one context serves all connections.
+    """An SSL context with the usual authorities, or those of SSL_CERT_FILE or SSL_CERT_DIR; shared by all connections.
 
     The first call reads a quarter of a megabyte of certificates, some 50 ms of work: make it in a worker thread.
     """
@@ -17,7 +17,7 @@ def trusted() -> ssl.SSLContext:
 
 
 def trusted_besides(file: Path) -> ssl.SSLContext:
-    """The same, and the authorities of a PEM file.
+    """A context with the usual authorities and those of a PEM file.
 
     Raises:
         OSError: It cannot be read, or holds no certificates.
