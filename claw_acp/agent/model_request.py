@@ -8,7 +8,7 @@ from typing import assert_never
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.streamed_answer import StreamedAnswer
-from claw_acp.contracts.content_support import readable
+from claw_acp.contracts.content_support import supported_messages
 from claw_acp.contracts.provider import (
     TOOL_CHOICE,
     CallChunk,
@@ -98,7 +98,7 @@ class ModelRequester:
         await self._introduce()
         wanted = tool_choice if tool_choice == "none" else TOOL_CHOICE.get() or tool_choice
         options = replace(self._options(), tool_choice=wanted)
-        seen = readable(messages, capabilities=self._capabilities())
+        seen = supported_messages(messages, capabilities=self._capabilities())
         request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options, on_first_byte=self._begin)
         await self._billing.admit(request)
         message_id = new_id("msg", clock=self._clock)

@@ -33,12 +33,12 @@ def is_picture(part: ContentPart) -> bool:
     return isinstance(part, ImagePart)
 
 
-def readable(messages: Sequence[Message], *, capabilities: Capabilities) -> list[Message]:
+def supported_messages(messages: Sequence[Message], *, capabilities: Capabilities) -> list[Message]:
     """The conversation with a sentence in the place of each part that the model cannot take in."""
-    return [_readable(message, capabilities=capabilities) for message in messages]
+    return [_supported(message, capabilities=capabilities) for message in messages]
 
 
-def _readable(message: Message, *, capabilities: Capabilities) -> Message:
+def _supported(message: Message, *, capabilities: Capabilities) -> Message:
     obstacles = [obstacle(part, capabilities=capabilities) for part in message.parts]
     if not any(obstacles):
         return message

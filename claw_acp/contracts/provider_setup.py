@@ -57,8 +57,8 @@ class Quirks(Value):
 NO_QUIRKS = Quirks()
 
 
-class Route(Value):
-    """The way to a service, where it is not the usual one.
+class ConnectionOptions(Value):
+    """How a service is reached, where that is not the usual way.
 
     Attributes:
         proxy: The proxy to go through, in the place of the environment's; empty: none is named.
@@ -71,7 +71,7 @@ class Route(Value):
     connect_timeout: float | None = None
 
 
-class Program(Value):
+class ProviderProgram(Value):
     """The program behind a `binary` provider.
 
     Attributes:
@@ -122,7 +122,7 @@ class ProviderSetup(Value):
         script: The script of a `scripted` provider.
         quirks: Where the service differs from its family.
         body: More members for the body of each request, as the JSON text of an object; empty: none.
-        route: The way to the service.
+        connection: How the service is reached.
         region: The region of a Bedrock provider; empty leaves it to the environment.
         api_version: The `api-version` of an Azure provider.
         environ: The variables of the environment that the family looks at itself (`AWS_*`), in order of their names.
@@ -142,11 +142,11 @@ class ProviderSetup(Value):
     script: Path | None = None
     quirks: Quirks = NO_QUIRKS
     body: str = ""
-    route: Route = made_by(default_factory=Route)
+    connection: ConnectionOptions = made_by(default_factory=ConnectionOptions)
     region: str = ""
     api_version: str = ""
     environ: tuple[tuple[str, Secret], ...] = ()
-    program: Program | None = None
+    program: ProviderProgram | None = None
     cassette: Cassette | None = None
     clock: Clock = SYSTEM_CLOCK
     about: Callable[[str], ModelInfo | None] = _nothing
@@ -163,7 +163,7 @@ class ProviderSetup(Value):
         named = (*self.headers, *self.environ, *program)
         telling = (value.reveal() for name, value in named if any(word in name.lower() for word in SECRET_NAME_PARTS))
         said = (part for value in telling for part in {value, value.split(" ")[-1]} if part)
-        return (*key, *said, *secrets_in(self.base_url), *secrets_in(self.route.proxy))
+        return (*key, *said, *secrets_in(self.base_url), *secrets_in(self.connection.proxy))
 
 
 SECRET_NAME_PARTS = ("auth", "key", "token", "secret", "cookie", "passw", "credential", "session")

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 import anyio
 
 from claw_acp.contracts.provider import ChatRequest, TextChunk
-from claw_acp.contracts.provider_setup import Program, ProviderSetup
+from claw_acp.contracts.provider_setup import ProviderProgram, ProviderSetup
 from claw_acp.core.messages import Message
 from claw_acp.providers.binary.provider import BinaryProvider
 from tests.benchmarks.client import BenchmarkFailed
@@ -23,7 +23,7 @@ REQUEST = ChatRequest(model="", messages=[Message.user("say a b c")])
 
 
 def _provider(protocol: Protocol) -> BinaryProvider:
-    program = Program(command=sys.executable, args=("-S", "-E", str(SESSION)), protocol=protocol)
+    program = ProviderProgram(command=sys.executable, args=("-S", "-E", str(SESSION)), protocol=protocol)
     return BinaryProvider(ProviderSetup(name="bench", kind="binary", program=program))
 
 

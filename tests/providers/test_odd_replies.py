@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.contracts.provider import ChatResponse, TextChunk, ThoughtChunk
-from claw_acp.contracts.provider_setup import Program, ProviderSetup
+from claw_acp.contracts.provider_setup import ProviderProgram, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import MalformedReply, StreamInterrupted
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -117,7 +117,7 @@ async def test_an_answer_of_a_plugin_that_is_nested_too_deeply_ends_its_call() -
     deep = "[" * 100_000
     script = 'read line; printf \'%s\' \'{"jsonrpc":"2.0","id":1,"result":\'; printf \'%s\\n\' "$1"; exec sleep 1000'
     failures = Failures("mine", command="sh", timeout=20)
-    program = Program(command="/bin/sh", args=("-c", script, "sh", deep))
+    program = ProviderProgram(command="/bin/sh", args=("-c", script, "sh", deep))
     async with anyio.create_task_group() as tasks:
         connection = await open_connection(program, tasks=tasks, failures=failures)
         call = connection.call("chat", {})

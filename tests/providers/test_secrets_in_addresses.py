@@ -4,7 +4,7 @@ from contextlib import aclosing
 
 import pytest
 
-from claw_acp.contracts.provider_setup import ProviderSetup, Route
+from claw_acp.contracts.provider_setup import ConnectionOptions, ProviderSetup
 from claw_acp.core.errors import ProviderError
 from claw_acp.providers.openai.provider import OpenAIChatProvider
 from tests.support.loopback import Answered, Loopback, serving
@@ -14,8 +14,12 @@ HUSH = ("s3cretpw99", "QUERYSECRET123", "proxypass77")
 
 async def refused(base_url: str) -> str:
     """What is said when the models of a service cannot be listed."""
-    route = Route(proxy="http://me:proxypass77@127.0.0.1:9") if base_url.startswith("https:") else Route()
-    setup = ProviderSetup(name="work", kind="openai", base_url=base_url, route=route)
+    route = (
+        ConnectionOptions(proxy="http://me:proxypass77@127.0.0.1:9")
+        if base_url.startswith("https:")
+        else ConnectionOptions()
+    )
+    setup = ProviderSetup(name="work", kind="openai", base_url=base_url, connection=route)
     async with aclosing(OpenAIChatProvider(setup)) as provider:
         with pytest.raises(ProviderError) as caught:
             await provider.models()
@@ -56,5 +60,7 @@ async def test_a_service_that_is_not_there_is_named_by_its_place(base_url: str) 
 
 def test_what_an_address_holds_is_a_secret_of_the_provider() -> None:
     address = "http://user:s3cretpw99@h/v1?api-key=QUERYSECRET123"
-    setup = ProviderSetup(name="work", kind="openai", base_url=address, route=Route(proxy="http://me:proxypass77@h"))
+    setup = ProviderSetup(
+        name="work", kind="openai", base_url=address, connection=ConnectionOptions(proxy="http://me:proxypass77@h")
+    )
     assert set(HUSH) <= set(setup.secrets)

@@ -2,7 +2,7 @@
 
 import os
 
-from claw_acp.contracts.provider_setup import Program
+from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.child_environment import without_keys
 from claw_acp.process.child_process import ChildProcess, start_child
 from claw_acp.providers.binary.failures import Failures
@@ -11,7 +11,7 @@ STDERR_KEPT = 64 * 1024  # bytes; the end of what it complained about
 DRAIN_SECONDS = 0.3  # for its last output after its end, when something it started holds its pipes open
 
 
-async def start_plugin(program: Program, *, failures: Failures) -> ChildProcess:
+async def start_plugin(program: ProviderProgram, *, failures: Failures) -> ChildProcess:
     """Start a plugin, with the environment that `plugin_environment` makes; no shell.
 
     Raises:
@@ -24,6 +24,6 @@ async def start_plugin(program: Program, *, failures: Failures) -> ChildProcess:
         raise failures.not_started(error, cwd=program.cwd) from error
 
 
-def plugin_environment(program: Program) -> dict[str, str]:
+def plugin_environment(program: ProviderProgram) -> dict[str, str]:
     """The variables of a plugin: our environment without our keys, and those that its settings add."""
     return {**without_keys(os.environ), **{name: value.reveal() for name, value in program.env}}

@@ -12,7 +12,7 @@ from typing import cast
 import anyio
 
 from claw_acp.contracts.provider import TextChunk, ThoughtChunk
-from claw_acp.contracts.provider_setup import BackgroundTasks, Program
+from claw_acp.contracts.provider_setup import BackgroundTasks, ProviderProgram
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.process.child_process import ChildProcess
@@ -286,7 +286,7 @@ class Connection:
             self._child.close()
 
 
-async def open_connection(program: Program, *, tasks: BackgroundTasks, failures: Failures) -> Connection:
+async def open_connection(program: ProviderProgram, *, tasks: BackgroundTasks, failures: Failures) -> Connection:
     """Start a plugin and listen to it, in a task of `tasks`, until it ends or the connection is closed.
 
     Raises:

@@ -15,7 +15,7 @@ import anyio
 
 from claw_acp.config.locations import find_locations, private_directory
 from claw_acp.config.safe_read import read_plain_file
-from claw_acp.contracts.provider_setup import Program
+from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value
@@ -73,10 +73,10 @@ class Probe:
         self._count += 1
 
 
-_PROBES: WeakValueDictionary[Program, Probe] = WeakValueDictionary()
+_PROBES: WeakValueDictionary[ProviderProgram, Probe] = WeakValueDictionary()
 
 
-def probe_of(program: Program) -> Probe:
+def probe_of(program: ProviderProgram) -> Probe:
     """The one probe of a program, for as long as somebody holds it."""
     return _PROBES.setdefault(program, Probe())
 
@@ -92,7 +92,7 @@ class Memory:
         """The file in the user's cache directory."""
         return cls(find_locations(os.environ).cache_dir / FILE_NAME)
 
-    def recall(self, program: Program) -> Finding | None:
+    def recall(self, program: ProviderProgram) -> Finding | None:
         """What was found out about this program, if it has not changed since."""
         row = self._rows().get(_key(program))
         if not isinstance(row, dict):
@@ -108,7 +108,7 @@ class Memory:
             case _:
                 return None
 
-    def keep(self, program: Program, finding: Finding | None) -> None:
+    def keep(self, program: ProviderProgram, finding: Finding | None) -> None:
         """Remember a finding; None: forget what was remembered. Failing to is only slower next time."""
         rows = dict(self._rows())
         key = _key(program)
@@ -141,7 +141,7 @@ def _row(finding: Finding) -> JsonObject:
     return {"protocol": finding.protocol, "offer": offer, "silences": finding.silences, "at": finding.at}
 
 
-def _key(program: Program) -> str:
+def _key(program: ProviderProgram) -> str:
     """The program's file and arguments, and when they were last changed: an argument may name the script to run."""
     path = shutil.which(program.command, path=plugin_environment(program).get("PATH")) or program.command
     folder = program.cwd or Path.cwd()

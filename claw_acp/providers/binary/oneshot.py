@@ -8,7 +8,7 @@ from typing import cast
 import anyio
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse
-from claw_acp.contracts.provider_setup import Program
+from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.errors import ProviderError
 from claw_acp.process.child_process import ChildProcess
 from claw_acp.process.output_tail import OutputTail
@@ -58,7 +58,7 @@ class Printed:
 
 
 async def ask_once(
-    program: Program, request: ChatRequest, *, failures: Failures, deadline: Deadline
+    program: ProviderProgram, request: ChatRequest, *, failures: Failures, deadline: Deadline
 ) -> tuple[ChatResponse, Printed]:
     """Start the program, ask, and hear its answer, which comes with all it printed. What it started is ended with it.
 

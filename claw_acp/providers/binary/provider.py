@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class BinaryProvider(Provider):
-    """Asks a program: a new process for each request, or one that stays (`Program.protocol`).
+    """Asks a program: a new process for each request, or one that stays (`ProviderProgram.protocol`).
 
     With `auto`, a program that answers `initialize` is a session plugin, every other one is asked once per process.
     Which it is, is remembered: of a session plugin when it has introduced itself, of a one-shot one when it has

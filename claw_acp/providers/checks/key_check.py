@@ -23,7 +23,7 @@ from claw_acp.providers.assembly import factory_of
 from claw_acp.providers.models.chat_models import for_chat
 from claw_acp.providers.registry.keys import foreign_vendor
 from claw_acp.providers.registry.profiles import ProviderProfile, with_list
-from claw_acp.providers.selection.setups import quirks_of, route_of
+from claw_acp.providers.selection.setups import connection_of, quirks_of
 
 TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
 LAST_WORDS = 1.0  # seconds to let go of the connections
@@ -125,7 +125,7 @@ async def _provider(profile: ProviderProfile, key: Secret | None) -> AsyncGenera
         timeout=TRIAL_TIMEOUT,
         headers=profile.headers,
         quirks=quirks_of(profile),
-        route=route_of(profile.section),
+        connection=connection_of(profile.section),
         region=profile.section.region or "",
         api_version=profile.section.api_version or "",
     )

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 
 import anyio
 
-from claw_acp.contracts.content_support import is_picture, readable
+from claw_acp.contracts.content_support import is_picture, supported_messages
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatRequest,
@@ -191,7 +191,7 @@ class _Run:
         can, options = provider.capabilities(target.model), request.options
         effort = options.effort if can.thinking else target.options.effort
         options = replace(target.options, tool_choice=options.tool_choice, effort=effort)
-        messages = readable(request.messages, capabilities=can)
+        messages = supported_messages(request.messages, capabilities=can)
         return provider.stream(replace(request, model=target.model, options=options, messages=messages))
 
     @property

@@ -151,7 +151,7 @@ def _patience(setup: ProviderSetup) -> Timeouts | None:
     """Time enough to load a model, where nothing is configured."""
     if setup.timeout is not None:
         return None
-    return Timeouts(connect=setup.route.connect_timeout or CONNECT_TIMEOUT, first_byte=LOADING_TIMEOUT)
+    return Timeouts(connect=setup.connection.connect_timeout or CONNECT_TIMEOUT, first_byte=LOADING_TIMEOUT)
 
 
 def _models_in(listed: JsonValue) -> Sequence[JsonValue]:

@@ -7,7 +7,14 @@ from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.provider_setup import NO_QUIRKS, Cassette, Program, ProviderSetup, Quirks, Route
+from claw_acp.contracts.provider_setup import (
+    NO_QUIRKS,
+    Cassette,
+    ConnectionOptions,
+    ProviderProgram,
+    ProviderSetup,
+    Quirks,
+)
 from claw_acp.core.secret import Secret
 from claw_acp.providers.registry.profiles import ProviderProfile
 
@@ -32,7 +39,7 @@ def setup_of(profile: ProviderProfile, *, key: Secret | None, settings: Settings
         script=section.script,
         quirks=quirks_of(profile),
         body=json.dumps(section.body) if section.body else "",
-        route=route_of(section),
+        connection=connection_of(section),
         region=section.region or "",
         api_version=section.api_version or "",
         environ=_environ(profile.kind, settings=settings),
@@ -66,9 +73,11 @@ def quirks_of(profile: ProviderProfile) -> Quirks:
     return configured.over(profile.service.quirks if profile.service else NO_QUIRKS)
 
 
-def route_of(section: ProviderSection) -> Route:
-    """The way to a service, as configured."""
-    return Route(proxy=section.proxy or "", ca_file=section.ca_file, connect_timeout=section.connect_timeout)
+def connection_of(section: ProviderSection) -> ConnectionOptions:
+    """The connection options of a service, as configured."""
+    return ConnectionOptions(
+        proxy=section.proxy or "", ca_file=section.ca_file, connect_timeout=section.connect_timeout
+    )
 
 
 def _environ(kind: str, *, settings: Settings) -> tuple[tuple[str, Secret], ...]:
@@ -80,10 +89,10 @@ def _environ(kind: str, *, settings: Settings) -> tuple[tuple[str, Secret], ...]
     )
 
 
-def _program(section: ProviderSection, *, settings: Settings) -> Program | None:
+def _program(section: ProviderSection, *, settings: Settings) -> ProviderProgram | None:
     if section.command is None:
         return None
-    return Program(
+    return ProviderProgram(
         command=section.command,
         args=section.args,
         env=tuple(_texts(section.env, settings=settings)),

@@ -56,7 +56,7 @@ class HttpProvider(Provider):
             headers={**key, **(headers or {}), **_revealed(setup)},
             secrets=self._secrets,
             timeouts=timeouts or _timeouts(setup),
-            route=setup.route,
+            connection=setup.connection,
             signer=None if replays else signer or key_signer,
             cassette=setup.cassette,
             clock=setup.clock,
@@ -98,7 +98,7 @@ def _revealed(setup: ProviderSetup) -> dict[str, str]:
 def _timeouts(setup: ProviderSetup) -> Timeouts:
     usual = DEFAULT_TIMEOUTS
     return Timeouts(
-        connect=setup.route.connect_timeout or usual.connect,
+        connect=setup.connection.connect_timeout or usual.connect,
         first_byte=setup.timeout or usual.first_byte,
         idle=setup.timeout or usual.idle,
     )

@@ -13,7 +13,7 @@ import anyio
 import httpx
 from anyio import to_thread
 
-from claw_acp.contracts.provider_setup import Cassette, Route
+from claw_acp.contracts.provider_setup import Cassette, ConnectionOptions
 from claw_acp.core.address import bare_address, secrets_in
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import (
@@ -56,7 +56,7 @@ class Timeouts(Value):
 
 
 DEFAULT_TIMEOUTS = Timeouts()
-USUAL_ROUTE = Route()
+USUAL_CONNECTION = ConnectionOptions()
 
 
 class Signer(Protocol):
@@ -75,7 +75,7 @@ class HttpService:
     """One service at one base URL, with the headers every request carries.
 
     The client is made at the first request and keeps connections between requests; proxies come from the environment,
-    or from `route`. `secrets` are never shown in an error. With a `cassette` all exchanges are recorded, or replayed.
+    or from `connection`. `secrets` are never shown in an error. With a `cassette` all exchanges are recorded, or replayed.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class HttpService:
         headers: Mapping[str, str],
         secrets: Sequence[str] = (),
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
-        route: Route = USUAL_ROUTE,
+        connection: ConnectionOptions = USUAL_CONNECTION,
         signer: Signer | None = None,
         cassette: Cassette | None = None,
         clock: Clock = SYSTEM_CLOCK,
@@ -94,9 +94,9 @@ class HttpService:
         self.provider = self._provider = provider
         self._base_url = base_url.rstrip("/")
         self._headers = {"user-agent": "claw-acp", "accept-encoding": "identity", **headers}
-        self._secrets = (*secrets, *secrets_in(base_url), *secrets_in(route.proxy))
+        self._secrets = (*secrets, *secrets_in(base_url), *secrets_in(connection.proxy))
         self._timeouts = timeouts
-        self._route = route
+        self._connection = connection
         self._signer = signer
         self._tape = Tape(cassette, provider=provider, secrets=self._secrets) if cassette else None
         self._clock = clock
@@ -222,7 +222,7 @@ class HttpService:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEP_ALIVE)
         try:
             return httpx.AsyncClient(
-                headers=self._headers, limits=limits, verify=self._trust(), proxy=self._route.proxy or None
+                headers=self._headers, limits=limits, verify=self._trust(), proxy=self._connection.proxy or None
             )
         except (ImportError, ValueError) as error:
             raise ServiceMisconfigured(
@@ -237,9 +237,9 @@ class HttpService:
         Raises:
             ServiceMisconfigured: The file of further ones cannot be read.
         """
-        if self._base_url.startswith("http://") and not getproxies() and not self._route.proxy:
+        if self._base_url.startswith("http://") and not getproxies() and not self._connection.proxy:
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        file = self._route.ca_file
+        file = self._connection.ca_file
         try:
             return trusted() if file is None else trusted_besides(file)
         except OSError as error:  # an SSLError is one

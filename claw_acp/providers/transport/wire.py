@@ -19,7 +19,7 @@ Media: TypeAlias = ImagePart | AudioPart
 """Parts of a request beside texts."""
 
 
-def readable(part: ContentPart, *, provider: str) -> str | Media:
+def text_or_media(part: ContentPart, *, provider: str) -> str | Media:
     """A part as text, or an image or sound of a type that every family takes which takes any.
 
     Raises:
@@ -67,7 +67,7 @@ def texts_and_media(parts: Sequence[ContentPart], *, provider: str) -> list[str 
     """Parts in order, adjacent texts joined: a document stands on lines of its own, a link within the sentence."""
     merged: list[str | Media] = []
     for part in parts:
-        item = readable(part, provider=provider)
+        item = text_or_media(part, provider=provider)
         if not isinstance(item, str) or not merged or not isinstance(merged[-1], str):
             merged.append(item)
         else:

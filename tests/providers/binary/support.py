@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, StreamEvent, TextChunk, ThoughtChunk
-from claw_acp.contracts.provider_setup import Program, ProviderSetup
+from claw_acp.contracts.provider_setup import ProviderProgram, ProviderSetup
 from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.providers.binary.provider import BinaryProvider
@@ -24,9 +24,9 @@ Protocol = Literal["auto", "oneshot", "session"]
 
 def program(
     script: Path, *args: str, protocol: Protocol, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> Program:
+) -> ProviderProgram:
     """A Python script as a plugin, without what makes Python slow to start."""
-    return Program(
+    return ProviderProgram(
         command=sys.executable,
         args=("-S", "-E", str(script), *args),
         protocol=protocol,
@@ -35,7 +35,7 @@ def program(
     )
 
 
-def provider_of(program: Program, *, timeout: float = 20.0) -> BinaryProvider:
+def provider_of(program: ProviderProgram, *, timeout: float = 20.0) -> BinaryProvider:
     """A provider named `mine`."""
     return BinaryProvider(ProviderSetup(name="mine", kind="binary", program=program, timeout=timeout))
 

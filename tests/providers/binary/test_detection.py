@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from claw_acp.contracts.provider_setup import Program, ProviderSetup
+from claw_acp.contracts.provider_setup import ProviderProgram, ProviderSetup
 from claw_acp.core.errors import ProviderAuthFailed, ProviderUnavailable, RequestRejected
 from claw_acp.core.value import replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
@@ -70,14 +70,14 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[report
     monkeypatch.setattr(module, "DETECTION_SECONDS", 20.0)
 
 
-def counting(folder: Path, text: str = COUNTING) -> Program:
+def counting(folder: Path, text: str = COUNTING) -> ProviderProgram:
     """A shell script that counts its starts."""
     script = folder / "plugin.sh"
     script.write_text(text)
-    return Program(command="/bin/sh", args=(str(script),))
+    return ProviderProgram(command="/bin/sh", args=(str(script),))
 
 
-def starts(plugin: Program) -> int:
+def starts(plugin: ProviderProgram) -> int:
     return Path(f"{plugin.args[0]}.starts").read_text().count("x")
 
 
@@ -168,7 +168,7 @@ async def test_who_asks_at_the_same_time_waits_for_what_another_finds(tmp_path: 
 
 
 async def test_what_could_not_be_found_out_is_looked_for_by_the_next(tmp_path: Path) -> None:
-    lost = Program(command=str(tmp_path / "lost"))
+    lost = ProviderProgram(command=str(tmp_path / "lost"))
     failures: list[str] = []
 
     async def asked() -> None:
@@ -196,7 +196,7 @@ async def test_a_silent_program_is_ended_with_what_it_started(tmp_path: Path, mo
     pids = tmp_path / "pids"
     script = f"sleep 1000 & echo $$ $! >> {pids}; read -r line; read -r end || exit 7; wait"
     with pytest.raises(ProviderUnavailable, match="code 7"):
-        await answer(provider_of(Program(command="/bin/sh", args=("-c", script))))
+        await answer(provider_of(ProviderProgram(command="/bin/sh", args=("-c", script))))
     for pid in map(int, pids.read_text().split()):
         await gone(pid)
 
@@ -222,7 +222,7 @@ async def test_what_was_remembered_wrongly_is_found_out(tmp_path: Path) -> None:
 async def test_a_session_plugin_that_dies_at_its_start_stays_one(tmp_path: Path) -> None:
     script = tmp_path / "plugin.sh"
     script.write_text("echo no memory >&2; exit 1")
-    plugin = Program(command="/bin/sh", args=(str(script),))
+    plugin = ProviderProgram(command="/bin/sh", args=(str(script),))
     Memory.of_user().keep(plugin, Finding(protocol="session", offer=OFFER))
     with pytest.raises(ProviderUnavailable, match="no memory"):
         await answer(provider_of(plugin))
@@ -243,7 +243,7 @@ async def test_a_session_plugin_that_dies_at_its_start_stays_one(tmp_path: Path)
 )
 async def test_a_program_that_was_said_to_be_a_session_plugin_and_is_none_is_told_at_once(said: str, why: str) -> None:
     """At once: it runs on in silence, and its thirty seconds are more than this test has."""
-    plugin = Program(
+    plugin = ProviderProgram(
         command="/bin/sh", args=("-c", f"read -r line; echo '{said}'; exec sleep 1000"), protocol="session"
     )
     told = f'does not speak the session protocol: {why}.*protocol = "oneshot" in \\[providers\\.mine\\]'
@@ -253,13 +253,13 @@ async def test_a_program_that_was_said_to_be_a_session_plugin_and_is_none_is_tol
 
 async def test_one_that_says_nothing_at_all_is_told_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "INTRODUCTION_SECONDS", 0.2)
-    plugin = Program(command="/bin/sh", args=("-c", "exec sleep 1000"), protocol="session")
+    plugin = ProviderProgram(command="/bin/sh", args=("-c", "exec sleep 1000"), protocol="session")
     with pytest.raises(RequestRejected, match=r"it did not answer `initialize` within 0\.2 s\. .*oneshot"):
         await answer(provider_of(plugin))
 
 
 async def test_one_that_ends_at_once_is_told_at_once_with_its_last_words() -> None:
-    plugin = Program(command="/bin/sh", args=("-c", "echo bad option >&2; exit 2"), protocol="session")
+    plugin = ProviderProgram(command="/bin/sh", args=("-c", "echo bad option >&2; exit 2"), protocol="session")
     with pytest.raises(
         ProviderUnavailable, match=r"code 2: bad option\. .*protocol = \"oneshot\" in \[providers\.mine\]"
     ):
@@ -268,7 +268,9 @@ async def test_one_that_ends_at_once_is_told_at_once_with_its_last_words() -> No
 
 async def test_what_keeps_a_session_plugin_from_starting_is_its_own_error() -> None:
     said = '{"jsonrpc":"2.0","id":1,"error":{"code":-31001,"message":"no key"}}'
-    plugin = Program(command="/bin/sh", args=("-c", f"read -r line; echo '{said}'; read -r end"), protocol="session")
+    plugin = ProviderProgram(
+        command="/bin/sh", args=("-c", f"read -r line; echo '{said}'; read -r end"), protocol="session"
+    )
     with pytest.raises(ProviderAuthFailed, match="no key"):
         await answer(provider_of(plugin))
 
@@ -279,7 +281,10 @@ echo '{"jsonrpc":"2.0","method":"log","params":{}}'
 read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'
 read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"content":"hello"}}'
 """
-    assert await answer(provider_of(Program(command="/bin/sh", args=("-c", script), protocol="session"))) == "hello"
+    assert (
+        await answer(provider_of(ProviderProgram(command="/bin/sh", args=("-c", script), protocol="session")))
+        == "hello"
+    )
 
 
 async def test_what_a_session_plugin_can_do_is_known_before_it_runs_again() -> None:
@@ -311,7 +316,7 @@ def test_a_damaged_file_holds_nothing_and_is_replaced(damage: bytes, tmp_path: P
     path = tmp_path / "cache" / FILE_NAME
     path.parent.mkdir()
     path.write_bytes(damage)
-    plugin = Program(command=sys.executable)
+    plugin = ProviderProgram(command=sys.executable)
     memory = Memory(path)
     assert memory.recall(plugin) is None
     memory.keep(plugin, Finding(protocol="session", offer=OFFER))
@@ -323,16 +328,16 @@ def test_only_so_many_plugins_are_remembered(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     memory = Memory(path)
     for number in range(KEPT + 5):
-        memory.keep(Program(command="sh", args=(str(number),)), Finding(protocol="oneshot"))
+        memory.keep(ProviderProgram(command="sh", args=(str(number),)), Finding(protocol="oneshot"))
     assert len(json.loads(path.read_text())) == KEPT
-    assert memory.recall(Program(command="sh", args=("4",))) is None
-    assert memory.recall(Program(command="sh", args=("5",))) == Finding(protocol="oneshot")
-    memory.keep(Program(command="sh", args=("5",)), None)
-    assert memory.recall(Program(command="sh", args=("5",))) is None
+    assert memory.recall(ProviderProgram(command="sh", args=("4",))) is None
+    assert memory.recall(ProviderProgram(command="sh", args=("5",))) == Finding(protocol="oneshot")
+    memory.keep(ProviderProgram(command="sh", args=("5",)), None)
+    assert memory.recall(ProviderProgram(command="sh", args=("5",))) is None
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     memory = Memory(tmp_path / "file" / FILE_NAME)
-    memory.keep(Program(command="sh"), Finding(protocol="oneshot"))
-    assert memory.recall(Program(command="sh")) is None
+    memory.keep(ProviderProgram(command="sh"), Finding(protocol="oneshot"))
+    assert memory.recall(ProviderProgram(command="sh")) is None

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from claw_acp.contracts.provider import ChatRequest, OneTool, TextChunk, ToolSpec
-from claw_acp.contracts.provider_setup import Program, ProviderSetup
+from claw_acp.contracts.provider_setup import ProviderProgram, ProviderSetup
 from claw_acp.core.errors import (
     ConfigError,
     MalformedReply,
@@ -40,7 +40,7 @@ async def failure(provider: BinaryProvider, request: ChatRequest | None = None) 
 
 
 def shell(script: str) -> BinaryProvider:
-    return provider_of(Program(command="/bin/sh", args=("-c", script), protocol="oneshot"))
+    return provider_of(ProviderProgram(command="/bin/sh", args=("-c", script), protocol="oneshot"))
 
 
 # ------------------------------------------------------------------ the request
@@ -162,14 +162,14 @@ async def test_a_program_that_cannot_be_started_is_not_tried_again_and_says_why(
         (str(lost), "the interpreter that its first line names is not there"),
         (str(foreign), "not a program of this machine; a script names its interpreter in its first line (#!)"),
     ):
-        error = await failure(provider_of(Program(command=command, protocol="oneshot")))
+        error = await failure(provider_of(ProviderProgram(command=command, protocol="oneshot")))
         assert error.message == f"Failed to spawn provider plugin 'mine' ({command}): {reason}"
         assert isinstance(error, PluginNotStarted)
         assert not error.retryable
     away = tmp_path / "away"
-    error = await failure(provider_of(Program(command="sh", cwd=away, protocol="oneshot")))
+    error = await failure(provider_of(ProviderProgram(command="sh", cwd=away, protocol="oneshot")))
     assert error.message == f"Failed to spawn provider plugin 'mine' (sh): there is no directory {away}"
-    assert "null" in (await failure(provider_of(Program(command="a\0b", protocol="oneshot")))).message
+    assert "null" in (await failure(provider_of(ProviderProgram(command="a\0b", protocol="oneshot")))).message
 
 
 async def test_a_plugin_that_takes_nothing_and_says_nothing_could_not_be_written_to() -> None:
@@ -265,7 +265,7 @@ async def test_what_a_plugin_started_ends_with_it() -> None:
 async def test_a_cancelled_call_ends_its_plugin(tmp_path: Path) -> None:
     script = tmp_path / "plugin.sh"
     script.write_text(f"sleep 1000 & echo $$ $! > {tmp_path}/pids.new; mv {tmp_path}/pids.new {tmp_path}/pids; wait\n")
-    provider = provider_of(Program(command="/bin/sh", args=(str(script),), protocol="oneshot"))
+    provider = provider_of(ProviderProgram(command="/bin/sh", args=(str(script),), protocol="oneshot"))
     found: list[int] = []
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(provider.chat, saying("hi"))

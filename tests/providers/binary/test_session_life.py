@@ -8,7 +8,7 @@ import signal
 import anyio
 import pytest
 
-from claw_acp.contracts.provider_setup import Program
+from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.errors import ProviderError, ProviderUnavailable
 from claw_acp.process import groups as process_groups
 from claw_acp.providers.binary.provider import BinaryProvider
@@ -136,7 +136,7 @@ async def test_nothing_leaks_over_a_hundred_processes_for_one_request_each() -> 
     script = (
         'read -r line; echo noise >&2; echo \'{"jsonrpc":"2.0","id":1,"result":{"content":"hi"}}\'; sleep 1000 & exit'
     )
-    provider = provider_of(Program(command="/bin/sh", args=("-c", script), protocol="oneshot"))
+    provider = provider_of(ProviderProgram(command="/bin/sh", args=("-c", script), protocol="oneshot"))
     await provider.chat(saying("hi"))
     before, groups = open_descriptors(), process_groups.live_groups()
     async with anyio.create_task_group() as tasks:
