@@ -2,12 +2,16 @@
 
 import argparse
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import cast
 
 from claw_acp.cli.here import locations_here, settings_here
 from claw_acp.cli.paint import Paint, columns
+from claw_acp.config.documentation import key_rows
 from claw_acp.config.entries import entries
 from claw_acp.config.environment import variables
 from claw_acp.config.key_reference import KeyReference
@@ -25,6 +29,8 @@ SET: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.config_set:m
 _SETTING = """\
 Change values in your config.toml. Its comments stay, and nothing is written that is unknown or wrong."""
 _EXAMPLES = """\
+values are TOML, or plain text; NAME is a name of your own, or of a service that is known
+
 examples:
   claw-acp config set mode plan
   claw-acp config set providers.work.kind openai providers.work.base_url http://127.0.0.1:8080/v1
@@ -39,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
     show = commands.add_parser("show", help="the effective settings and where each came from")
     show.add_argument("--json", action="store_true", help="for programs")
     change = commands.add_parser(
-        "set", help="change values in your config.toml", description=_SETTING, epilog=_EXAMPLES,
+        "set", help="change values in your config.toml", description=_SETTING, epilog=f"{_EXAMPLES}\nkeys:\n{_keys()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     change.add_argument("words", nargs="+", metavar="KEY VALUE", help="keys, each with its value")
@@ -52,6 +58,14 @@ def main(argv: Sequence[str]) -> int:
     else:
         _print(settings)
     return 0
+
+
+def _keys() -> str:
+    """Every key of the file, for people."""
+    width = shutil.get_terminal_size().columns - 2  # as argparse has it
+    indented = partial(fill, width=width, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    rows = (row for row in key_rows() if row.in_file)
+    return "\n".join(f"  {row.key}: {row.facts}\n{indented(row.text)}" for row in rows)
 
 
 def with_unknown_kinds(settings: Settings) -> Settings:

@@ -18,7 +18,7 @@ _TAKES: Mapping[object, str] = {
     bool: "true or false", int: "a number", float: "a number", str: "text", Path: "a path", tuple: "a list",
     dict: "a table", Mapping: "a table",
 }  # fmt: skip
-_NARROWS = {"lower": "a project may lower it", "adds": "a project may add to it"}
+_NARROWS = {"lower": "a project may narrow it", "adds": "a project may add to it"}
 
 
 class KeyRow(Value):

@@ -34,9 +34,9 @@ class PermissionsSection(Section):
     """`[permissions]`: rules `tool` or `tool(pattern)`. Deny beats ask beats allow.
 
     Attributes:
-        allow: What runs without a question.
-        ask: What is asked about, whatever the mode.
-        deny: What is refused.
+        allow: Tool calls that run without a question.
+        ask: Tool calls that are asked about, whatever the mode.
+        deny: Tool calls that are refused.
     """
 
     allow: Texts = ()
@@ -58,11 +58,11 @@ class RuleSection(Section):
     """`[[rules]]`: sends a message to a route, when the model is `hint:auto`. All conditions given must hold.
 
     Attributes:
-        route: A name of `[routes]`.
-        keywords: Words of which the message has one, in any case.
-        pattern: A regular expression that is found in the first 500 characters of the message.
-        min_length: The least length of the message, in characters.
-        max_length: The greatest.
+        route: Name from `[routes]`.
+        keywords: Words of which the message has at least one, in upper or lower case.
+        pattern: Regular expression that matches somewhere in the first 500 characters of the message.
+        min_length: Least length of the message, in characters.
+        max_length: Greatest length of the message, in characters.
     """
 
     route: Name
@@ -76,10 +76,10 @@ class BudgetSection(Section):
     """`[budget]`, in US dollars. Before a model request that may pass one of them, a person is asked.
 
     Attributes:
-        daily: For one day, in local time.
-        monthly: For one month.
-        session: For one session.
-        warn: The share of a budget at which a warning is shown.
+        daily: Budget of one day, in local time.
+        monthly: Budget of one month.
+        session: Budget of one session.
+        warn: Share of a budget at which a warning is shown.
     """
 
     daily: Money | None = None
@@ -92,10 +92,10 @@ class PriceSection(Section):
     """`[prices."provider/model"]`, or `"provider/*"`: US dollars for a million tokens.
 
     Attributes:
-        input: What is sent.
-        output: What is answered.
-        cached_read: What is sent and was cached, when that has a price of its own.
-        cached_write: What is put into the cache, likewise.
+        input: US dollars for a million tokens of input; NAME is `provider/model`, or `provider/*` for all its models.
+        output: Price of output.
+        cached_read: Price of input read from the cache; by default that of input.
+        cached_write: Price of input written to the cache; by default that of input.
     """
 
     input: Money
@@ -109,15 +109,15 @@ class McpSection(Section):
 
     Attributes:
         command: The program to run: on the PATH, or with a slash a path, relative to the file.
-        args: Its arguments.
-        env: Variables it gets besides a few of ours.
-        cwd: Where it runs; by default in the session's directory.
-        url: The address of one that runs already.
-        type: How that speaks: streamable HTTP, or the older HTTP with server-sent events.
-        headers: What every request to it carries.
+        args: Arguments of the program.
+        env: Variables the program gets besides a few of the agent's.
+        cwd: The directory the program runs in; by default the session's.
+        url: The address of a server that runs already.
+        type: Its transport: streamable HTTP, or the older HTTP with server-sent events.
+        headers: Headers of every request to it.
         timeout: Seconds a call may take without a sign of life.
-        start_timeout: Seconds until it must have said what it offers.
-        enabled: Whether it is used at all.
+        start_timeout: Seconds until the server must have started and listed its tools.
+        enabled: Use the server.
     """
 
     command: Name | None = None
@@ -149,16 +149,16 @@ class ConfigFile(Section):
         model: `provider/model`, or `hint:NAME` for a route; by default the first provider that has a key.
         vision_model: The model that gets prompts with pictures when the chosen one cannot see.
         mode: The mode that new sessions start in.
-        protocol_2: Whether editors that ask for protocol 2, a draft, get it.
-        local_servers: Whether model servers on this machine are looked for.
-        model_lists: Whether providers that can be used are asked, once a day, which models they have.
-        model_reference: What is used of what others publish of models, such as prices and windows: the newest, looked
-            for once a day (`published`), that of the installation (`installed`), or nothing (`off`).
+        protocol_2: Speak protocol 2, a draft, to editors that ask for it.
+        local_servers: Look for model servers on this machine.
+        model_lists: Ask usable providers for their models, once a day.
+        model_reference: Published facts about models, such as prices and windows: the newest, looked for once a day
+            (`published`), those of the installation (`installed`), or none (`off`).
         providers: What differs from what is known of providers, and providers of one's own.
         permissions: Rules for tool calls.
         limits: Bounds of a turn.
         routes: Names for models: `hint:NAME` stands for one.
-        rules: Which message goes to which route, when the model is `hint:auto`; the first that fits decides.
+        rules: The route of each message when the model is `hint:auto`; the first rule that fits decides.
         budget: What may be spent.
         prices: Prices of one's own, by `provider/model`.
         mcp: The MCP servers that every session has.

@@ -26,10 +26,10 @@ class Options(Section):
 
     Attributes:
         max_tokens: The greatest length of an answer, in tokens.
-        temperature: How freely the model chooses its words.
-        top_p: The share of likely words that it chooses from.
+        temperature: Randomness of the answer.
+        top_p: Share of the likeliest words to choose from.
         stop: Texts at which an answer ends.
-        effort: How long the model thinks.
+        effort: Length of the model's thinking.
     """
 
     max_tokens: Annotated[int, Constraint(ge=1, le=10_000_000)] | None = None
@@ -46,16 +46,16 @@ class QuirksSection(Section):
         auth: How the key travels: `bearer`, `x-api-key`, `api-key`, `header:NAME`, `zhipu-jwt` or `none`.
         path: The path of chat requests below `base_url`, in the place of the family's own.
         models_path: The path of the list of models; empty when the service has none.
-        system: Whether it takes messages of the role system.
-        tools: Whether its models can be given tools in the family's own way.
-        reasoning: The member in which earlier thinking is sent back, if it wants that.
-        effort: How the wish for thinking is put into a request.
+        system: The service takes messages with the role `system`.
+        tools: Its models can be given tools in the family's own way.
+        reasoning: The member in which earlier thinking is sent back.
+        effort: The way in which a request asks for thinking.
         max_tokens: The member that bounds an answer.
-        stream_usage: Whether it takes `stream_options`.
-        tool_stream: Whether it wants `tool_stream` to stream tool calls.
-        user_first: Whether the first message after the instructions must be a person's.
-        cache_marks: Whether requests mark how far the prompt is to be cached, for models that cache nothing without
-            marks; by default where the service is known to pass marks on.
+        stream_usage: The service takes `stream_options`.
+        tool_stream: The service needs `tool_stream` to stream tool calls.
+        user_first: The first message after the instructions must be a person's.
+        cache_marks: Mark in requests how far the prompt is to be cached, for models that cache nothing without marks;
+            by default where the service is known to pass marks on.
         cache_min_chars: The length of a prompt, in characters, below which it is not marked; by default all are.
     """
 
@@ -78,30 +78,32 @@ class ProviderSection(Section):
     """`[providers.NAME]`. For a name the product knows, only what differs needs to be said.
 
     Attributes:
-        kind: The wire family; required unless the name is known.
+        kind: The wire family, required unless the name is known: `openai` (chat completions), `responses`,
+            `anthropic`, `gemini`, `ollama`, `bedrock`, `azure`, `binary` (a program of one's own), `offline` (the
+            built-in assistant) or `scripted` (plays back a script).
         api_key: The key, or where it is.
-        api_keys: More keys of the same vendor; they are used in turn.
+        api_keys: More keys of the same vendor; they are used in turn when one is refused or limited.
         base_url: The service's address, without a trailing slash.
         models: The models to offer; the first is the default.
         fallback_models: Models of this provider that answer when the chosen one cannot.
         fallback: Providers, or `provider/model`, that answer when none of these can.
-        retries: How often a failed request is tried again before another model, key or provider has its turn.
+        retries: Attempts after a failure that may pass, before another key, model or provider has its turn.
         headers: More headers for each request.
         body: More members for the body of each request, as the service documents them.
         quirks: Where the service differs from its wire family.
-        timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limit. For a program:
-            seconds for the whole call.
-        connect_timeout: Seconds until a connection must stand; None leaves the family's own limit.
+        timeout: Seconds to wait for the next piece of an answer, or, for a program, for the whole call; by default
+            the family's own limit.
+        connect_timeout: Seconds until a connection must stand; by default the family's own limit.
         proxy: The proxy to go through, in the place of the environment's.
         ca_file: Certificates (PEM) to trust for this provider besides the usual ones.
         region: The region of a Bedrock provider.
         api_version: The `api-version` of an Azure provider.
         script: The script of a `scripted` provider.
         command: The program of a `binary` provider.
-        args: Its arguments.
-        env: Variables it gets besides those of our own environment.
-        cwd: Where it runs; None: where we run.
-        protocol: How it speaks; `auto` finds out.
+        args: Arguments of the program.
+        env: Variables the program gets besides those of the agent's own environment that are no keys.
+        cwd: The directory the program runs in; by default the agent's.
+        protocol: The protocol the program speaks; `auto` finds out.
         record: A file that records every exchange with the service, without keys.
         replay: A file of recorded exchanges that answers in the place of the service.
         options: Sampling.

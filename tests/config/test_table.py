@@ -90,7 +90,7 @@ def test_an_unusable_variable_is_named(desk: Desk, row: KeyRow) -> None:
 
 def test_what_a_key_says_of_itself_is_complete() -> None:
     rows = {row.key: row for row in ROWS}
-    assert rows["mode"].facts == 'plan | ask | edit | auto; default "ask"; CLAW_ACP_MODE; a project may lower it'
+    assert rows["mode"].facts == 'plan | ask | edit | auto; default "ask"; CLAW_ACP_MODE; a project may narrow it'
     assert rows["providers.NAME.options.top_p"].facts == "a number"
     assert all(row.text for row in ROWS)
     assert not rows["log_level"].in_file

@@ -13,19 +13,11 @@ from claw_acp.cli.main import COMMANDS, main
 from claw_acp.config import locations
 from claw_acp.config.environment import variables
 from claw_acp.config.load import load_settings
-from claw_acp.config.model import (
-    BudgetSection,
-    ConfigFile,
-    LimitsSection,
-    PermissionsSection,
-    PriceSection,
-    RuleSection,
-)
-from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 from claw_acp.core.mode import MODES
 from claw_acp.providers.registry.services import SERVICES
 from claw_acp.security.rules import RuleVerdict, parse_rule
 from claw_acp.security.shell_pattern import ShellPattern
+from tests.docs import settings_table
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of
 
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/claw-acp demo\n"
@@ -80,14 +72,8 @@ def test_every_example_of_settings_loads_without_a_finding(example: Block, tmp_p
             parse_rule(text, verdict=verdict)  # raises for one that is none
 
 
-def test_every_key_of_the_settings_is_explained() -> None:
-    parts = (
-        ConfigFile, Options, PermissionsSection, LimitsSection, QuirksSection, RuleSection, BudgetSection, PriceSection,
-    )  # fmt: skip
-    keys = {key for part in parts for key in part.key_names()}
-    keys |= set(ProviderSection.key_names()) - {"script"}  # for tests of claw-acp itself
-    chapter = section(README, "Choosing a model")
-    assert not [key for key in keys if not re.search(rf"\b{key}\b", chapter)]
+def test_the_table_of_settings_is_that_of_the_program() -> None:
+    assert settings_table.between_the_marks() == settings_table.markdown(), "run python -m tests.docs.settings_table"
 
 
 def test_the_rules_that_are_explained_parse_and_mean_what_is_said() -> None:
@@ -114,7 +100,7 @@ def test_variables_that_pages_name_are_read_by_the_program() -> None:
     ours = {locations.HOME_VARIABLE, *(variable.name for variable in variables().values())}
     vendors = {name for service in SERVICES.values() for name in (*service.key_variables, service.url_variable)}
     text = "\n".join(text_of(page) for page in PAGES)
-    assert set(re.findall(r"\bCLAW_ACP_[A-Z_]+\b", text)) <= ours
+    assert set(re.findall(r"\bCLAW_ACP_[A-Z_]+\b", text)) == ours
     assert set(re.findall(r"\b[A-Z]+_(?:API_KEY|BASE_URL)\b", text)) <= vendors
 
 
