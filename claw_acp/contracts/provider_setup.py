@@ -58,7 +58,7 @@ NO_QUIRKS = Quirks()
 
 
 class ConnectionOptions(Value):
-    """How a service is reached, where that is not the usual way.
+    """Options of the connection to a service, where they are not the usual ones.
 
     Attributes:
         proxy: The proxy to go through, in the place of the environment's; empty: none is named.

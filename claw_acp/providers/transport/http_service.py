@@ -75,7 +75,7 @@ class HttpService:
     """One service at one base URL, with the headers every request carries.
 
     The client is made at the first request and keeps connections between requests; proxies come from the environment,
-    or from `connection`. `secrets` are never shown in an error. With a `cassette` all exchanges are recorded, or replayed.
+    or from `connection`. `secrets` are never shown in an error. With a `cassette` exchanges are recorded, or replayed.
     """
 
     def __init__(
