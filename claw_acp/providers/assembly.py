@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 import anyio
 
 from claw_acp.contracts.provider import ModelInfo, Provider
-from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
+from claw_acp.contracts.provider_setup import BackgroundTasks, ProviderFactory, ProviderSetup
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
@@ -51,6 +51,7 @@ def plain(
     tool_modes: ToolModes | None = None,
     clock: Clock = SYSTEM_CLOCK,
     about: Callable[[str, str, str], ModelInfo | None] | None = None,
+    tasks: BackgroundTasks | None = None,
 ) -> Provider:
     """A new provider with one key, that asks once. Its wire family is imported now. Close it with `aclose`.
 
@@ -59,12 +60,13 @@ def plain(
         tool_modes: Which models need tools in words; None: all are given them in their vendor's own way.
         clock: Its time.
         about: What is known of a model, by provider, address and name; None: only what its name says.
+        tasks: Where it works beside requests; None: in tasks of its own.
 
     Raises:
         ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
     """
     known = setup.about if about is None else partial(about, setup.name, setup.base_url)
-    provider = make_provider(factory_of(setup), replace(setup, clock=clock, about=known))
+    provider = make_provider(factory_of(setup), replace(setup, clock=clock, about=known, tasks=tasks))
     return provider if tool_modes is None or setup.kind in WITHIN else TextToolProvider(provider, memory=tool_modes)
 
 
