@@ -5,7 +5,6 @@ ends more than that call; only a cancellation, and a journal that cannot be writ
 """
 
 import logging
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,24 +13,21 @@ from typing import Final
 import anyio
 
 from claw_acp.agent.call_arguments import parse_arguments
+from claw_acp.agent.call_ports import LONGEST_CALL, CallPorts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
-from claw_acp.agent.results import bounded_content, bounded_result, sound, sound_result
+from claw_acp.agent.results import bounded_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.waiting import Waiting
-from claw_acp.agent.watched_programs import WatchedPrograms
-from claw_acp.contracts.asking import Form, FormAnswer
 from claw_acp.contracts.bounded import bounded_parts
-from claw_acp.contracts.tool import Invocation, Progress, Tool, ToolContext, ToolResult
+from claw_acp.contracts.tool import Invocation, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
 from claw_acp.core.events import (
     MessageStarted,
     PartContent,
-    PlanChanged,
-    PlanEntry,
     TextDelta,
     ToolCallChanged,
     ToolStatus,
@@ -42,13 +38,13 @@ from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import is_cancellation, package_of
+from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.history import INTERRUPTED, NEVER_RAN
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
 
 PARALLEL = 8  # read-only calls at once
-LONGEST_CALL = 1800.0  # seconds a call may run, waiting for a person aside; tools of ours have limits of their own
 
 CANCELLED: Final = "The user cancelled this call."
 CANCELLED_BEFORE: Final = "The user cancelled this call before it began, so nothing was done."
@@ -77,14 +73,16 @@ class ToolRunner:
     """Runs the tool calls of one turn."""
 
     def __init__(
-        self, session: Session, *, toolbox: Toolbox, gate: Gate, ports: ClientPorts, clock: Clock, redactor: Redactor
-    ) -> None:
+        self, session: Session, *, toolbox: Toolbox, gate: Gate, ports: ClientPorts, clock: Clock, redactor: Redactor,
+        extension: SessionExtension = NOTHING,
+    ) -> None:  # fmt: skip
         self._session = session
         self._toolbox = toolbox
         self._gate = gate
         self._ports = ports
         self._clock = clock
         self._redactor = redactor
+        self._extension = extension
         self._waiting = Waiting(session)
 
     async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
@@ -161,41 +159,20 @@ class ToolRunner:
         return entry.tool.prepare(arguments, self._context(entry))
 
     def _context(self, entry: _Entry) -> ToolContext:
-        call = entry.call
-
-        async def progress(news: Progress) -> None:
-            shown = None if news.content is None else bounded_content(news.content)
-            content = None if shown is None else await cleaned(redacted_content, shown, redactor=self._redactor)
-            lasting = news.locations is not None or news.title is not None  # a picture of its output is not
-            tell = self._session.publish if lasting else self._session.broadcast
-            title = None if news.title is None else self._redactor(news.title)
-            change = ToolCallChanged(item=call.id, content=content, locations=news.locations, title=title)
-            await tell(sound(change) if entry.package else change)
-
-        async def publish_plan(entries: Sequence[PlanEntry]) -> None:
-            change = PlanChanged(item=self._session.id, entries=tuple(entries))
-            await self._session.publish(sound(change) if entry.package else change)
-
-        async def ask(form: Form) -> FormAnswer | None:
-            entry.limit.deadline = math.inf
-            try:
-                async with self._waiting.for_person():
-                    return await self._ports.asker.form(replace(form, session=self._session.id, call_id=call.id))
-            finally:
-                entry.limit.deadline = anyio.current_time() + LONGEST_CALL
-
+        ports = CallPorts(
+            self._session, entry.call.id, foreign=bool(entry.package), limit=entry.limit, waiting=self._waiting,
+            asker=self._ports.asker, redactor=self._redactor, extension=self._extension,
+        )  # fmt: skip
         return ToolContext(
             session=self._session.id,
-            call_id=call.id,
+            call_id=entry.call.id,
             workspace=self._ports.workspace,
             clock=self._clock,
-            shelf=self._session.shelf,
-            progress=progress,
-            publish_plan=publish_plan,
-            may_read=self._gate.reader(call.name),
-            ask=ask,
+            state=self._session.tool_state,
+            progress=ports.progress,
+            may_read=self._gate.reader(entry.call.name),
             allowed_hosts=self._gate.allowed_hosts,
-            programs=WatchedPrograms(self._session.work, call_id=call.id, redactor=self._redactor),
+            ports=ports.port,
         )
 
     async def _run(self, entry: _Entry) -> None:
@@ -227,7 +204,10 @@ class ToolRunner:
             await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
             entry.limit.deadline = anyio.current_time() + LONGEST_CALL
             with entry.limit:
-                return await self._presentable(entry, await invocation.run())
+                result = await invocation.run()
+                for hook in self._extension.hooks():
+                    await hook.after_call(entry.call.name, result)
+                return await self._presentable(entry, result)
             return _failure(f"{entry.call.name} was stopped: it ran for more than {LONGEST_CALL / 60:g} minutes.")
         except BaseException as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
             return await self._presentable(entry, _failure(self._told(entry, error)))
@@ -249,6 +229,10 @@ class ToolRunner:
     async def _obstacle(self, entry: _Entry, invocation: Invocation) -> ToolResult | None:
         """What becomes of a call that may not run; None when it may."""
         name = entry.call.name
+        for hook in self._extension.hooks():
+            reason = await hook.before_call(name, parse_arguments(entry.call))
+            if reason is not None:
+                return _failure(f"Not allowed: {reason}")
         decision = self._gate.decide(name, invocation)
         if decision.verdict == "ask":
             preview = await invocation.preview()

@@ -1,7 +1,7 @@
 """The programs that tools run, as the session knows them: without credentials."""
 
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from claw_acp.agent.redacted import redacted_command
 from claw_acp.contracts.program import Program, Programs
@@ -10,7 +10,7 @@ from claw_acp.core.redaction import Redactor
 from claw_acp.session.active_work import ActiveWork
 
 
-class WatchedPrograms:
+class WatchedPrograms(Programs):
     """Makes the programs of one tool call known to the session's `ActiveWork`."""
 
     def __init__(self, work: ActiveWork, *, call_id: str, redactor: Redactor) -> None:
@@ -18,9 +18,11 @@ class WatchedPrograms:
         self._call_id = call_id
         self._redactor = redactor
 
-    def running(self, program: Program) -> AbstractContextManager[None]:
+    @contextmanager
+    def running(self, program: Program) -> Generator[None]:
         """See `Programs`."""
-        return self._work.running(program)
+        with self._work.running(program):
+            yield
 
     def keep(self, program: Program) -> None:
         """See `Programs`."""
@@ -28,7 +30,3 @@ class WatchedPrograms:
 
     def _clean(self, picture: CommandContent) -> CommandContent:
         return redacted_command(picture, redactor=self._redactor)
-
-
-if TYPE_CHECKING:
-    _conforms: type[Programs] = WatchedPrograms

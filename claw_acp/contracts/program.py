@@ -1,8 +1,8 @@
 """Programs of a tool that people watch and end one by one, as terminals of ours."""
 
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager
+from typing import Protocol
 
 from claw_acp.core.events import CommandContent
 
@@ -27,32 +27,16 @@ class Program(Protocol):
         ...
 
 
-class Programs(Protocol):
-    """Where a tool makes its programs known while they run."""
+class Programs:
+    """A port of `ToolContext`, where a tool makes its programs known while they run. This one follows none."""
 
-    def running(self, program: Program) -> AbstractContextManager[None]:
+    @contextmanager
+    def running(self, program: Program) -> Generator[None]:  # noqa: ARG002 - the contract's
         """For as long as the block runs, a person can end this program by itself."""
-        ...
+        yield
 
     def keep(self, program: Program) -> None:
         """The program outlives the call: it is followed, and its end shown, until it ends or the session is closed.
 
         Show its terminal before.
         """
-        ...
-
-
-class UnwatchedPrograms:
-    """Nobody follows the programs."""
-
-    @contextmanager
-    def running(self, program: Program) -> Generator[None]:  # noqa: ARG002 - the contract's
-        """See `Programs`."""
-        yield
-
-    def keep(self, program: Program) -> None:
-        """See `Programs`."""
-
-
-if TYPE_CHECKING:
-    _conforms: type[Programs] = UnwatchedPrograms

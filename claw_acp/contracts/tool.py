@@ -4,10 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypeVar, cast
 
 from claw_acp.contracts.asking import Form, FormAnswer
-from claw_acp.contracts.program import Programs, UnwatchedPrograms
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
@@ -15,6 +14,8 @@ from claw_acp.core.events import Location, PlanEntry, ToolContent, ToolKind
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import Value
+
+_P = TypeVar("_P")
 
 
 class ReadsPath(Value):
@@ -110,7 +111,7 @@ class Progress(Value):
 
 
 @dataclass(slots=True, kw_only=True)
-class SessionShelf:
+class ToolState:
     """What the tools of one session keep between calls, by key (files read, background tasks).
 
     Values may have an async `aclose`; it is awaited when the session is closed.
@@ -125,36 +126,55 @@ class SessionShelf:
         return self.items[key]
 
 
-async def _nobody_to_ask(form: Form) -> FormAnswer | None:  # noqa: ARG001 - nobody is there whatever is asked
-    return None
-
-
 def _any_path(path: Path) -> bool:  # noqa: ARG001 - the answer is the same for all
     return True
 
 
-_UNWATCHED: Final = UnwatchedPrograms()
+def _no_port(kind: type) -> None:  # noqa: ARG001 - there is none of any kind
+    return None
+
+
+class PlanPort(Value):
+    """A port: `publish` shows the person the whole plan, in the place of the last one."""
+
+    publish: Callable[[Sequence[PlanEntry]], Awaitable[None]]
+
+
+class FormPort(Value):
+    """A port: `ask` lets the person fill in a form; None when nobody can be shown one. Session and call id are set."""
+
+    ask: Callable[[Form], Awaitable[FormAnswer | None]]
 
 
 class ToolContext(Value):
     """All a tool may use. It never sees the editor, the session or the model.
 
-    `may_read` tells for a resolved path below one that the call was allowed to read whether a rule still forbids it: a
-    search of a directory leaves such files out. It is called from worker threads too. `ask` lets the person fill in a
-    form (session and call id are set for the tool); None when nobody can be shown one.
+    Attributes:
+        session: The session's id.
+        call_id: The call's.
+        workspace: Files and programs.
+        clock: Time.
+        state: What the tools of the session keep between calls.
+        progress: Shows news of the running call.
+        may_read: Tells for a resolved path below one that the call was allowed to read whether no rule forbids it: a
+            search of a directory leaves the others out. It is called from worker threads, too.
+        allowed_hosts: Hosts that may be reached although they are private.
+        ports: Finds every other service by its type; see `port`.
     """
 
     session: str
     call_id: str
     workspace: Workspace
     clock: Clock
-    shelf: SessionShelf
+    state: ToolState
     progress: Callable[[Progress], Awaitable[None]]
-    publish_plan: Callable[[Sequence[PlanEntry]], Awaitable[None]]
     may_read: Callable[[Path], bool] = _any_path
-    ask: Callable[[Form], Awaitable[FormAnswer | None]] = _nobody_to_ask
     allowed_hosts: Sequence[str] = ()
-    programs: Programs = _UNWATCHED
+    ports: Callable[[type], object | None] = _no_port
+
+    def port(self, kind: type[_P]) -> _P | None:
+        """The service of this type, such as `PlanPort`; None where there is none, which a tool has to do without."""
+        return cast("_P | None", self.ports(kind))
 
 
 class Invocation(ABC):

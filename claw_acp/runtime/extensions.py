@@ -39,7 +39,7 @@ MCP: Final = ExtensionKind(
 KINDS: Final[Sequence[ExtensionKind]] = (MCP,)
 
 
-class Extensions:
+class Extensions(SessionExtension):
     """The extensions of one session, as one.
 
     Args:

@@ -91,7 +91,7 @@ class Turns:
         self._tasks = tasks
         self._toolbox = make_toolbox()
         tool_modes = ToolModes(locations.cache_dir / "tool_modes.json", clock=clock)
-        make = partial(plain, tool_modes=tool_modes, clock=clock, about=configuration.about)
+        make = partial(plain, tool_modes=tool_modes, clock=clock, about=configuration.about, tasks=tasks)
         successions = Successions(
             about=configuration.about, told=discovery.listed, blind=configuration.refused_picture, clock=clock
         )
@@ -219,7 +219,13 @@ class Turns:
         toolbox = self._toolbox.with_lent(opened.extensions.tools).without(partial(hidden_tools, opened))
         redactor = Redactor({*choice.secrets, *own_keys(opened.settings)})
         runner = ToolRunner(
-            session, toolbox=toolbox, gate=self._gate(opened, ports), ports=ports, clock=clock, redactor=redactor
+            session,
+            toolbox=toolbox,
+            gate=self._gate(opened, ports),
+            ports=ports,
+            clock=clock,
+            redactor=redactor,
+            extension=opened.extensions,
         )
         locate = ports.workspace.locate
         drafts = CallDrafts(session, toolbox=toolbox, locate=locate, redactor=redactor, clock=clock)

@@ -4,7 +4,7 @@ An extension lives from the opening of a session to its closing. What it gives m
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
@@ -49,3 +49,7 @@ class SessionExtension:
 
     async def aclose(self) -> None:
         """Let go of everything, within a bound. Idempotent."""
+
+
+NOTHING: Final = SessionExtension()
+"""Extends a session by nothing."""

@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
-from claw_acp.contracts.tool import SessionShelf
+from claw_acp.contracts.tool import ToolState
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, SessionBusy, StoreError
 from claw_acp.core.events import (
@@ -70,7 +70,7 @@ class Session:
         self.record = record
         self.roots = tuple(roots)
         self.history = History()
-        self.shelf = SessionShelf()
+        self.tool_state = ToolState()
         self.work = ActiveWork(self.broadcast, keep_ends=self._keep_ends_between_turns, tasks=tasks)
         self.subscribers = Subscribers()
         self.state: TurnState = "idle"
@@ -342,11 +342,11 @@ class Session:
         """Cancel the work and free what the tools kept."""
         self.cancel()
         async with self._turn:
-            for value in self.shelf.items.values():
+            for value in self.tool_state.items.values():
                 close = getattr(value, "aclose", None)
                 if close is not None:
                     await close()
-            self.shelf.items.clear()
+            self.tool_state.items.clear()
             await self.work.aclose(within=CLEANUP_TIMEOUT)
             with anyio.move_on_after(CLEANUP_TIMEOUT):
                 await self._keep_ends()

@@ -16,7 +16,7 @@ from claw_acp.contracts.asking import (
     TextField,
     YesNoField,
 )
-from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, FormPort, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent
 from claw_acp.core.json_value import JsonValue
@@ -120,7 +120,8 @@ class _Asking(Invocation):
     async def run(self) -> ToolResult:
         if any(question.kind == "text" and _ASKS_FOR_SECRET.search(question.question) for question in self._questions):
             raise ToolError(NO_SECRETS)
-        answer = await self._context.ask(self._form())
+        forms = self._context.port(FormPort)
+        answer = None if forms is None else await forms.ask(self._form())
         if answer is None:
             asked = (PartContent(part=TextPart(text="Asked in text; the next prompt answers.")),)
             return ToolResult(parts=(TextPart(text=ASKED),), content=asked, raw={"action": None}, asks=self._as_text())

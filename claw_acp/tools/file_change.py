@@ -68,7 +68,7 @@ class FileChange(Invocation):
         if change.old != change.new:
             await workspace.write_text(self._path, change.new)
         landed = Change(old=change.old, new=await self._landed(change))
-        Stamps.on(self._context.shelf).saw(self._path, landed.new)
+        Stamps.on(self._context.state).saw(self._path, landed.new)
         ranges = await anyio.to_thread.run_sync(changed_lines, landed.old or "", landed.new)
         if ranges:
             await self._context.progress(Progress(locations=(Location(path=str(self._path), line=ranges[0].first),)))
@@ -78,7 +78,7 @@ class FileChange(Invocation):
         old = await self._present()
         await require_saved(self._path, old, shown=self._shown, context=self._context)
         if old is not None:
-            Stamps.on(self._context.shelf).check(self._path, old, shown=self._shown)
+            Stamps.on(self._context.state).check(self._path, old, shown=self._shown)
         return Change(old=old, new=await anyio.to_thread.run_sync(self.change, old))
 
     async def _present(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, Invocation, PlanPort, ToolContext, ToolResult
 from claw_acp.core.events import PlanEntry, PlanPriority, PlanStatus
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.display import amount
@@ -48,7 +48,9 @@ class _Planning(Invocation):
         self.view = CallView(title="Update the plan" if steps else "Clear the plan", kind="think")
 
     async def run(self) -> ToolResult:
-        await self._context.publish_plan(self._entries)
+        plan = self._context.port(PlanPort)
+        if plan is not None:
+            await plan.publish(self._entries)
         return ToolResult(parts=(TextPart(text=self._summary()),))
 
     def _summary(self) -> str:

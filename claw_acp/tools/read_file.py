@@ -68,7 +68,7 @@ class _Reading(Invocation):
             text = await workspace.read_text(self._path)
         except ToolError as error:
             raise await better_error(error, path=self._path, workspace=workspace) from error
-        Stamps.on(self._context.shelf).saw(self._path, text)
+        Stamps.on(self._context.state).saw(self._path, text)
         return self._lines(text)
 
     def _image(self, data: bytes, kind: str) -> ToolResult:

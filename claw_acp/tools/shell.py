@@ -6,6 +6,7 @@ from typing import Final
 import anyio
 from pydantic import Field
 
+from claw_acp.contracts.program import Programs
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess, ending
 from claw_acp.core.errors import ToolError
@@ -77,6 +78,7 @@ class _Run(Invocation):
     def __init__(self, parameters: ShellParameters, *, context: ToolContext) -> None:
         self._parameters = parameters
         self._context = context
+        self._programs = context.port(Programs) or Programs()
         self._cwd = context.workspace.roots[0]
         self._process: RunningProcess | None = None
         self._program: ShellProgram | None = None
@@ -99,7 +101,7 @@ class _Run(Invocation):
     async def run(self) -> ToolResult:
         """Start the command; wait for it unless it is to stay in the background."""
         if self._parameters.background:
-            await BackgroundTasks.on(self._context.shelf).make_room()
+            await BackgroundTasks.on(self._context.state).make_room()
         line = self._parameters.command
         environment = look_environment(line, inherited=os.environ)
         command = Command(line=line, cwd=self._cwd, env=environment)
@@ -131,12 +133,12 @@ class _Run(Invocation):
     async def _leave_behind(self, process: RunningProcess) -> ToolResult:
         """Let the command run on as a task of the session; its terminal is followed."""
         if self._program is not None:
-            with self._context.programs.running(self._program):
+            with self._programs.running(self._program):
                 await self._context.progress(Progress(content=(self._program.picture,)))
-        tasks = BackgroundTasks.on(self._context.shelf)
+        tasks = BackgroundTasks.on(self._context.state)
         task = tasks.add(process, line=self._parameters.command, clock=self._context.clock)
         if self._program is not None:
-            self._context.programs.keep(self._program)
+            self._programs.keep(self._program)
         note = TextPart(text=f"Running in the background as {task}. {_HOW_TO}")
         shown: tuple[ToolContent, ...] = (self._shown(process),)
         if self._program is not None:
@@ -161,7 +163,7 @@ class _Run(Invocation):
         if self._program is None:
             await self._context.progress(Progress(content=(self._shown(process),)))
         else:
-            with self._context.programs.running(self._program):
+            with self._programs.running(self._program):
                 await self._context.progress(Progress(content=(self._program.picture,)))
                 while (picture := await self._program.news()).running:
                     await self._context.progress(Progress(content=(picture,)))

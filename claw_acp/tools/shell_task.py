@@ -6,7 +6,7 @@ from typing import Final
 import anyio
 from pydantic import Field
 
-from claw_acp.contracts.tool import CallView, Invocation, SessionShelf, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult, ToolState
 from claw_acp.contracts.workspace import ProcessOutput, RunningProcess, ending
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
@@ -50,15 +50,15 @@ class BackgroundTask:
 
 
 class BackgroundTasks:
-    """The background commands of one session, kept on its shelf. Closing the session kills them."""
+    """The background commands of one session, kept on its state. Closing the session kills them."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, BackgroundTask] = {}
 
     @classmethod
-    def on(cls, shelf: SessionShelf) -> "BackgroundTasks":
+    def on(cls, state: ToolState) -> "BackgroundTasks":
         """The session's own."""
-        tasks = shelf.get(_SHELF_KEY, cls)
+        tasks = state.get(_SHELF_KEY, cls)
         assert isinstance(tasks, cls)
         return tasks
 
@@ -134,7 +134,7 @@ class ShellOutput(TypedTool[OutputParameters]):
 
     def bind(self, parameters: OutputParameters, context: ToolContext) -> Invocation:
         """One look at a task."""
-        return _Look(parameters, task=BackgroundTasks.on(context.shelf).find(parameters.task))
+        return _Look(parameters, task=BackgroundTasks.on(context.state).find(parameters.task))
 
 
 class _Look(Invocation):
@@ -166,7 +166,7 @@ class ShellKill(TypedTool[KillParameters]):
 
     def bind(self, parameters: KillParameters, context: ToolContext) -> Invocation:
         """One ending of a task."""
-        return _Kill(BackgroundTasks.on(context.shelf).find(parameters.task))
+        return _Kill(BackgroundTasks.on(context.state).find(parameters.task))
 
 
 class _Kill(Invocation):

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from pathlib import Path
 
-from claw_acp.contracts.tool import SessionShelf
+from claw_acp.contracts.tool import ToolState
 from claw_acp.core.errors import FileConflict
 
 _SHELF_KEY = "file stamps"
@@ -16,9 +16,9 @@ class Stamps:
         self._digests: dict[Path, bytes] = {}
 
     @classmethod
-    def on(cls, shelf: SessionShelf) -> "Stamps":
-        """The stamps of the session that owns the shelf."""
-        stamps = shelf.get(_SHELF_KEY, cls)
+    def on(cls, state: ToolState) -> "Stamps":
+        """The stamps of the session that owns the state."""
+        stamps = state.get(_SHELF_KEY, cls)
         assert isinstance(stamps, cls)
         return stamps
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from claw_acp.contracts.tool import SessionShelf, ToolContext, WritesPath
+from claw_acp.contracts.tool import ToolContext, ToolState, WritesPath
 from claw_acp.core.errors import FileConflict, ToolError
 from claw_acp.tools.text_shape import with_newline
 from claw_acp.tools.unreadable import exists
@@ -24,7 +24,7 @@ async def require_saved(path: Path, text: str | None, *, shown: str, context: To
     Raises:
         FileConflict: It has unsaved changes, which the editor would go on showing.
     """
-    stuck = _stuck(context.shelf)
+    stuck = _stuck(context.state)
     if text is None or not (context.workspace.unsaved_changes == "stay" or path in stuck):
         return
     if await _is_unsaved(path, text, context=context):
@@ -42,7 +42,7 @@ async def require_shown(path: Path, *, before: str | None, now: str, shown: str,
         FileConflict: The edit is on the disk only. Until the file is saved or reverted, `require_saved` refuses more.
     """
     if now == before and await _is_unsaved(path, now, context=context):
-        _stuck(context.shelf).add(path)
+        _stuck(context.state).add(path)
         raise FileConflict(
             f"The edit of {shown} is on the disk, but the editor did not take it: it still shows the text from before, "
             "with unsaved changes. Ask the user to compare and then save or revert the file in the editor; until then "
@@ -63,6 +63,6 @@ async def _is_unsaved(path: Path, text: str, *, context: ToolContext) -> bool:
     return with_newline(saved, "\n") != with_newline(text.removeprefix("\ufeff"), "\n")
 
 
-def _stuck(shelf: SessionShelf) -> set[Path]:
-    paths: set[Path] = shelf.get(_SHELF_KEY, set[Path])  # type: ignore[assignment]
+def _stuck(state: ToolState) -> set[Path]:
+    paths: set[Path] = state.get(_SHELF_KEY, set[Path])  # type: ignore[assignment]
     return paths

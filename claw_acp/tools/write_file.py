@@ -48,7 +48,7 @@ class _Writing(FileChange):
     def change(self, old: str | None) -> str:
         if old is None:
             return self._content
-        if old and not Stamps.on(self._context.shelf).knows(self._path):
+        if old and not Stamps.on(self._context.state).knows(self._path):
             raise FileConflict(
                 f"{self._shown} exists and was not read in this session. Nothing was written. "
                 "Call read_file on it first, then use edit_file for a part of it or write_file for all of it."

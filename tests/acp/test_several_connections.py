@@ -195,7 +195,7 @@ async def test_a_session_that_is_being_closed_takes_no_prompt(open_house: OpenHo
         await ada.new_session()
         await _join(bob, ada.session)
         kept = _Slow()
-        (await house.session(ada.session)).shelf.items["slow"] = kept
+        (await house.session(ada.session)).tool_state.items["slow"] = kept
         archive = await ada.start("session/archive", {"sessionId": ada.session})
         await kept.asked.wait()
         assert await _gone(bob, ada.session)

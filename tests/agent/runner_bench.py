@@ -23,6 +23,7 @@ from claw_acp.core.mode import Mode
 from claw_acp.core.redaction import Redactor
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Policy, PolicyContext
+from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
@@ -149,7 +150,9 @@ class RunnerBench:
 
 
 @asynccontextmanager
-async def runner_bench(folder: Path, tools: Sequence[Tool], *, mode: Mode = "auto") -> AsyncGenerator[RunnerBench]:
+async def runner_bench(
+    folder: Path, tools: Sequence[Tool], *, mode: Mode = "auto", extension: SessionExtension = NOTHING
+) -> AsyncGenerator[RunnerBench]:
     """A bench in `folder`; at its end the session is closed and nothing runs any more."""
     record = SessionRecord(
         id="ses_1", cwd=str(folder), mode=mode, model="m", created_at=0.0, updated_at=0.0, additional_directories=()
@@ -169,6 +172,8 @@ async def runner_bench(folder: Path, tools: Sequence[Tool], *, mode: Mode = "aut
         ports = ClientPorts(workspace=LocalWorkspace([folder], processes=processes), asker=person)
         gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=ports.asker, context=context)
         redactor = Redactor([SECRET])
-        runner = ToolRunner(session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor)
+        runner = ToolRunner(
+            session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor, extension=extension
+        )
         yield RunnerBench(session, runner, seen, person, journal)
         await session.aclose()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from claw_acp.providers.fallback.reliable import Reliable
 
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits
@@ -27,6 +26,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import BudgetReached, ProviderUnavailable, ProviderUnreachable, StreamInterrupted
 from claw_acp.core.messages import Message, Usage
 from claw_acp.core.redaction import Redactor
+from claw_acp.providers.fallback.reliable import Reliable
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session

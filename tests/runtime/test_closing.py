@@ -10,7 +10,6 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 import pytest
-from claw_acp.session.setup import Instructions, SessionSetup
 
 from claw_acp.contracts.mcp_server import StdioServer
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
@@ -18,6 +17,7 @@ from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.session import Session
+from claw_acp.session.setup import Instructions, SessionSetup
 from tests.mcp.support import RAW_SERVER
 from tests.support.agent_process import eventually
 from tests.support.quiet import QUIET
@@ -104,7 +104,7 @@ async def test_servers_end_even_if_something_else_cannot_be_closed(tmp_path: Pat
     async with _engine(tmp_path) as engine:
         opened = await engine.sessions.create(SessionSetup(cwd=str(tmp_path), servers=(server,)))
         await eventually(lambda: log.exists() and "tools/list" in log.read_text(), what="the server")
-        opened.session.shelf.items["stuck"] = _Stuck()
+        opened.session.tool_state.items["stuck"] = _Stuck()
         with pytest.raises(RuntimeError, match="stuck"):
             await engine.sessions.close(opened.session.id)
         with pytest.raises(ProcessLookupError):
@@ -127,6 +127,6 @@ class _Looking:
 async def test_whoever_waits_for_the_end_of_an_archived_session_finds_it_archived(tmp_path: Path) -> None:
     async with _engine(tmp_path) as engine:
         opened = await engine.sessions.create(SessionSetup(cwd=str(tmp_path)))
-        looking = opened.session.shelf.items["looking"] = _Looking(opened.session)
+        looking = opened.session.tool_state.items["looking"] = _Looking(opened.session)
         await engine.sessions.archive(opened.session.id)
         assert looking.archived

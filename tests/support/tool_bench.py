@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from claw_acp.contracts.asking import Form, FormAnswer
-from claw_acp.contracts.tool import Invocation, Progress, SessionShelf, Tool, ToolContext, ToolResult
+from claw_acp.contracts.tool import FormPort, Invocation, PlanPort, Progress, Tool, ToolContext, ToolResult, ToolState
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import PlanEntry
@@ -34,7 +34,7 @@ class Bench:
     """One session for tools. `plans` and `news` collect what they publish; `forms` are answered with `answer`."""
 
     workspace: Workspace
-    shelf: SessionShelf = field(default_factory=SessionShelf)
+    state: ToolState = field(default_factory=ToolState)
     plans: list[tuple[PlanEntry, ...]] = field(default_factory=list[tuple[PlanEntry, ...]])
     news: list[Progress] = field(default_factory=list[Progress])
     may_read: Callable[[Path], bool] = lambda _: True
@@ -53,11 +53,10 @@ class Bench:
             call_id="call_bench",
             workspace=self.workspace,
             clock=SYSTEM_CLOCK,
-            shelf=self.shelf,
+            state=self.state,
             progress=self._progress,
-            publish_plan=self._plan,
             may_read=self.may_read,
-            ask=self._ask,
+            ports={PlanPort: PlanPort(publish=self._plan), FormPort: FormPort(ask=self._ask)}.get,
         )
 
     def prepare(self, tool: Tool, **arguments: JsonValue) -> Invocation:

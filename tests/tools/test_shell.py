@@ -15,10 +15,10 @@ from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines
 from claw_acp.core.value import replace
+from claw_acp.process.groups import live_groups
 from claw_acp.tools.shell import MAX_OUTPUT, Shell
 from claw_acp.tools.shell_task import MAX_TASKS, BackgroundTasks, ShellKill, ShellOutput
 from claw_acp.workspace.local import LocalWorkspace
-from claw_acp.process.groups import live_groups
 from claw_acp.workspace.process_host import ProcessHost
 from tests.support.tool_bench import Bench, said
 
@@ -29,7 +29,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         bench = Bench(LocalWorkspace([tmp_path], processes=host))
         with anyio.fail_after(30):
             yield bench
-            await BackgroundTasks.on(bench.shelf).aclose()
+            await BackgroundTasks.on(bench.state).aclose()
         assert not live_groups(), "a command outlived its call and the session"
 
 
@@ -255,7 +255,7 @@ async def test_more_background_commands_than_the_bound_are_refused_until_one_end
 async def test_closing_the_session_kills_background_commands(bench: Bench) -> None:
     for _ in range(3):
         await _background(bench, "trap '' TERM; while :; do sleep 1000; done")
-    await BackgroundTasks.on(bench.shelf).aclose()
+    await BackgroundTasks.on(bench.state).aclose()
     assert not live_groups()
 
 

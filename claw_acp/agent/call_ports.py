@@ -1,0 +1,81 @@
+"""What a tool reaches while one call of it runs: news, the plan, forms, programs, and the ports of extensions."""
+
+import math
+from collections.abc import Sequence
+
+import anyio
+
+from claw_acp.agent.redacted import cleaned, redacted_content
+from claw_acp.agent.results import bounded_content, sound
+from claw_acp.agent.waiting import Waiting
+from claw_acp.agent.watched_programs import WatchedPrograms
+from claw_acp.contracts.asking import Asker, Form, FormAnswer
+from claw_acp.contracts.program import Programs
+from claw_acp.contracts.tool import FormPort, PlanPort, Progress
+from claw_acp.core.events import PlanChanged, PlanEntry, ToolCallChanged
+from claw_acp.core.redaction import Redactor
+from claw_acp.core.value import replace
+from claw_acp.session.extension import SessionExtension
+from claw_acp.session.session import Session
+
+LONGEST_CALL = 1800.0  # seconds a call may run, waiting for a person aside; tools of ours have limits of their own
+
+
+class CallPorts:
+    """The ports of one call.
+
+    Args:
+        session: Where the call belongs.
+        call_id: The call.
+        foreign: Whether its tool is not ours, so that what it says is checked.
+        limit: Its time, which does not run while a person is asked.
+        waiting: Knows which calls wait for a person.
+        asker: Asks the person.
+        redactor: Takes keys out of what is shown.
+        extension: Has further ports.
+    """
+
+    def __init__(
+        self, session: Session, call_id: str, *, foreign: bool, limit: anyio.CancelScope, waiting: Waiting,
+        asker: Asker, redactor: Redactor, extension: SessionExtension,
+    ) -> None:  # fmt: skip
+        self._session = session
+        self._call_id = call_id
+        self._foreign = foreign
+        self._limit = limit
+        self._waiting = waiting
+        self._asker = asker
+        self._redactor = redactor
+        self._extension = extension
+
+    def port(self, kind: type[object]) -> object | None:
+        """See `ToolContext.port`."""
+        if kind is PlanPort:
+            return PlanPort(publish=self._publish_plan)
+        if kind is FormPort:
+            return FormPort(ask=self._ask)
+        if kind is Programs:
+            return WatchedPrograms(self._session.work, call_id=self._call_id, redactor=self._redactor)
+        return self._extension.port(kind)
+
+    async def progress(self, news: Progress) -> None:
+        """See `ToolContext`."""
+        shown = None if news.content is None else bounded_content(news.content)
+        content = None if shown is None else await cleaned(redacted_content, shown, redactor=self._redactor)
+        lasting = news.locations is not None or news.title is not None  # a picture of its output is not
+        tell = self._session.publish if lasting else self._session.broadcast
+        title = None if news.title is None else self._redactor(news.title)
+        change = ToolCallChanged(item=self._call_id, content=content, locations=news.locations, title=title)
+        await tell(sound(change) if self._foreign else change)
+
+    async def _publish_plan(self, entries: Sequence[PlanEntry]) -> None:
+        change = PlanChanged(item=self._session.id, entries=tuple(entries))
+        await self._session.publish(sound(change) if self._foreign else change)
+
+    async def _ask(self, form: Form) -> FormAnswer | None:
+        self._limit.deadline = math.inf
+        try:
+            async with self._waiting.for_person():
+                return await self._asker.form(replace(form, session=self._session.id, call_id=self._call_id))
+        finally:
+            self._limit.deadline = anyio.current_time() + LONGEST_CALL
