@@ -196,6 +196,21 @@ async def test_whoever_reads_for_the_others_may_leave() -> None:
         assert texts == ["wait"]
 
 
+async def test_a_plugin_may_finish_one_answer_before_it_reads_the_next_request() -> None:
+    async with session() as provider:
+        streaming = provider.stream(saying("flood 4"))
+        assert isinstance(await anext(streaming), TextChunk)
+
+        async def long_request() -> None:
+            assert (await provider.chat(saying("whole " + "y" * 10 * 1024**2))).text.endswith("y")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(long_request)
+            last = [event async for event in streaming][-1]
+        assert isinstance(last, Finished)
+        assert len(last.response.text) == 4 * 1024**2
+
+
 async def test_a_cancelled_request_is_stopped_and_the_plugin_stays() -> None:
     async with session() as provider:
         pid = await pid_of(provider)
@@ -234,6 +249,7 @@ async def test_a_plugin_that_never_reads_runs_into_the_deadline() -> None:
         error = await failure(provider, "sleep")
         assert isinstance(error, ProviderTimeout)
         assert error.message == "Provider plugin 'mine' timed out after 0.5s"
+        provider._timeout = 20.0
         assert (await provider.chat(saying("whole again"))).text == "again"
 
 

@@ -71,6 +71,13 @@ def act_say(asked: Asked) -> None:
     done(asked.id, asked.rest.replace(" ", ""))
 
 
+@act("flood")
+def act_flood(asked: Asked) -> None:
+    for _ in range(int(asked.rest)):
+        delta(asked.id, "text", "x" * 1024**2)
+    done(asked.id, "x" * 1024**2 * int(asked.rest))
+
+
 @act("whole")
 def act_whole(asked: Asked) -> None:
     done(asked.id, asked.rest, reasoning="Well.", stopReason="max_tokens")
