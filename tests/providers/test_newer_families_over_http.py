@@ -28,7 +28,7 @@ from claw_acp.core.secret import Secret
 from claw_acp.providers.gemini.provider import GeminiProvider
 from claw_acp.providers.responses.provider import ResponsesProvider
 from tests.providers.conversation import asking
-from tests.providers.test_responses_stream import kept
+from tests.providers.responses.test_stream import kept
 from tests.support import gemini_replies, responses_replies
 from tests.support.model_replies import Call, Cut, Json, NoAnswer, Raw, Say, Stall, Tokens, failure
 from tests.support.model_server import ModelServer

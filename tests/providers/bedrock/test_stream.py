@@ -6,7 +6,6 @@ Shapes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 from collections.abc import Sequence
 
 import pytest
-from claw_acp.providers.bedrock.stream import BedrockStream
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from claw_acp.core.errors import (
     ToolsUnsupported,
 )
 from claw_acp.core.messages import Reasoning, Usage
+from claw_acp.providers.bedrock.stream import BedrockStream
 from tests.support.aws_server import event, exception, frames
 from tests.support.event_stream import encoded
 from tests.support.model_replies import Call, Tokens

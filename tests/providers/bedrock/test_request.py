@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from claw_acp.providers.bedrock.models import cache_places
-from claw_acp.providers.bedrock.request import converse_body, converse_path
 from inline_snapshot import snapshot
 
 from claw_acp.contracts.provider import ChatRequest, OneTool
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import AudioPart, Message, Reasoning, ToolCall
+from claw_acp.providers.bedrock.models import cache_places
+from claw_acp.providers.bedrock.request import converse_body, converse_path
 from tests.providers.conversation import FIRST, IMAGE, MESSAGES, asking
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
