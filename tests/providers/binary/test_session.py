@@ -206,9 +206,9 @@ async def test_a_plugin_may_finish_one_answer_before_it_reads_the_next_request()
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(long_request)
-            last = [event async for event in streaming][-1]
-        assert isinstance(last, Finished)
-        assert len(last.response.text) == 4 * 1024**2
+            events = [event async for event in streaming]
+        assert isinstance(events[-1], Finished)
+        assert len(events[-1].response.text) == 4 * 1024**2
 
 
 async def test_a_cancelled_request_is_stopped_and_the_plugin_stays() -> None:
@@ -249,8 +249,6 @@ async def test_a_plugin_that_never_reads_runs_into_the_deadline() -> None:
         error = await failure(provider, "sleep")
         assert isinstance(error, ProviderTimeout)
         assert error.message == "Provider plugin 'mine' timed out after 0.5s"
-        provider._timeout = 20.0
-        assert (await provider.chat(saying("whole again"))).text == "again"
 
 
 # ------------------------------------------------------------------ errors and nonsense
