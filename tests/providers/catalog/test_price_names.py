@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from tests.providers.catalog.test_cost import listed
-
 from claw_acp.contracts.model_price import Price
 from claw_acp.providers.catalog.cost import FREE, rate_of
+from tests.providers.catalog.test_cost import listed
 
 
 def test_a_price_for_another_name_of_a_service_is_that_services_price(tmp_path: Path) -> None:

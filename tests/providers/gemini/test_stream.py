@@ -11,7 +11,6 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.providers.responses.test_stream import kept
 
 from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.errors import (
@@ -27,6 +26,7 @@ from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.providers.gemini.request import generate_content
 from claw_acp.providers.gemini.stream import GeminiStream
 from tests.providers.conversation import asking
+from tests.providers.responses.test_stream import kept
 from tests.support.fixed_clock import FixedClock
 from tests.support.gemini_replies import event, gemini_events
 from tests.support.model_replies import Call, Json, Say, Tokens

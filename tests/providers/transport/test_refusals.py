@@ -2,11 +2,11 @@ import json
 from email.utils import formatdate
 
 import pytest
-from tests.providers.transport.refusals_seen import SEEN, Seen, anthropic, google_quota, openai
 
 from claw_acp.core.errors import ProviderError, QuotaExceeded, RateLimited
 from claw_acp.net.redaction import masked
 from claw_acp.providers.transport.refusals import read_refusal, refusal_error, refusal_in_reply
+from tests.providers.transport.refusals_seen import SEEN, Seen, anthropic, google_quota, openai
 from tests.support.fixed_clock import FixedClock
 
 CLOCK = FixedClock()

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
-from tests.providers.transport.refusals_seen import SEEN
 
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -14,6 +13,7 @@ from claw_acp.core.messages import Usage
 from claw_acp.providers.anthropic.provider import AnthropicProvider
 from claw_acp.providers.openai.provider import OpenAIChatProvider
 from tests.providers.conversation import asking
+from tests.providers.transport.refusals_seen import SEEN
 from tests.support.model_replies import Cut, Family, Json, Raw, Say, Tokens, anthropic_events, openai_events
 from tests.support.model_server import ModelServer
 
