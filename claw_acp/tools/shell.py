@@ -1,6 +1,7 @@
 """Running a shell command: wait for it and show what it prints, or leave it running in the background."""
 
 import os
+from collections.abc import Callable
 from typing import Final
 
 import anyio
@@ -17,11 +18,16 @@ from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines, printable
 from claw_acp.core.screen_text import readable
 from claw_acp.core.value import replace
-from claw_acp.security.looks.environment import look_environment
+from claw_acp.registry.reference import Ref
 from claw_acp.tools.parameters import Parameters, TypedTool
 from claw_acp.tools.shell_program import ShellProgram
 from claw_acp.tools.shell_task import RELEASE_SECONDS, BackgroundTasks
 from claw_acp.tools.shell_text import clip
+
+LOOK_ENVIRONMENT: Final[Ref[Callable[..., dict[str, str]]]] = Ref(
+    "claw_acp.security.looks.environment:look_environment"
+)
+"""By name, as the shell's parsers are loaded with the first command only."""
 
 MAX_TIMEOUT: Final = 600
 """Seconds a foreground command may take at most."""
@@ -103,7 +109,7 @@ class _Run(Invocation):
         if self._parameters.background:
             await BackgroundTasks.on(self._context.state).make_room()
         line = self._parameters.command
-        environment = look_environment(line, inherited=os.environ)
+        environment = LOOK_ENVIRONMENT.load()(line, inherited=os.environ)
         command = Command(line=line, cwd=self._cwd, env=environment)
         process = self._process = await self._context.workspace.start(command)
         if process.terminal_id is None:

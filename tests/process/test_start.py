@@ -25,9 +25,9 @@ RECORDING = f"""
 import os, sys
 write = os.write
 def recording(fd, data):
-    os.write = write
-    with open(os.environ["RECORD"], "w") as file:
-        file.write(" ".join(sys.modules))
+    if os.environ["UNTIL"].encode() in bytes(data):
+        with open(os.environ["RECORD"], "w") as file:
+            file.write(" ".join(name for name, module in sys.modules.items() if module))
     return write(fd, data)
 os.write = recording
 {MAIN}
@@ -59,11 +59,36 @@ sys.addaudithook(hook)
 @pytest.mark.case(51)
 async def test_initialize_is_answered_before_anything_heavy_is_imported(spawn: Spawn, tmp_path: Path) -> None:
     record = tmp_path / "modules"
-    async with spawn(python=("-c", RECORDING), env={"RECORD": str(record)}) as editor:
+    async with spawn(python=("-c", RECORDING), env={"RECORD": str(record), "UNTIL": "protocolVersion"}) as editor:
         await editor.initialize()
     modules = set(record.read_text().split())
     assert "claw_acp.acp.handshake" in modules
     assert HEAVY & modules == set()
+
+
+FOR_SESSIONS = 440  # modules, of which asyncio and anyio are 50
+NOT_FOR_SESSIONS = {
+    "pydantic", "pydantic_core", "annotated_types", "httpx", "httpcore", "h11", "h2", "mcp", "pathspec", "tree_sitter",
+    "difflib", "email.message", "tomlkit", "claw_acp.agent.loop", "claw_acp.tools.parameters",
+}  # fmt: skip
+NOT_FOR_PROMPTS = {"click", "rich", "pygments", "h2", "mcp", "pathspec", "tree_sitter", "tomlkit"}
+
+
+async def test_a_new_session_and_a_first_prompt_load_only_what_they_need(spawn: Spawn, tmp_path: Path) -> None:
+    record = tmp_path / "modules"
+    async with spawn(python=("-c", RECORDING), env={"RECORD": str(record), "UNTIL": '"configOptions"'}) as editor:
+        await editor.initialize()
+        await editor.new_session()
+    modules = record.read_text().split()
+    assert NOT_FOR_SESSIONS & set(modules) == set()
+    assert len(modules) <= FOR_SESSIONS
+    async with spawn(python=("-c", RECORDING), env={"RECORD": str(record), "UNTIL": "stopReason"}) as editor:
+        await editor.initialize()
+        await editor.new_session()
+        await editor.prompt("hello")
+    modules = record.read_text().split()
+    assert "claw_acp.agent.loop" in modules
+    assert NOT_FOR_PROMPTS & set(modules) == set()
 
 
 @pytest.mark.case(51)
