@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
@@ -27,7 +28,6 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.secret import Secret
 from claw_acp.providers.bedrock import provider as bedrock_provider
-from claw_acp.providers.bedrock import session as bedrock_session
 from claw_acp.providers.bedrock.provider import BedrockProvider
 from tests.providers.conversation import MESSAGES, asking
 from tests.support.aws_server import STREAM, AwsServer, event, exception, frames, running_aws
@@ -288,12 +288,13 @@ async def test_without_botocore_an_api_key_works_and_credentials_say_what_to_ins
 async def test_credentials_that_do_not_come_do_not_hold_up_a_request(
     server: AwsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "wait.py").write_text("import os\nos.read(os.pipe()[0], 1)")
-    (Path.home() / ".aws").mkdir()
-    config = f"[default]\ncredential_process = {sys.executable} {tmp_path / 'wait.py'}\n"
-    (Path.home() / ".aws" / "config").write_text(config)
-    monkeypatch.setattr(bedrock_provider, "CREDENTIALS_TIMEOUT", 0.2)
-    monkeypatch.setattr(bedrock_session, "PROGRAM_TIMEOUT", 1.0)
-    async with aclosing(provider_for(server)) as provider:
-        with pytest.raises(ProviderAuthFailed, match=r"aws: no AWS credentials could be had within 0\.2 s"):
-            await provider.chat(asking(model=MODEL))
+    with socket.create_server(("127.0.0.1", 0)) as held:  # the program waits for as long as this is open
+        code = f"import socket\nsocket.create_connection({held.getsockname()!r}).recv(1)"
+        (tmp_path / "wait.py").write_text(code)
+        (Path.home() / ".aws").mkdir()
+        config = f"[default]\ncredential_process = {sys.executable} {tmp_path / 'wait.py'}\n"
+        (Path.home() / ".aws" / "config").write_text(config)
+        monkeypatch.setattr(bedrock_provider, "CREDENTIALS_TIMEOUT", 0.2)
+        async with aclosing(provider_for(server)) as provider:
+            with pytest.raises(ProviderAuthFailed, match=r"aws: no AWS credentials could be had within 0\.2 s"):
+                await provider.chat(asking(model=MODEL))
