@@ -15,6 +15,7 @@ from claw_acp.cli.machine import directory_checks, keyring_check, program_checks
 from claw_acp.cli.mcp_servers import server_checks
 from claw_acp.cli.paint import Colour, Paint
 from claw_acp.config.locations import Locations
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError, ConfigError, StoreError
 from claw_acp.core.quantity import quantity
@@ -88,9 +89,9 @@ def rule_checks(settings: Settings) -> Iterator[Check]:
 def model_check(settings: Settings) -> Check:
     """Whether a new session has someone to answer."""
     try:
-        choice = resolve(settings, model=None)
+        choice, secrets = resolve(settings, model=None), SecretCache()
         for reference in choice.target.unread:
-            settings.keys.fetch(reference, settings.environ)
+            secrets.fetch(reference, settings.environ)
     except ClawError as error:
         advice = "run claw-acp login, or mend config.toml or the environment"
         return Check(level="fail", subject="model", detail=error.message, advice=advice)

@@ -48,7 +48,7 @@ def _missing_text(entry: McpSection, settings: Settings) -> str | None:
         for key, text in texts.items():
             try:
                 if not text.reference.slow:
-                    text.get(settings.environ, settings.keys)
+                    text.reference.resolve(settings.environ)
             except ConfigError as error:
                 return f"{key}: {error.message}"
     return None

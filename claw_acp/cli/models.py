@@ -9,6 +9,7 @@ import anyio
 
 from claw_acp.cli.found_here import settings_found_here
 from claw_acp.cli.paint import columns
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import as_dict
@@ -33,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
     profile = provider_profiles(settings).get(options.provider)
     if profile is None:
         raise ConfigError(f'there is no provider "{options.provider}"; `claw-acp providers list` shows them all')
-    models = anyio.run(partial(listed_models, profile, settings=settings))
+    models = anyio.run(partial(listed_models, profile, settings=settings, secrets=SecretCache()))
     if options.json:
         print(json.dumps([as_dict(model) for model in models], indent=2))
     elif models:

@@ -11,6 +11,7 @@ from claw_acp.cli.check import Check, Level
 from claw_acp.cli.found_here import settings_found_here
 from claw_acp.cli.paint import Colour, Paint
 from claw_acp.config.diagnostic import did_you_mean
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.address import shown_address
@@ -72,8 +73,9 @@ async def _checks(profile: ProviderProfile, settings: Settings, *, model: str | 
     try:
         profile.check()
         yield Check(level="ok", subject="program" if _is_program(profile) else "address", detail=_address(profile))
-        model = model or await _first_model(profile, settings)
-        choice = await resolve_ready(settings, model=f"{profile.name}/{model}")
+        secrets = SecretCache()
+        model = model or await _first_model(profile, settings, secrets=secrets)
+        choice = await resolve_ready(settings, model=f"{profile.name}/{model}", secrets=secrets)
         yield Check(level="ok", subject="key", detail=choice.key_source or "none, and none is needed")
         modes = ToolModes()
         async with made(choice.setup, tool_modes=modes, about=settings.discovered.about) as provider:
@@ -112,10 +114,10 @@ async def _answered(
         return await ask(provider, successor), now, check
 
 
-async def _first_model(profile: ProviderProfile, settings: Settings) -> str:
+async def _first_model(profile: ProviderProfile, settings: Settings, *, secrets: SecretCache) -> str:
     if profile.models:
         return profile.models[0]
-    models = await listed_models(profile, settings=settings)
+    models = await listed_models(profile, settings=settings, secrets=secrets)
     if not models:
         raise ConfigError(f"no model of {profile.name} is known; name one with --model")
     return models[0].id

@@ -21,14 +21,14 @@ class CurrentSettings:
     """Settings by working directory, never older than the files they come from.
 
     Attributes:
-        keys: The keys that took time to get, shared by all settings.
+        secrets: Reads the keys that take time to get.
         overrides: What a client has set about providers.
         discovered: What was learned about providers.
         watchers: Called, with nothing, when that, one of the user's own files, or the fate of a key has changed.
     """
 
     def __init__(self, *, locations: Locations, environ: Mapping[str, str]) -> None:
-        self.keys = SecretCache()
+        self.secrets = SecretCache()
         self.overrides = NOTHING_SET
         self.discovered = NOTHING_DISCOVERED
         self.watchers: list[Callable[[], None]] = []
@@ -43,16 +43,17 @@ class CurrentSettings:
         stamps = (*user, None if cwd is None else _stamp(cwd / PROJECT_FILE))
         known = self._known.get(cwd)
         if known is None or known[0] != stamps:
-            settings = load_settings(locations=self._locations, environ=self._environ, cwd=cwd, keys=self.keys)
+            settings = load_settings(locations=self._locations, environ=self._environ, cwd=cwd)
             self._known[cwd] = stamps, settings
         if user != self._user:
             first, self._user = self._user is None, user
             if not first:
-                self.keys.clear()  # somebody logged in anew, perhaps under the same name
+                self.secrets.clear()  # somebody logged in anew, perhaps under the same name
                 self.tell()
         stamps, settings = self._known[cwd]
-        if settings.overrides is not self.overrides or settings.discovered is not self.discovered:
-            settings = replace(settings, overrides=self.overrides, discovered=self.discovered)
+        learned = {"overrides": self.overrides, "discovered": self.discovered, "secrets": self.secrets.known}
+        if any(getattr(settings, name) is not value for name, value in learned.items()):
+            settings = replace(settings, **learned)
             self._known[cwd] = stamps, settings
         return settings
 
@@ -78,7 +79,7 @@ class CurrentSettings:
     def forget(self) -> None:
         """Undo every `override`, and have keys that took time to get, got anew."""
         self.overrides = NOTHING_SET
-        self.keys.clear()
+        self.secrets.clear()
         self.tell()
 
     def tell(self) -> None:

@@ -14,19 +14,15 @@ from claw_acp.config.locations import Locations
 from claw_acp.config.paths import resolve_path
 from claw_acp.config.project import PROJECT_FILE, narrow
 from claw_acp.config.provider_section import ProviderSection
-from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Origin, Settings
 from claw_acp.core.value import replace
 
 
-def load_settings(
-    *, locations: Locations, environ: Mapping[str, str], cwd: Path | None, keys: SecretCache | None = None
-) -> Settings:
+def load_settings(*, locations: Locations, environ: Mapping[str, str], cwd: Path | None) -> Settings:
     """The settings for work in `cwd` (None: no project). Never raises: what is wrong is in `diagnostics`.
 
     Variables override the user's file. The project's file comes last, and can only take away (the table says what).
-    `keys` are those that earlier settings have got.
     """
     user = read_layer(locations.config_file, kind="user file")
     logins = read_logins(locations.credentials_file)
@@ -40,7 +36,6 @@ def load_settings(
         diagnostics=(*user.diagnostics, *logins.diagnostics, *environment.diagnostics),
         origins={**_origins_of_logins(logins), **user.origins(), **environment.origins},
         environ=environ,
-        keys=keys or SecretCache(),
         logins=logins.by_provider,
         invalid=user.invalid,
     )

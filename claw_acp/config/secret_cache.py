@@ -10,7 +10,6 @@ from claw_acp.config.thread_call import ThreadCall
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
-from claw_acp.core.value import Value
 
 KEYRING_PATIENCE = 10.0  # seconds for a keyring to answer; one that shows a dialog may take longer and is asked again
 COMMAND_PATIENCE = 31.0  # seconds; the command itself is ended a second earlier
@@ -31,30 +30,27 @@ class _Command(Protocol):
     def kill(self) -> None: ...
 
 
-class _Kept(Value):
-    secret: Secret
-    since: float
-
-
 class SecretCache:
     """Gets each key once, however many ask for it at a time. Usable from any thread."""
 
     def __init__(self, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: dict[KeyReference, _Kept] = {}
+        self._known: Mapping[KeyReference, Secret] = {}
+        self._expiring: dict[KeyReference, float] = {}
         self._under_way: dict[KeyReference, ThreadCall[Secret]] = {}
         self._commands: set[_Command] = set()
         self._closed = False
 
-    def known(self, reference: KeyReference) -> Secret | None:
-        """The key, when it was got before and is still good."""
-        kept = self._kept.get(reference)
-        if kept is None:
-            return None
-        if reference.kind == "command" and self._clock.monotonic() - kept.since > COMMAND_FRESH:
-            return None
-        return kept.secret
+    @property
+    def known(self) -> Mapping[KeyReference, Secret]:
+        """The keys that were read and are still good: the same value until one is read, forgotten or too old."""
+        with self._lock:
+            now = self._clock.monotonic()
+            if expired := {reference for reference, until in self._expiring.items() if now > until}:
+                self._known = {reference: key for reference, key in self._known.items() if reference not in expired}
+                self._expiring = {each: until for each, until in self._expiring.items() if each not in expired}
+            return self._known
 
     def fetch(self, reference: KeyReference, environ: Mapping[str, str]) -> Secret:
         """The key, got now unless it is known. Blocks: for worker threads and the command line.
@@ -62,7 +58,7 @@ class SecretCache:
         Raises:
             ConfigError: It cannot be had; the text says why.
         """
-        if (known := self.known(reference)) is not None:
+        if (known := self.known.get(reference)) is not None:
             return known
         patience = COMMAND_PATIENCE if reference.kind == "command" else KEYRING_PATIENCE
         with self._lock:
@@ -80,7 +76,8 @@ class SecretCache:
 
     def clear(self) -> None:
         """Forget what is known, so that everything is got anew."""
-        self._kept.clear()
+        with self._lock:
+            self._known, self._expiring = {}, {}
 
     def close(self) -> None:
         """End the commands that still run."""
@@ -93,7 +90,10 @@ class SecretCache:
             try:
                 read = self._run_command if reference.kind == "command" else _read_keyring
                 secret = read(reference.target, environ)
-                self._kept[reference] = _Kept(secret=secret, since=self._clock.monotonic())
+                with self._lock:
+                    self._known = {**self._known, reference: secret}
+                    if reference.kind == "command":
+                        self._expiring[reference] = self._clock.monotonic() + COMMAND_FRESH
                 return secret
             finally:
                 with self._lock:

@@ -44,12 +44,12 @@ class SecretText(Value):
         """Whether it stands elsewhere, where secrets are kept."""
         return self.reference.kind != "text"
 
-    def get(self, environ: Mapping[str, str], keys: SecretCache) -> str:
+    def get(self, environ: Mapping[str, str], secrets: SecretCache) -> str:
         """The text. Blocks: for worker threads and the command line.
 
         Raises:
             ConfigError: It cannot be had.
         """
         reference = self.reference
-        found = keys.fetch(reference, environ) if reference.slow else reference.resolve(environ)
+        found = secrets.fetch(reference, environ) if reference.slow else reference.resolve(environ)
         return self.before + found.reveal()

@@ -8,11 +8,12 @@ from claw_acp.config.credentials import Login
 from claw_acp.config.diagnostic import Diagnostic
 from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels
 from claw_acp.config.fields import Variable
+from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.overrides import NOTHING_SET, ProviderOverrides
-from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.server_places import LOCAL_SERVERS, named_places
-from claw_acp.core.value import Value, made_by
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value
 
 OriginKind = Literal["default", "user file", "project file", "login", "environment", "client"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
@@ -51,7 +52,7 @@ class Settings(ConfigFile):
         logins: Keys kept by logging in, by provider.
         invalid: Providers that must not be used, with what is wrong about them: a value that decides what is run or
             asked could not be used, and without it they would do something else.
-        keys: The keys that take time to get.
+        secrets: The keys of keyrings and commands that were read already; a `SecretCache` reads them.
         overrides: What a client has set about providers, for this process.
         discovered: What was learned about models while we run.
     """
@@ -64,7 +65,7 @@ class Settings(ConfigFile):
     environ: Mapping[str, str] = {}
     logins: Mapping[str, Login] = {}
     invalid: Mapping[str, Diagnostic] = {}
-    keys: SecretCache = made_by(default_factory=SecretCache)
+    secrets: Mapping[KeyReference, Secret] = {}
     overrides: ProviderOverrides = NOTHING_SET
     discovered: DiscoveredModels = NOTHING_DISCOVERED
 

@@ -29,7 +29,7 @@ class Given(Value):
         """How people call it."""
         return self.spec.name
 
-    def resolved(self) -> McpServerSpec:
+    def resolved(self, _cache: SecretCache) -> McpServerSpec:
         """What to connect."""
         return self.spec
 
@@ -40,9 +40,8 @@ class Configured(Value):
     name: str
     entry: McpSection
     environ: Mapping[str, str]
-    keys: SecretCache
 
-    hidden: ClassVar[tuple[str, ...]] = ("environ", "keys")
+    hidden: ClassVar[tuple[str, ...]] = ("environ",)
 
     @property
     def start(self) -> float:
@@ -54,7 +53,7 @@ class Configured(Value):
         """Seconds for one call without a sign of life."""
         return self.entry.timeout
 
-    def resolved(self) -> McpServerSpec:
+    def resolved(self, cache: SecretCache) -> McpServerSpec:
         """What to connect. Blocks: keys may have to be read.
 
         Raises:
@@ -62,9 +61,9 @@ class Configured(Value):
         """
         entry = self.entry
         if entry.url is not None:
-            headers, secrets = self._texts("headers")
+            headers, secrets = self._texts("headers", cache)
             return HttpServer(name=self.name, url=entry.url, kind=entry.type, headers=headers, secrets=secrets)
-        env, secrets = self._texts("env")
+        env, secrets = self._texts("env", cache)
         return StdioServer(
             name=self.name,
             command=entry.command or "",
@@ -74,14 +73,14 @@ class Configured(Value):
             secrets=secrets,
         )
 
-    def _texts(self, key: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    def _texts(self, key: str, cache: SecretCache) -> tuple[dict[str, str], tuple[str, ...]]:
         """The values by name, and those that are secrets for sure."""
         entry = self.entry
         texts = entry.env if key == "env" else entry.headers
         found: dict[str, str] = {}
         for name, text in texts.items():
             try:
-                found[name] = text.get(self.environ, self.keys)
+                found[name] = text.get(self.environ, cache)
             except ConfigError as error:
                 place = f"mcp.{self.name}.{key}.{name}"
                 raise ServerFailed(
@@ -101,7 +100,7 @@ def plans(specs: Iterable[McpServerSpec], settings: Settings) -> list[Plan]:
         if (given := Given(spec=spec)) not in found:
             found.append(given)
     found += [
-        Configured(name=name, entry=entry, environ=settings.environ, keys=settings.keys)
+        Configured(name=name, entry=entry, environ=settings.environ)
         for name, entry in settings.mcp.items()
         if entry.enabled
     ]

@@ -9,6 +9,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import BrokenExtension, ToolError
@@ -44,6 +45,7 @@ class Server:
         slug: Its part of the names of tools and commands.
         session: Whose it is.
         clock: Time.
+        secrets: Reads the keys that take time to get.
         changed: Hears that the offer is not what it was.
         tell: Shows people what they should know.
     """
@@ -55,6 +57,7 @@ class Server:
         slug: str,
         session: Session,
         clock: Clock,
+        secrets: SecretCache,
         changed: Callable[[], Awaitable[None]],
         tell: Callable[[Event], Awaitable[None]],
     ) -> None:
@@ -66,6 +69,7 @@ class Server:
         self.ended = anyio.Event()
         self._session = session
         self._clock = clock
+        self._secrets = secrets
         self._changed = changed
         self._tell_people = tell
         self._connection: ServerConnection | None = None
@@ -123,7 +127,7 @@ class Server:
         with anyio.CancelScope() as self._starting:
             connect = await self._connect_with()
             self._starting.deadline = anyio.current_time() + self.plan.start
-            spec = await to_thread.run_sync(self.plan.resolved, abandon_on_cancel=True)
+            spec = await to_thread.run_sync(self.plan.resolved, self._secrets, abandon_on_cancel=True)
             evidence = Evidence(spec)
             roots = self._session.roots
             async with connect(spec, cwd=roots[0], roots=lambda: self._session.roots, evidence=evidence) as connection:

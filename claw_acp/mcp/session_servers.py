@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.tool import Tool
@@ -36,10 +37,12 @@ class McpServers(SessionExtension):
         session: Whose servers they are.
         tasks: Where they live.
         clock: Time.
+        secrets: Reads the keys that take time to get.
     """
 
-    def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock) -> None:
+    def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
         self._session = session
+        self._secrets = secrets
         self._tasks = tasks
         self._clock = clock
         self._lendings: list[Lending] = []
@@ -70,7 +73,13 @@ class McpServers(SessionExtension):
             known = before.get((plan.name, slug))
             if known is None or known.server.plan != plan or known.server.ended.is_set():
                 server = Server(
-                    plan, slug=slug, session=self._session, clock=self._clock, changed=self._changed, tell=self._tell
+                    plan,
+                    slug=slug,
+                    session=self._session,
+                    clock=self._clock,
+                    secrets=self._secrets,
+                    changed=self._changed,
+                    tell=self._tell,
                 )
                 self._tasks.start_soon(self._run, server, name=f"MCP server {slug}")
                 self._since = anyio.current_time()

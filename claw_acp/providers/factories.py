@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
 from claw_acp.core.value import replace
@@ -35,7 +36,7 @@ def create_provider(name: str, key: str | None = None, *, settings: Settings | N
         AuthRequired: There is no key, or it is another vendor's.
         ConfigError: There is no such service, or it is not configured completely.
     """
-    return plain(_resolved(name, key, settings=settings or user_settings()).setup)
+    return plain(_resolved(name, key, settings=settings or user_settings(), secrets=SecretCache()).setup)
 
 
 def create_resilient_provider(
@@ -52,9 +53,9 @@ def create_resilient_provider(
     Raises:
         AuthRequired, ConfigError: As for `create_provider`, of any that is named.
     """
-    known = settings or user_settings()
-    chosen = _resolved(model, key, settings=known)
-    further = (_resolved(each, None, settings=known).targets for each in fallback)
+    known, secrets = settings or user_settings(), SecretCache()
+    chosen = _resolved(model, key, settings=known, secrets=secrets)
+    further = (_resolved(each, None, settings=known, secrets=secrets).targets for each in fallback)
     fallbacks = (*chosen.fallbacks, *(target for targets in further for target in targets))
     return resilient(replace(chosen, fallbacks=fallbacks))
 
@@ -72,9 +73,9 @@ def create_routed_provider(
     Raises:
         AuthRequired, ConfigError: As for `create_provider`, of any that is named.
     """
-    known = settings or user_settings()
-    resolved = {name: _resolved(model, None, settings=known) for name, model in routes.items()}
-    first = _resolved(usual, None, settings=known) if usual else next(iter(resolved.values()))
+    known, secrets = settings or user_settings(), SecretCache()
+    resolved = {name: _resolved(model, None, settings=known, secrets=secrets) for name, model in routes.items()}
+    first = _resolved(usual, None, settings=known, secrets=secrets) if usual else next(iter(resolved.values()))
     return Router(
         first.target,
         routes={name: model.target for name, model in resolved.items()},
@@ -87,9 +88,9 @@ def user_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     return load_settings(locations=find_locations(environ), environ=environ, cwd=None)
 
 
-def _resolved(model: str, key: str | None, *, settings: Settings) -> ResolvedModel:
+def _resolved(model: str, key: str | None, *, settings: Settings, secrets: SecretCache) -> ResolvedModel:
     resolved = resolve(settings, model=model, key=key)
     for reference in unread_of(resolved):
-        settings.keys.fetch(reference, settings.environ)
-        resolved = resolve(settings, model=model, key=key)
+        secrets.fetch(reference, settings.environ)
+        resolved = resolve(replace(settings, secrets=secrets.known), model=model, key=key)
     return resolved

@@ -131,7 +131,7 @@ class Accounts:
 
     def look_again(self) -> None:
         """Have keys read anew that took time to get."""
-        self._configuration.keys.clear()
+        self._configuration.secrets.clear()
 
     def candidates(self) -> Sequence[ProviderProfile]:
         """The providers that a key can be given for, in the order in which one is chosen."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.content_support import is_picture, obstacle
 from claw_acp.contracts.provider import Capabilities, Provider
@@ -14,7 +15,7 @@ from claw_acp.runtime.provider_pool import ProviderPool
 
 
 async def choose_answerer(
-    settings: Settings, *, model: str, prompt: Sequence[ContentPart], pool: ProviderPool
+    settings: Settings, *, model: str, prompt: Sequence[ContentPart], pool: ProviderPool, secrets: SecretCache
 ) -> ResolvedModel:
     """The choice for a prompt. Pictures go to the session's model if it sees, else to the configured `vision_model`.
 
@@ -23,14 +24,14 @@ async def choose_answerer(
         ConfigError: There is no such model, or it is not configured completely.
     """
     said = "".join(part.text for part in prompt if isinstance(part, TextPart))
-    choice = pool.successions.applied((await resolve_ready(settings, model=model)).for_message(said))
+    choice = pool.successions.applied((await resolve_ready(settings, model=model, secrets=secrets)).for_message(said))
     seeing = settings.vision_model
     if seeing is None or not any(is_picture(part) for part in prompt):
         return choice
     if pool.get(choice).capabilities(choice.target.model).images:
         return choice
     try:
-        return replace(await resolve_ready(settings, model=seeing), sees=True)
+        return replace(await resolve_ready(settings, model=seeing, secrets=secrets), sees=True)
     except AuthRequired as error:
         raise AuthRequired(_blind(choice, seeing, error.message)) from error
     except ConfigError as error:

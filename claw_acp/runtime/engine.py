@@ -67,7 +67,7 @@ class Engine:
 
     async def aclose(self) -> None:
         """Close all sessions and providers."""
-        self.configuration.keys.close()
+        self.configuration.secrets.close()
         await self.sessions.aclose()
         if self._turns.made is not None:
             await self._turns.made.aclose()

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.hook import ToolHook
@@ -25,7 +26,7 @@ class ExtensionKind(Value):
 
     Attributes:
         wanted: Whether a session that is being opened needs one. Cheap: each new session waits for it.
-        make: Makes it from the session, with `tasks` and `clock`; loaded when the first one is wanted.
+        make: Makes it from the session, with `tasks`, `clock` and `secrets`; loaded when the first one is wanted.
     """
 
     wanted: Callable[[SessionSetup, Settings], bool]
@@ -46,15 +47,23 @@ class Extensions(SessionExtension):
         session: Theirs.
         tasks: For what they do in the background.
         clock: Time.
+        secrets: Reads the keys that take time to get.
         kinds: The kinds there are; an extension is made once its kind is wanted.
     """
 
     def __init__(
-        self, session: Session, *, tasks: TaskGroup, clock: Clock, kinds: Sequence[ExtensionKind] = KINDS
+        self,
+        session: Session,
+        *,
+        tasks: TaskGroup,
+        clock: Clock,
+        secrets: SecretCache,
+        kinds: Sequence[ExtensionKind] = KINDS,
     ) -> None:
         self._session = session
         self._tasks = tasks
         self._clock = clock
+        self._secrets = secrets
         self._kinds = kinds
         self._made: dict[ExtensionKind, SessionExtension] = {}
 
@@ -62,7 +71,9 @@ class Extensions(SessionExtension):
         """Make what is wanted now, and have all follow how the session is opened."""
         for kind in self._kinds:
             if kind not in self._made and kind.wanted(setup, settings):
-                self._made[kind] = kind.make.load()(self._session, tasks=self._tasks, clock=self._clock)
+                self._made[kind] = kind.make.load()(
+                    self._session, tasks=self._tasks, clock=self._clock, secrets=self._secrets
+                )
         for extension in self._all():
             extension.configure(setup, settings)
 

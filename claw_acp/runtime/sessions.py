@@ -210,7 +210,7 @@ class Sessions:
             record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
             lock=partial(self._locks.hold, record.id),
         )  # fmt: skip
-        extensions = Extensions(session, tasks=self._tasks, clock=self._clock)
+        extensions = Extensions(session, tasks=self._tasks, clock=self._clock, secrets=self._configuration.secrets)
         live = LiveSession(
             session=session,
             settings=settings,

@@ -140,7 +140,11 @@ class Turns:
             return Outcome(stop="end_turn", usage=None)
         if limits_of(opened.settings.budget).amounts:
             await self._discovery.reference.settled(within=PRICED_WITHIN)  # it may know what this will cost
-        choice = await choose_answerer(opened.settings, model=session.record.model, prompt=told, pool=self._providers)
+        secrets = self._configuration.secrets
+        choice = await choose_answerer(
+            opened.settings, model=session.record.model, prompt=told, pool=self._providers, secrets=secrets
+        )
+        opened.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)
             turn = self._turn(opened, choice=choice, provider=provider, ports=ports)

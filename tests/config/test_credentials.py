@@ -12,6 +12,7 @@ from claw_acp.config import credential_store
 from claw_acp.config.credential_store import CredentialStore
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 from tests.config.support import Desk, texts, write
@@ -66,9 +67,7 @@ def test_with_a_keyring_the_file_only_says_that_the_key_is_there(desk: Desk, saf
     login = settings.logins["anthropic"]
     assert login.source == "login (the system keyring)"
     assert login.reference is not None
-    assert settings.keys.known(login.reference) is None
-    assert settings.keys.fetch(login.reference, {}) == Secret(KEY)
-    assert settings.keys.known(login.reference) == Secret(KEY)
+    assert SecretCache().fetch(login.reference, {}) == Secret(KEY)
 
 
 def test_a_home_of_its_own_has_entries_of_its_own_in_the_keyring(desk: Desk, safe: Path) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.discovered import DiscoveredModels
+from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.locations import find_locations
 
 
@@ -46,3 +47,13 @@ def test_settings_stay_the_same_value_when_models_were_discovered(tmp_path: Path
     source.override("work", None)
     assert source.for_folder(tmp_path) is not settings
     assert source.for_folder(tmp_path) is source.for_folder(tmp_path)
+
+
+def test_a_key_that_was_read_is_in_the_settings_from_then_on(tmp_path: Path) -> None:
+    source, reference = _source(tmp_path), KeyReference.parse("command:echo sk-1")
+    before = source.for_folder(None)
+    key = source.secrets.fetch(reference, os.environ)
+    assert (before.secrets, source.for_folder(None).secrets) == ({}, {reference: key})
+    assert source.for_folder(None) is source.for_folder(None)
+    source.forget()
+    assert source.for_folder(None).secrets == {}

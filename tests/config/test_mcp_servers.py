@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.cli.config_show import effective_values
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.secret_text import SecretText
 from claw_acp.core.errors import ConfigError
 from tests.config.support import Desk, texts
@@ -39,17 +40,17 @@ def test_variables_and_headers_may_stand_elsewhere(desk: Desk) -> None:
     )
     settings = desk.settings({"REAL": "from-a-variable"})
     assert settings.diagnostics == ()
-    env = {name: text.get(settings.environ, settings.keys) for name, text in settings.mcp["a"].env.items()}
+    env = {name: text.get(settings.environ, SecretCache()) for name, text in settings.mcp["a"].env.items()}
     assert env == {"KEY": "from-a-variable", "MODE": "fast", "EMPTY": ""}
     [header] = settings.mcp["b"].headers.values()
-    assert header.get(settings.environ, settings.keys) == "Bearer from-a-file"
+    assert header.get(settings.environ, SecretCache()) == "Bearer from-a-file"
 
 
 def test_a_variable_that_is_not_set_is_named(desk: Desk) -> None:
     desk.user_says('[mcp.a]\ncommand = "x"\nenv = { KEY = "env:NOWHERE" }\n')
     settings = desk.settings()
     with pytest.raises(ConfigError, match="NOWHERE"):
-        settings.mcp["a"].env["KEY"].get(settings.environ, settings.keys)
+        settings.mcp["a"].env["KEY"].get(settings.environ, SecretCache())
 
 
 @pytest.mark.parametrize(

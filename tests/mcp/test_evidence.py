@@ -32,6 +32,6 @@ def test_short_values_are_ordinary_words() -> None:
 )
 def test_what_was_kept_as_a_secret_is_one_however_short(settings: dict[str, object]) -> None:
     entry = McpSection.validated(settings)
-    plan = Configured(name="s", entry=entry, environ={"PIN": "12345"}, keys=SecretCache())
-    evidence = Evidence(plan.resolved())
+    plan = Configured(name="s", entry=entry, environ={"PIN": "12345"})
+    evidence = Evidence(plan.resolved(SecretCache()))
     assert evidence.clean("wrong PIN 12345") == "wrong PIN [redacted]"

@@ -11,6 +11,7 @@ import pytest
 
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ChatRequest, ChatResponse, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -233,27 +234,28 @@ async def test_headers_from_commands_are_read_without_standing_still(tmp_path: P
     settings = configured(tmp_path, text, os.environ)
     early = resolve(settings, model="a")
     assert (early.setup.headers, [target.unread == () for target in early.targets]) == ((), [False, False])
-    ready = await resolve_ready(settings, model="a")
+    ready = await resolve_ready(settings, model="a", secrets=SecretCache())
     assert ready.setup.headers == (("x-token", Secret("Bearer tok-1")),)
     assert asked(ready) == [("a/a-1", ""), ("b/b-1", "key-2")]
 
 
 async def test_a_fallback_whose_key_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     text = service("a", 'fallback = ["b", "c"]') + service("b", 'api_key = "command:exit 1"') + service("c")
-    ready = await resolve_ready(configured(tmp_path, text, os.environ), model="a")
+    ready = await resolve_ready(configured(tmp_path, text, os.environ), model="a", secrets=SecretCache())
     assert [name for name, _ in asked(ready)] == ["a/a-1", "c/c-1"]
 
 
 async def test_keys_are_read_in_another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = configured(tmp_path, service("a", 'headers = { X-Token = "command:printf t" }'), os.environ)
-    fetch, threads = settings.keys.fetch, list[int]()
+    secrets, threads = SecretCache(), list[int]()
+    fetch = secrets.fetch
 
     def watched(*args: object) -> Secret:
         threads.append(threading.get_ident())
         return fetch(*args)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(settings.keys, "fetch", watched)
-    await resolve_ready(settings, model="a")
+    monkeypatch.setattr(secrets, "fetch", watched)
+    await resolve_ready(settings, model="a", secrets=secrets)
     assert len(threads) == 1
     assert threads[0] != threading.get_ident()
 

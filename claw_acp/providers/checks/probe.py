@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import (
     ChatOptions,
@@ -110,7 +111,7 @@ async def asked_for_tool(provider: Provider, model: str) -> bool:
     return any(call.name == NOTE.name for call in response.tool_calls)
 
 
-async def listed_models(profile: ProviderProfile, *, settings: Settings) -> Sequence[ModelInfo]:
+async def listed_models(profile: ProviderProfile, *, settings: Settings, secrets: SecretCache) -> Sequence[ModelInfo]:
     """The models that a provider lists now, those to talk to, newest first; none where it has no list.
 
     Raises:
@@ -122,7 +123,7 @@ async def listed_models(profile: ProviderProfile, *, settings: Settings) -> Sequ
     key = require_key(profile, settings=settings)
     secret = key.secret if key else None
     if key is not None and secret is None and key.slow is not None:
-        secret = settings.keys.fetch(key.slow, settings.environ)
+        secret = secrets.fetch(key.slow, settings.environ)
     async with made(setup_of(profile, key=secret, settings=settings)) as provider:
         return for_chat(await provider.models())
 

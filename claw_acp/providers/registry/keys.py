@@ -121,7 +121,7 @@ def _logged_in(profile: ProviderProfile, *, settings: Settings) -> FoundKey | No
 
 def _referred(reference: KeyReference, *, source: str, brief: str, settings: Settings) -> FoundKey:
     if reference.slow:
-        return FoundKey(secret=settings.keys.known(reference), source=source, brief=brief, slow=reference)
+        return FoundKey(secret=settings.secrets.get(reference), source=source, brief=brief, slow=reference)
     return FoundKey(secret=reference.resolve(settings.environ), source=source, brief=brief)
 
 

@@ -38,7 +38,7 @@ def _references(settings: Settings) -> Iterator[KeyReference]:
 
 def _read(reference: KeyReference, *, settings: Settings) -> str:
     try:
-        key = settings.keys.known(reference) if reference.slow else reference.resolve(settings.environ)
+        key = settings.secrets.get(reference) if reference.slow else reference.resolve(settings.environ)
     except ConfigError:
         return ""  # whoever needs it is told so
     return "" if key is None else key.reveal()

@@ -7,6 +7,7 @@ from functools import partial
 from anyio import to_thread
 
 from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import AuthRequired, ClawError, ConfigError
 from claw_acp.core.value import replace
@@ -51,8 +52,8 @@ def resolve(settings: Settings, *, model: str | None, key: str | None = None) ->
     return _named(wanted, settings=settings, key=key)
 
 
-async def resolve_ready(settings: Settings, *, model: str | None) -> ResolvedModel:
-    """The same with its keys and headers: those in a keyring or from a command are read now, in a thread.
+async def resolve_ready(settings: Settings, *, model: str | None, secrets: SecretCache) -> ResolvedModel:
+    """The same with its keys and headers: `secrets` reads those in a keyring or from a command now, in a thread.
 
     Raises:
         AuthRequired: As for `resolve`, or the key could not be read. Of the ways to take when that model fails, those
@@ -63,8 +64,8 @@ async def resolve_ready(settings: Settings, *, model: str | None) -> ResolvedMod
     wanted = unread_of(resolved)
     if not wanted:
         return resolved
-    failures = await to_thread.run_sync(partial(_fetch, wanted, settings), abandon_on_cancel=True)
-    return _ready(resolve(settings, model=model), failures)
+    failures = await to_thread.run_sync(partial(_fetch, wanted, settings.environ, secrets), abandon_on_cancel=True)
+    return _ready(resolve(replace(settings, secrets=secrets.known), model=model), failures)
 
 
 def unread_of(resolved: ResolvedModel) -> Sequence[KeyReference]:
@@ -75,12 +76,14 @@ def unread_of(resolved: ResolvedModel) -> Sequence[KeyReference]:
     return tuple(dict.fromkeys([*own, *below]))
 
 
-def _fetch(wanted: Sequence[KeyReference], settings: Settings) -> Mapping[KeyReference, ConfigError]:
+def _fetch(
+    wanted: Sequence[KeyReference], environ: Mapping[str, str], secrets: SecretCache
+) -> Mapping[KeyReference, ConfigError]:
     """Have everything read; what could not be, and why."""
     failures: dict[KeyReference, ConfigError] = {}
     for reference in wanted:
         try:
-            settings.keys.fetch(reference, settings.environ)
+            secrets.fetch(reference, environ)
         except ConfigError as error:
             failures[reference] = error
     return failures

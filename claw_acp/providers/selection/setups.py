@@ -52,7 +52,7 @@ def unread_texts(profile: ProviderProfile, *, settings: Settings) -> tuple[KeyRe
     """Headers and variables of a profile that take time to get and have not been read yet."""
     texts = (*profile.section.headers.values(), *profile.section.env.values())
     references = (text.reference for text in texts if text.reference.slow)
-    return tuple(reference for reference in references if settings.keys.known(reference) is None)
+    return tuple(reference for reference in references if reference not in settings.secrets)
 
 
 def _headers(profile: ProviderProfile, *, settings: Settings) -> Iterator[tuple[str, Secret]]:
@@ -62,7 +62,7 @@ def _headers(profile: ProviderProfile, *, settings: Settings) -> Iterator[tuple[
 def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[tuple[str, Secret]]:
     for name, text in texts.items():
         reference = text.reference
-        found = settings.keys.known(reference) if reference.slow else reference.resolve(settings.environ)
+        found = settings.secrets.get(reference) if reference.slow else reference.resolve(settings.environ)
         if found is not None:
             yield name, Secret(text.before + found.reveal())
 

@@ -10,6 +10,7 @@ import pytest
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.config.overrides import NOTHING_SET, ProviderOverride
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import Provider
 from claw_acp.contracts.provider_setup import ProviderSetup
@@ -103,9 +104,10 @@ async def test_a_key_in_the_keyring_is_read_when_it_is_needed_and_not_before(saf
     assert (early.name, early.setup.api_key, early.key_source) == (ANTHROPIC, None, "login (the system keyring)")
     with pytest.raises(AssertionError):
         resilient(early)
-    ready = await resolve_ready(settings, model=None)
+    secrets = SecretCache()
+    ready = await resolve_ready(settings, model=None, secrets=secrets)
     assert (ready.setup.api_key, ready.target.unread) == (Secret("sk-ant-safe"), ())
-    assert key_of(settings) == "sk-ant-safe"
+    assert key_of(replace(settings, secrets=secrets.known)) == "sk-ant-safe"
 
 
 async def test_a_keyring_that_fails_is_a_missing_key_with_its_reason(
@@ -114,9 +116,9 @@ async def test_a_keyring_that_fails_is_a_missing_key_with_its_reason(
     settings = configured(tmp_path, logins='[anthropic]\nkeyring = "anthropic"\n')
     monkeypatch.setenv("KEYRING_MOOD", "locked")
     with pytest.raises(AuthRequired, match=r'no key for "anthropic": .* keyring: the collection is locked'):
-        await resolve_ready(settings, model=None)
+        await resolve_ready(settings, model=None, secrets=SecretCache())
     monkeypatch.setenv("KEYRING_MOOD", "")
-    assert (await resolve_ready(settings, model=None)).setup.api_key == Secret("sk-ant-safe")
+    assert (await resolve_ready(settings, model=None, secrets=SecretCache())).setup.api_key == Secret("sk-ant-safe")
 
 
 async def test_a_key_from_a_command_belongs_to_its_vendor_as_well(tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ async def test_a_key_from_a_command_belongs_to_its_vendor_as_well(tmp_path: Path
     settings = configured(tmp_path, config, environ=os.environ)
     assert resolve(settings, model=ANTHROPIC).target.unread
     with pytest.raises(AuthRequired, match=r"command:echo sk-proj-1.* looks like a key of OpenAI"):
-        await resolve_ready(settings, model=ANTHROPIC)
+        await resolve_ready(settings, model=ANTHROPIC, secrets=SecretCache())
 
 
 # ------------------------------------------------------------------ what a client sets
