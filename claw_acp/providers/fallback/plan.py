@@ -51,6 +51,8 @@ class Health:
 
     def rest_of(self, target: Target, *, now: float) -> Rest | None:
         """Why and how long a target is to be left alone; None when it is not."""
+        if not self._rests:  # as usual; to hash a setup takes microseconds
+            return None
         for place in (target.setup, (target.setup, target.model)):
             rest = self._rests.get(place)
             if rest is not None and rest.until > now:
@@ -71,9 +73,10 @@ class Health:
 
     def answered(self, target: Target) -> None:
         """Forget what was held against a target."""
-        self._refused.pop(target.setup, None)
-        self._rests.pop(target.setup, None)
-        self._rests.pop((target.setup, target.model), None)
+        if self._refused or self._rests:
+            self._refused.pop(target.setup, None)
+            self._rests.pop(target.setup, None)
+            self._rests.pop((target.setup, target.model), None)
 
     def is_refused(self, setup: ProviderSetup) -> bool:
         """True if the key was refused when it was last used."""
