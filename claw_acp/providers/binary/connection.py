@@ -20,6 +20,7 @@ from claw_acp.process.output_tail import OutputTail
 from claw_acp.providers.binary.call import Call, Piece
 from claw_acp.providers.binary.child import DRAIN_SECONDS, STDERR_KEPT, start_plugin
 from claw_acp.providers.binary.failures import Failures, again
+from claw_acp.providers.binary.output import OutputWhileAsked
 from claw_acp.providers.binary.replies import Reply, Unreadable, read_object, read_reply
 from claw_acp.providers.binary.request import request_line
 from claw_acp.rpc.dispatcher import Dispatcher
@@ -58,12 +59,13 @@ class Connection:
         self.crashed = False
         self.introduced = False
         self._child = child
-        self._output = child.stdout
         self._failures = failures
         self._complaints = OutputTail(limit=STDERR_KEPT)
-        self._transport = StreamTransport(child.stdout, child.stdin, limit=ANSWER_LIMIT)
-        self._peer = Dispatcher(self._transport, _NoMethods(), decode=self._decode, deaf_at=sys.maxsize)
         self._calls: dict[int, Call] = {}
+        self._output = child.stdout
+        self._listening = OutputWhileAsked(child.stdout, self._calls)
+        self._transport = StreamTransport(self._listening, child.stdin, limit=ANSWER_LIMIT)
+        self._peer = Dispatcher(self._transport, _NoMethods(), decode=self._decode, deaf_at=sys.maxsize)
         self._leaving = False
         self._over = anyio.Event()
         self._stray: dict[str, int] = {}
@@ -93,6 +95,7 @@ class Connection:
     async def is_usable(self) -> bool:
         """Whether it can be asked; one that ended since the last request cannot."""
         if self.lost is None and (self._output.hung_up or self._child.exit_code is not None):
+            self._listening.look()
             await self._over.wait()
         return self.lost is None and not self._leaving
 
@@ -115,6 +118,7 @@ class Connection:
             self._peer.call(lambda number: request_line(method, params, request_id=number, failures=self._failures))
         )
         self._calls[call.id] = call
+        self._listening.look()
         return call
 
     async def wait(self, call: Call) -> None:
@@ -171,6 +175,7 @@ class Connection:
     def _lose(self, error: ProviderError) -> None:
         self.lost = error
         self._child.close()
+        self._listening.look()
         extra = {
             "provider": self._failures.name,
             "pid": self._child.pid,
