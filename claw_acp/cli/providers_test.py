@@ -27,7 +27,7 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.value import as_dict, replace
 from claw_acp.net.closing import closing
-from claw_acp.providers.checks.probe import Answered, ask, asked_for_tool, listed_models, made
+from claw_acp.providers.checks.probe import ProbeAnswer, ask, asked_for_tool, listed_models, made
 from claw_acp.providers.fallback.succession import Successions, says_gone
 from claw_acp.providers.models.chat_models import for_chat
 from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
@@ -95,7 +95,7 @@ async def _checks(profile: ProviderProfile, settings: Settings, *, model: str | 
 
 async def _answered(
     provider: Provider, choice: ResolvedModel, settings: Settings
-) -> tuple[Answered, ResolvedModel, Check | None]:
+) -> tuple[ProbeAnswer, ResolvedModel, Check | None]:
     """The answer and who gave it: as for a prompt, the successor of a model that is gone."""
     try:
         return await ask(provider, choice.target.model), choice, None
@@ -134,7 +134,7 @@ def _address(profile: ProviderProfile) -> str:
     return f"{where} ({profile.kind}, {profile.base_url_origin.text()})"
 
 
-def _answer(answered: Answered, choice: ResolvedModel) -> Check:
+def _answer(answered: ProbeAnswer, choice: ResolvedModel) -> Check:
     usage = answered.usage
     counted = f"{usage.input_tokens} tokens in, {usage.output_tokens} out" if usage else "tokens not counted"
     pieces = f"arrived in {answered.pieces} read{'' if answered.pieces == 1 else 's'}"

@@ -14,7 +14,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
 from claw_acp.providers.fallback.plan import Health
 from claw_acp.providers.fallback.reliable import Reliable
-from claw_acp.providers.fallback.succession import Succeeding, Successions
+from claw_acp.providers.fallback.succession import Successions, SuccessorProvider
 from claw_acp.providers.foreign import make_provider
 from claw_acp.providers.registry.wire_families import families, nearest
 from claw_acp.providers.selection.resolved_model import ResolvedModel
@@ -106,4 +106,4 @@ def resilient(
             continue
         targets.append(target)
     provider = Reliable(targets, providers=providers, health=health, secrets=model.secrets, clock=clock, sleep=sleep)
-    return provider if successions is None or within else Succeeding(provider, model, memory=successions)
+    return provider if successions is None or within else SuccessorProvider(provider, model, memory=successions)

@@ -93,7 +93,10 @@ class Turns:
         tool_modes = ToolModes(locations.cache_dir / "tool_modes.json", clock=clock)
         make = partial(plain, tool_modes=tool_modes, clock=clock, about=configuration.about, tasks=tasks)
         successions = Successions(
-            about=configuration.about, told=discovery.listed, blind=configuration.refused_picture, clock=clock
+            about=configuration.about,
+            on_listed=discovery.listed,
+            on_picture_refused=configuration.refused_picture,
+            clock=clock,
         )
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
         self._told: set[tuple[str, str]] = set()  # sessions, and why another model answers in them

@@ -19,7 +19,7 @@ from claw_acp.core.errors import AuthRequired, ConfigError
 from claw_acp.core.secret import Secret
 from claw_acp.providers.assembly import plain, resilient
 from claw_acp.providers.fallback.reliable import Reliable
-from claw_acp.providers.fallback.succession import Succeeding, Successions
+from claw_acp.providers.fallback.succession import Successions, SuccessorProvider
 from claw_acp.providers.selection.available_models import available_models
 from claw_acp.providers.selection.resolve import resolve, resolve_ready
 from claw_acp.providers.selection.resolved_model import ResolvedModel
@@ -264,7 +264,7 @@ async def test_keys_are_read_in_another_thread(tmp_path: Path, monkeypatch: pyte
 
 
 def reliable_in(provider: Provider) -> Reliable:
-    assert isinstance(provider, Succeeding)
+    assert isinstance(provider, SuccessorProvider)
     assert isinstance(provider.inner, Reliable)
     return provider.inner
 

@@ -45,7 +45,7 @@ NOTE = ToolSpec(
 )
 
 
-class Answered(Value):
+class ProbeAnswer(Value):
     """The answer to the question, and how long it took.
 
     Attributes:
@@ -65,7 +65,7 @@ class Answered(Value):
     thought: bool
 
 
-async def ask(provider: Provider, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Answered:
+async def ask(provider: Provider, model: str, *, clock: Clock = SYSTEM_CLOCK) -> ProbeAnswer:
     """Ask for one word.
 
     Raises:
@@ -89,7 +89,7 @@ async def ask(provider: Provider, model: str, *, clock: Clock = SYSTEM_CLOCK) ->
     if final is None:
         raise MalformedReply(f"{provider.name} ended its answer without an end.", provider=provider.name)
     seconds = clock.monotonic() - started
-    return Answered(
+    return ProbeAnswer(
         text=final.text,
         pieces=len(moments),
         first_piece=moments[0] if moments else seconds,

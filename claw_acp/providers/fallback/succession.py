@@ -24,13 +24,13 @@ from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.models.chat_models import for_chat
 from claw_acp.providers.models.lineage import lineage, newest, steady
-from claw_acp.providers.registry.service import Role
+from claw_acp.providers.registry.service import ModelRole
 from claw_acp.providers.registry.services import SERVICES, service_called
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.transport.streaming import collected
 
 About = Callable[[str, str, str], ModelInfo | None]
-Told = Callable[[str, str, Sequence[ModelInfo]], Awaitable[None]]
+OnListed = Callable[[str, str, Sequence[ModelInfo]], Awaitable[None]]
 
 _GONE: Final = re.compile(
     r"decommission|deprecat|retired|no longer (?:available|supported|served)|discontinued|end.of.life|was removed",
@@ -51,8 +51,8 @@ class Successions:
 
     Args:
         about: What is known of a model, by provider, address and name.
-        told: Hears of lists that were fetched on the way.
-        blind: Hears of a model that refused a picture, by the same.
+        on_listed: Called with lists that were fetched on the way.
+        on_picture_refused: Called with a model that refused a picture, by the same.
         clock: The time, for prices.
     """
 
@@ -60,13 +60,13 @@ class Successions:
         self,
         *,
         about: About | None = None,
-        told: Told | None = None,
-        blind: Callable[[str, str, str], None] | None = None,
+        on_listed: OnListed | None = None,
+        on_picture_refused: Callable[[str, str, str], None] | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self.about: About = about or (lambda _provider, _address, _model: None)
-        self.told = told
-        self._blind = blind
+        self.on_listed = on_listed
+        self._on_picture_refused = on_picture_refused
         self._clock = clock
         self._successors: dict[tuple[str, str, str], str] = {}
 
@@ -79,8 +79,8 @@ class Successions:
 
     def refused_picture(self, choice: ResolvedModel, model: str) -> None:
         """Note that a model took no picture, so that the conversation can go on without."""
-        if self._blind is not None:
-            self._blind(choice.setup.name, choice.setup.base_url, model)
+        if self._on_picture_refused is not None:
+            self._on_picture_refused(choice.setup.name, choice.setup.base_url, model)
 
     def remember(self, choice: ResolvedModel, successor: str) -> None:
         """Have `applied` know from now on."""
@@ -90,12 +90,12 @@ class Successions:
     def reason(self, choice: ResolvedModel, successor: str) -> str:
         """Why another model answers, what that changes, and what to do about it, for people."""
         now = f"{choice.target.provider}/{successor}"
-        told = f"{choice.target.provider} no longer has {choice.target.model}; {now} answers in its place"
+        gone = f"{choice.target.provider} no longer has {choice.target.model}; {now} answers in its place"
         dearer = self._dearer(choice, successor)
         mend = (
             f'To settle it, set model = "{now}" ({choice.configured} names the old one).' if choice.configured else ""
         )
-        return " ".join(part for part in (f"{told}.", dearer, mend) if part)
+        return " ".join(part for part in (f"{gone}.", dearer, mend) if part)
 
     def successor(self, choice: ResolvedModel, listed: Sequence[ModelInfo], *, gone: bool) -> str:
         """The successor: the newest model of the same family, else the present default; empty: there is none.
@@ -124,7 +124,7 @@ class Successions:
         return None if price is None else (price.rate.input, price.rate.output)
 
 
-class Succeeding(Provider):
+class SuccessorProvider(Provider):
     """The provider of a choice (`inner`); when its model is gone, it finds the successor, says so and asks that."""
 
     def __init__(self, inner: Provider, choice: ResolvedModel, *, memory: Successions) -> None:
@@ -194,8 +194,8 @@ class Succeeding(Provider):
             log.info("no successor looked for", extra={"provider": self.name, "reason": error.message})
             raise gone from error
         setup = self._choice.setup
-        if listed and self._memory.told is not None:
-            await self._memory.told(setup.name, setup.base_url, listed)
+        if listed and self._memory.on_listed is not None:
+            await self._memory.on_listed(setup.name, setup.base_url, listed)
         successor = self._memory.successor(self._choice, listed, gone=says_gone(gone))
         if not successor:
             raise gone
@@ -212,7 +212,7 @@ def _place(choice: ResolvedModel) -> tuple[str, str, str]:
     return choice.setup.name, choice.setup.base_url, choice.target.model
 
 
-def _roles(provider: str) -> Sequence[Role]:
+def _roles(provider: str) -> Sequence[ModelRole]:
     service = SERVICES.get(service_called(provider))
     return () if service is None else service.roles
 

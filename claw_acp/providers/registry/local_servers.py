@@ -34,47 +34,47 @@ https://lmstudio.ai/docs/api/rest-api, https://github.com/ggml-org/llama.cpp/blo
 log = logging.getLogger(__name__)
 
 
-class Place(Value):
+class ServerAddress(Value):
     """An address at which a server may listen."""
 
     service: KnownService
     base_url: str
 
 
-def places(settings: Settings) -> list[Place]:
+def server_addresses(settings: Settings) -> list[ServerAddress]:
     """The addresses to look at, each for one server only. A server that the user configured needs no finding."""
     if not settings.local_servers:
         return []
-    found: dict[str, Place] = {}
+    found: dict[str, ServerAddress] = {}
     for row in LOCAL:
         service = SERVICES[row[0].partition(" ")[0]]
         section = settings.providers.get(service.name)
         placed = not settings.server_places or service.name in settings.server_places
         if placed and not (section and (section.base_url or section.kind)):
             base_url, _ = server_address(service, settings=settings)
-            found.setdefault(base_url.removesuffix("/v1"), Place(service=service, base_url=base_url))
+            found.setdefault(base_url.removesuffix("/v1"), ServerAddress(service=service, base_url=base_url))
     return list(found.values())
 
 
 async def find_servers(settings: Settings) -> Mapping[str, FoundServer]:
     """The servers that answer now, by provider, in the order of the table; a refused port costs nothing."""
-    looked_at = places(settings)
+    looked_at = server_addresses(settings)
     found: dict[str, FoundServer] = {}
 
-    async def ask(place: Place) -> None:
-        server = await _ask(place, settings=settings)
+    async def ask(address: ServerAddress) -> None:
+        server = await _ask(address, settings=settings)
         if server is not None:
             found[server.name] = server
 
     async with anyio.create_task_group() as tasks:
-        for place in looked_at:
-            tasks.start_soon(ask, place)
-    return {place.service.name: found[place.service.name] for place in looked_at if place.service.name in found}
+        for address in looked_at:
+            tasks.start_soon(ask, address)
+    return {address.service.name: found[address.service.name] for address in looked_at if address.service.name in found}
 
 
-async def _ask(place: Place, *, settings: Settings) -> FoundServer | None:
+async def _ask(address: ServerAddress, *, settings: Settings) -> FoundServer | None:
     """The server at an address. No key is shown to whoever listens there; only to a model server that asks for one."""
-    service, base_url = place.service, place.base_url
+    service, base_url = address.service, address.base_url
     native = service.kind == "ollama"
     url = base_url + ("/api/tags" if native else "/models")
     answer, headers = await get(url), ()

@@ -18,7 +18,7 @@ from claw_acp.core.value import Value, replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.models.lineage import lineage, newest, steady
 from claw_acp.providers.registry.program_file import missing_program
-from claw_acp.providers.registry.service import KnownService, Role
+from claw_acp.providers.registry.service import KnownService, ModelRole
 from claw_acp.providers.registry.services import KEY_KINDS, OFFLINE, SERVICES, service_called
 from claw_acp.providers.registry.wire_families import is_known, nearest
 
@@ -107,11 +107,11 @@ class ProviderProfile(Value):
         return tuple(dict.fromkeys([*known, *(model.id for model in self.listed)]))[:OFFERED]
 
     @property
-    def roles(self) -> Mapping[str, Role]:
+    def roles(self) -> Mapping[str, ModelRole]:
         """The model that fills each role of the service, best first: by its list, else by what others publish of it."""
         roles = self.service.roles if self.service else ()
         known = self.listed or self._published
-        filled: dict[str, Role] = {}
+        filled: dict[str, ModelRole] = {}
         for role in roles:
             model = newest(known, role.of) or ("" if self.listed else role.last_resort)
             if model:

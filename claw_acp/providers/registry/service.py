@@ -7,7 +7,7 @@ from claw_acp.core.value import Value
 from claw_acp.providers.models.lineage import Family, lineage
 
 
-class Role(Value):
+class ModelRole(Value):
     """The newest model of some families, to offer when the user lists none.
 
     Attributes:
@@ -53,7 +53,7 @@ class KnownService(Value):
     key_variables: tuple[str, ...] = ()
     url_variable: str = ""
     vendor: str = ""
-    roles: tuple[Role, ...] = ()
+    roles: tuple[ModelRole, ...] = ()
     quirks: Quirks = NO_QUIRKS
     aliases: tuple[str, ...] = ()
     local: bool = False
@@ -78,14 +78,14 @@ ANTHROPIC = KnownService(
     url_variable="ANTHROPIC_BASE_URL",
     vendor="Anthropic",
     roles=(
-        Role(families=("claude-sonnet",), description="Anthropic: balanced", last_resort="claude-sonnet-5-5"),
-        Role(families=("claude-opus",), description="Anthropic: most capable", last_resort="claude-opus-5-5"),
-        Role(families=("claude-haiku",), description="Anthropic: fastest", last_resort="claude-haiku-5-5"),
+        ModelRole(families=("claude-sonnet",), description="Anthropic: balanced", last_resort="claude-sonnet-5-5"),
+        ModelRole(families=("claude-opus",), description="Anthropic: most capable", last_resort="claude-opus-5-5"),
+        ModelRole(families=("claude-haiku",), description="Anthropic: fastest", last_resort="claude-haiku-5-5"),
     ),
 )
 _GPT = (
-    Role(families=("gpt", "gpt-sol"), description="OpenAI: for complex work", last_resort="gpt-6.1-sol"),
-    Role(families=("gpt-terra", "gpt-mini"), description="OpenAI: fast and cheap", last_resort="gpt-6.1-terra"),
+    ModelRole(families=("gpt", "gpt-sol"), description="OpenAI: for complex work", last_resort="gpt-6.1-sol"),
+    ModelRole(families=("gpt-terra", "gpt-mini"), description="OpenAI: fast and cheap", last_resort="gpt-6.1-terra"),
 )
 OPENAI = KnownService(
     name="openai",
@@ -117,8 +117,8 @@ GEMINI = KnownService(
     url_variable="GEMINI_BASE_URL",
     vendor="Google",
     roles=(
-        Role(families=("gemini-flash",), description="Google: balanced", last_resort="gemini-3.8-flash"),
-        Role(families=("gemini-pro",), description="Google: most capable", last_resort="gemini-pro-latest"),
+        ModelRole(families=("gemini-flash",), description="Google: balanced", last_resort="gemini-3.8-flash"),
+        ModelRole(families=("gemini-pro",), description="Google: most capable", last_resort="gemini-pro-latest"),
     ),
 )
 BEDROCK = KnownService(
@@ -128,12 +128,14 @@ BEDROCK = KnownService(
     key_variables=("AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_API_KEY"),
     vendor="AWS",
     roles=(
-        Role(
+        ModelRole(
             families=("us.anthropic.claude-sonnet", "global.anthropic.claude-sonnet"),
             description="Bedrock: Claude Sonnet",
             last_resort="global.anthropic.claude-sonnet-5-5",
         ),
-        Role(families=("amazon.nova-pro",), description="Bedrock: Amazon Nova Pro", last_resort="amazon.nova-pro-v1:0"),
+        ModelRole(
+            families=("amazon.nova-pro",), description="Bedrock: Amazon Nova Pro", last_resort="amazon.nova-pro-v1:0"
+        ),
     ),
     sign_in=(
         "AWS_ACCESS_KEY_ID",
@@ -158,7 +160,7 @@ OFFLINE = KnownService(
     name="offline",
     kind="offline",
     roles=(
-        Role(
+        ModelRole(
             families=("assistant",),
             description="Built in: simple file work, no key, no network",
             last_resort="assistant",

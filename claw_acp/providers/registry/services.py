@@ -17,7 +17,7 @@ from claw_acp.providers.registry.service import (
     OPENAI,
     RESPONSES,
     KnownService,
-    Role,
+    ModelRole,
 )
 from claw_acp.providers.registry.service_table import (
     ADDRESS_VARIABLES,
@@ -75,9 +75,9 @@ def _service(row: Row, *, local: bool) -> KnownService:
     )
 
 
-def _role(text: str, *, vendor: str) -> Role:
+def _role(text: str, *, vendor: str) -> ModelRole:
     families, _, last_resort = text.partition("=")
-    return Role(families=tuple(families.split(",")), description=vendor, last_resort=last_resort)
+    return ModelRole(families=tuple(families.split(",")), description=vendor, last_resort=last_resort)
 
 
 SERVICES: Mapping[str, KnownService] = _Services(

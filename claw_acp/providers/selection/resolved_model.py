@@ -6,7 +6,7 @@ from types import MappingProxyType
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import Value, made_by, replace
-from claw_acp.providers.selection.route_rules import Rule, pick_route
+from claw_acp.providers.selection.route_rules import RouteRule, pick_route
 from claw_acp.providers.selection.target import Target
 
 
@@ -34,7 +34,7 @@ class ResolvedModel(Value):
     configured: str = ""
     replaced: str = ""
     sees: bool = False
-    rules: Sequence[Rule] = ()
+    rules: Sequence[RouteRule] = ()
     routes: "Mapping[str, ResolvedModel | ClawError]" = made_by(default_factory=lambda: NO_ROUTES)
 
     @property

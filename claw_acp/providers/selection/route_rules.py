@@ -16,7 +16,7 @@ AUTO: Final = "auto"
 DEFAULT: Final = "default"
 
 
-class Rule(Value):
+class RouteRule(Value):
     """Sends a message to a route. All conditions must hold; lengths are in characters.
 
     A pattern sees the first `LOOKED_AT` characters of the message, and keywords all of it.
@@ -37,12 +37,12 @@ class Rule(Value):
         return self.pattern is None or re.search(self.pattern, text[:LOOKED_AT]) is not None
 
 
-def rules_of(settings: Settings) -> Sequence[Rule]:
+def rules_of(settings: Settings) -> Sequence[RouteRule]:
     """The configured rules, in their order."""
     return [_rule(rule) for rule in settings.rules]
 
 
-def pick_route(text: str, *, rules: Iterable[Rule], routes: Iterable[str]) -> str | None:
+def pick_route(text: str, *, rules: Iterable[RouteRule], routes: Iterable[str]) -> str | None:
     """The route of a message: of the first rule that fits, else the one called `default`; None when there is none."""
     fitting = next((rule.route for rule in rules if rule.fits(text)), None)
     if fitting is not None:
@@ -84,8 +84,8 @@ def model_behind(name: str, *, settings: Settings) -> str:
     return settings.routes.get(DEFAULT) or ("" if configured.startswith(HINT) else configured)
 
 
-def _rule(rule: RuleSection) -> Rule:
-    return Rule(
+def _rule(rule: RuleSection) -> RouteRule:
+    return RouteRule(
         route=rule.route,
         keywords=rule.keywords,
         pattern=rule.pattern,

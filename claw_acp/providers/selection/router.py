@@ -15,7 +15,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
-from claw_acp.providers.selection.route_rules import AUTO, HINT, Rule, newest_text, no_such_route, pick_route
+from claw_acp.providers.selection.route_rules import AUTO, HINT, RouteRule, newest_text, no_such_route, pick_route
 from claw_acp.providers.selection.target import Target
 from claw_acp.providers.transport.streaming import collected
 
@@ -37,7 +37,7 @@ class Router(Provider):
         *,
         routes: Mapping[str, Target],
         providers: Mapping[Target, Provider],
-        rules: Sequence[Rule] = (),
+        rules: Sequence[RouteRule] = (),
     ) -> None:
         self.name = usual.provider
         self._usual = usual

@@ -14,7 +14,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import replace
 from claw_acp.net.loopback_get import ANSWER_LIMIT, get
-from claw_acp.providers.registry.local_servers import find_servers, places
+from claw_acp.providers.registry.local_servers import find_servers, server_addresses
 from claw_acp.providers.registry.overview import provider_states
 from claw_acp.providers.registry.profiles import provider_profiles
 from claw_acp.providers.registry.service_table import ASIA, GATEWAYS, LOCAL, VENDORS
@@ -219,7 +219,7 @@ async def test_a_key_comes_before_a_server_that_was_found(desk: Desk) -> None:
 async def test_what_the_user_configured_is_not_looked_for(desk: Desk) -> None:
     config = '[providers.vllm]\nbase_url = "http://127.0.0.1:9/v1"\nmodels = ["mine"]\n'
     settings = desk.settings("vllm", config)
-    assert places(settings) == []
+    assert server_addresses(settings) == []
     assert provider_profiles(settings)["vllm"].base_url == "http://127.0.0.1:9/v1"
 
 
@@ -228,7 +228,7 @@ async def test_what_the_user_configured_is_not_looked_for(desk: Desk) -> None:
 
 def test_each_address_is_looked_at_once_and_every_server_has_its_own_port(tmp_path: Path) -> None:
     settings = load_settings(locations=find_locations({"CLAW_ACP_HOME": str(tmp_path)}), environ={}, cwd=None)
-    ports = [place.base_url.split(":")[2].split("/")[0] for place in places(settings)]
+    ports = [place.base_url.split(":")[2].split("/")[0] for place in server_addresses(settings)]
     assert len(ports) == len(set(ports))
     assert {"11434", "1234", "8080", "8000", "30000", "4000", "1337"} <= set(ports)
 
@@ -238,7 +238,7 @@ def test_looking_can_be_switched_off(text: str, config: str, tmp_path: Path) -> 
     (tmp_path / "config.toml").write_text(config)
     environ = {"CLAW_ACP_LOCAL_SERVERS": text}
     settings = load_settings(locations=find_locations({"CLAW_ACP_HOME": str(tmp_path)}), environ=environ, cwd=None)
-    assert (settings.diagnostics, places(settings)) == ((), [])
+    assert (settings.diagnostics, server_addresses(settings)) == ((), [])
 
 
 def test_a_switch_that_says_nothing_known_is_told_of_and_ignored(tmp_path: Path) -> None:

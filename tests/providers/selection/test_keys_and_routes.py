@@ -19,7 +19,7 @@ from claw_acp.core.secret import Secret
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import resilient
 from claw_acp.providers.fallback.reliable import Reliable
-from claw_acp.providers.fallback.succession import Succeeding
+from claw_acp.providers.fallback.succession import SuccessorProvider
 from claw_acp.providers.registry import service as families
 from claw_acp.providers.registry.overview import provider_states
 from claw_acp.providers.selection.available_models import available_models
@@ -187,7 +187,7 @@ async def test_headers_are_sent_and_never_shown(family: str, tmp_path: Path) -> 
 
 
 def plain_in(provider: Provider) -> Provider:
-    assert isinstance(provider, Succeeding)
+    assert isinstance(provider, SuccessorProvider)
     assert isinstance(provider.inner, Reliable)
     [plain] = provider.inner.providers.values()
     return plain

@@ -20,16 +20,16 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import RequestRejected
 from claw_acp.core.messages import Message, Reasoning, ToolCall, Usage
 from claw_acp.providers.scripted.provider import ScriptedProvider
-from claw_acp.providers.selection.route_rules import LOOKED_AT, Rule, pick_route
+from claw_acp.providers.selection.route_rules import LOOKED_AT, RouteRule, pick_route
 from claw_acp.providers.selection.router import Router
 from tests.providers.attempts import Attempts, Played, Sleeper, at, heard, reliable
 from tests.providers.conversation import asking
 
 OK = Finished(response=ChatResponse(text="ok"))
-CODE = Rule(route="code", keywords=("python", "c++"))
+CODE = RouteRule(route="code", keywords=("python", "c++"))
 
 
-def router(*rules: Rule, default: bool = False) -> tuple[Router, dict[str, Attempts]]:
+def router(*rules: RouteRule, default: bool = False) -> tuple[Router, dict[str, Attempts]]:
     sees = Capabilities(images=True)
     lanes = {name: Attempts([OK], name=f"p-{name}", can=sees) for name in ("code", "long", "default")}
     routes = {name: at(one, f"m-{name}") for name, one in lanes.items() if name != "default" or default}
@@ -37,7 +37,7 @@ def router(*rules: Rule, default: bool = False) -> tuple[Router, dict[str, Attem
     return routed(at(lanes["usual"], "m-usual"), *rules, **routes), lanes
 
 
-def routed(usual: Played, *rules: Rule, **routes: Played) -> Router:
+def routed(usual: Played, *rules: RouteRule, **routes: Played) -> Router:
     targets = {name: played.target for name, played in routes.items()}
     return Router(usual.target, routes=targets, providers=dict([usual, *routes.values()]), rules=rules)
 
@@ -103,21 +103,21 @@ async def test_closing_closes_every_lane() -> None:
         (CODE, "some PYTHON here", True),
         (CODE, "I like C++!", True),
         (CODE, "pythonic", False),
-        (Rule(route="r", min_length=3, max_length=5), "ab", False),
-        (Rule(route="r", min_length=3, max_length=5), "abc", True),
-        (Rule(route="r", min_length=3, max_length=5), "abcdef", False),
-        (Rule(route="r", pattern=r"^def \w+"), "def f", True),
-        (Rule(route="r", pattern="z"), "a" * LOOKED_AT + "z", False),
-        (Rule(route="r", keywords=("a",), pattern="b"), "a c", False),
-        (Rule(route="r"), "", True),
+        (RouteRule(route="r", min_length=3, max_length=5), "ab", False),
+        (RouteRule(route="r", min_length=3, max_length=5), "abc", True),
+        (RouteRule(route="r", min_length=3, max_length=5), "abcdef", False),
+        (RouteRule(route="r", pattern=r"^def \w+"), "def f", True),
+        (RouteRule(route="r", pattern="z"), "a" * LOOKED_AT + "z", False),
+        (RouteRule(route="r", keywords=("a",), pattern="b"), "a c", False),
+        (RouteRule(route="r"), "", True),
     ],
 )
-def test_a_rule_fits_when_all_it_says_holds(rule: Rule, *, text: str, fits: bool) -> None:
+def test_a_rule_fits_when_all_it_says_holds(rule: RouteRule, *, text: str, fits: bool) -> None:
     assert rule.fits(text) is fits
 
 
 def test_the_first_rule_that_fits_decides() -> None:
-    rules = [Rule(route="one", min_length=5), Rule(route="two"), Rule(route="three")]
+    rules = [RouteRule(route="one", min_length=5), RouteRule(route="two"), RouteRule(route="three")]
     assert [pick_route(text, rules=rules, routes=()) for text in ("hello", "hi")] == ["one", "two"]
     assert (pick_route("x", rules=(), routes=["default"]), pick_route("x", rules=(), routes=["a"])) == ("default", None)
 
