@@ -1,7 +1,7 @@
 """Content blocks and our content parts, both ways. Both protocols share them."""
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -15,6 +15,14 @@ from claw_acp.schema.content import (
     TextContent,
     TextResourceContents,
 )
+
+META_STEER: Final = "claw-acp/steer"
+"""In the `_meta` of a prompt: true has it join the turn that runs, instead of waiting for its end."""
+
+
+def wants_to_steer(meta: JsonObject | None) -> bool:
+    """Whether a client asks that its prompt joins the turn that runs."""
+    return meta is not None and meta.get(META_STEER) is True
 
 
 def content_block(part: ContentPart) -> JsonObject:

@@ -9,6 +9,7 @@ import anyio
 from claw_acp.agent.context import ModelContext
 from claw_acp.agent.facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.steering import Steering
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
@@ -49,7 +50,7 @@ class Turn:
 
     def __init__(
         self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext, limit: int,
-        clock: Clock, tools: Callable[[], Sequence[ToolSpec]],
+        clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
@@ -58,6 +59,7 @@ class Turn:
         self._tools = tools
         self._limit = limit
         self._clock = clock
+        self._steering = steering
         self._usage: Usage | None = None
 
     async def run(
@@ -80,14 +82,8 @@ class Turn:
         turn_id = new_id("turn", clock=self._clock)
         await self._session.publish(StateChanged(item=turn_id, state="running"))
         try:
-            message = MessageStarted(
-                item=new_id("msg", clock=self._clock),
-                role="user",
-                parts=tuple(prompt),
-                model_parts=None if model_parts is None else tuple(model_parts),
-                facts=facts_now(self._session, clock=self._clock),
-            )
-            await publish_prompt(self._session, message, on_accepted=on_accepted)
+            await self._add_prompt(prompt, model_parts, on_accepted=on_accepted)
+            self._steering.open()
             stop = await self._iterate()
         except BaseException as error:
             with self._session.cleanup_scope():
@@ -96,15 +92,37 @@ class Turn:
         await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop, usage=self._usage))
         return Outcome(stop=stop, usage=self._usage)
 
+    async def _add_prompt(
+        self, parts: Sequence[ContentPart], model_parts: Sequence[ContentPart] | None = None, *, on_accepted: OnAccepted
+    ) -> None:
+        message = MessageStarted(
+            item=new_id("msg", clock=self._clock),
+            role="user",
+            parts=tuple(parts),
+            model_parts=None if model_parts is None else tuple(model_parts),
+            facts=facts_now(self._session, clock=self._clock),
+        )
+        await publish_prompt(self._session, message, on_accepted=on_accepted)
+
+    async def _join(self) -> None:
+        """Make the prompts that wait to join the turn part of the conversation."""
+        for prompt in self._steering.take():
+            await self._add_prompt(prompt.parts, on_accepted=prompt.on_accepted)
+
     async def _iterate(self) -> StopReason:
         for _ in range(self._limit):
+            await self._join()
             message_id, response = await self._ask()
             if not response.tool_calls:
+                if not self._steering.close():
+                    continue  # it is answered in this turn, too
                 if not response.text.strip() and response.stop in WORDLESS:
                     await self._remark(WORDLESS[response.stop])
                 return _stop_reason(response)
-            if await self._runner.run_all(message_id, response.tool_calls):
+            if await self._runner.run_all(message_id, response.tool_calls) and self._steering.close():
                 return "end_turn"
+        while not self._steering.close():
+            await self._join()
         await self._close()
         return "max_turn_requests"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -12,6 +13,9 @@ from claw_acp.runtime.extensions import Extensions
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
+
+if TYPE_CHECKING:
+    from claw_acp.runtime.running_turn import RunningTurn
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -27,6 +31,7 @@ class LiveSession:
         extensions: What gives it tools, commands and instructions besides ours.
         notices: What a person should know about the set-up: no model, mistakes in the configuration.
         prompt: The system prompt, but for the layers of extensions.
+        running: The turn that runs.
         closed: Set when it has been closed; there while that goes on.
     """
 
@@ -38,6 +43,7 @@ class LiveSession:
     extensions: Extensions
     notices: Sequence[str] = ()
     prompt: SystemPrompt = field(default_factory=SystemPrompt)
+    running: "RunningTurn | None" = None
     closed: anyio.Event | None = None
 
 

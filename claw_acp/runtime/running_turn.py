@@ -5,6 +5,7 @@ import logging
 import anyio
 
 from claw_acp.agent.loop import Outcome
+from claw_acp.agent.steering import Steering, SteeringPrompt
 
 log = logging.getLogger(__name__)
 
@@ -14,10 +15,14 @@ class RunningTurn:
 
     Args:
         scope: Its place in the queue; cancelling it ends the turn, or keeps it from beginning.
+
+    Attributes:
+        steering: The prompts that wait to join it.
     """
 
     def __init__(self, scope: anyio.CancelScope) -> None:
         self.scope = scope
+        self.steering = Steering()
         self._waiting = 0
         self._ended = anyio.Event()
         self._outcome: Outcome | BaseException | None = None
@@ -47,3 +52,27 @@ class RunningTurn:
         self._ended.set()
         if isinstance(outcome, BaseException) and not self._waiting:
             log.error("a turn failed while nobody waited for it", exc_info=outcome)
+
+
+class JoinedPrompt:
+    """A prompt that joins a turn which runs already. Its outcome is that of the turn."""
+
+    def __init__(self, turn: RunningTurn, prompt: SteeringPrompt) -> None:
+        self._turn = turn
+        self._prompt = prompt
+        self._wait = anyio.CancelScope()
+
+    def cancel(self) -> None:
+        """Take the prompt back if it has not joined yet, and wait no longer; the turn goes on."""
+        self._turn.steering.withdraw(self._prompt)
+        self._wait.cancel()
+
+    async def outcome(self) -> Outcome:
+        """Wait for the end of the turn; `cancelled` when this prompt was.
+
+        Raises:
+            ClawError: What the turn failed with.
+        """
+        with self._wait:
+            return await self._turn.outcome()
+        return Outcome(stop="cancelled", usage=None)

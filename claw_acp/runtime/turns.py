@@ -12,6 +12,7 @@ from claw_acp.agent.context import ModelContext
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.steering import Steering, SteeringPrompt
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
@@ -20,7 +21,7 @@ from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
-from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
@@ -39,7 +40,7 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.registries import make_toolbox
-from claw_acp.runtime.running_turn import RunningTurn
+from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
 from claw_acp.security.permission_store import PermissionStore
@@ -103,8 +104,13 @@ class Turns:
         self._costs = CostTracker(ledger, clock=clock)
         self._permissions = PermissionStore(locations.permissions_file)
 
-    def start(self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts) -> RunningTurn:
+    def start(
+        self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts, steer: bool = False
+    ) -> RunningTurn | JoinedPrompt:
         """Begin a turn in a session, behind those that run or wait there, and return at once.
+
+        With `steer` the prompt joins the turn that runs instead, before its next model request, where that is possible:
+        a command, or a prompt with pictures or sound, waits for its own turn.
 
         Its outcome, or what it failed with, is had from what is returned: AuthRequired when the session's model cannot
         be used without a key, InvalidRequest when the prompt holds something that the model cannot take in,
@@ -113,6 +119,11 @@ class Turns:
         Raises:
             SessionBusy: Too many wait already.
         """
+        running = opened.running
+        if steer and running is not None and _can_join(opened, prompt):
+            joining = SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted)
+            if running.steering.add(joining):
+                return JoinedPrompt(running, joining)
         turn = RunningTurn(opened.session.queue_turn())
         self._tasks.start_soon(partial(self._run_to_end, turn, opened, prompt, ports=ports), name="turn")
         return turn
@@ -121,7 +132,7 @@ class Turns:
         self, turn: RunningTurn, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> None:
         session = opened.session
-        work = partial(self._run, opened, prompt, ports=ports)
+        work = partial(self._run, turn, opened, prompt, ports=ports)
         try:
             turn.end(await session.in_turn(turn.scope, work, lock=self._locks.hold(session.id)))
         except BaseException as error:
@@ -129,10 +140,16 @@ class Turns:
                 turn.end(None)
                 raise
             turn.end(error)
+        finally:
+            if opened.running is turn:
+                opened.running = None
         self._discovery.look()  # not before: the person waited for the answer, and reads now
 
-    async def _run(self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts) -> Outcome:
+    async def _run(
+        self, running: RunningTurn, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
+    ) -> Outcome:
         session = opened.session
+        opened.running = running
         opened.settings = self._configuration.for_folder(session.roots[0])  # a key or rule added meanwhile counts
         await opened.prompt.refresh(session.roots, session.record.instructions)
         await opened.extensions.announce()
@@ -150,7 +167,7 @@ class Turns:
         opened.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)
-            turn = self._turn(opened, choice=choice, provider=provider, ports=ports)
+            turn = self._turn(opened, choice=choice, provider=provider, ports=ports, steering=running.steering)
             return await self._run_turn(opened, turn, prompt, told=told, choice=choice, ports=ports)
 
     async def _run_turn(
@@ -221,7 +238,9 @@ class Turns:
             return result.text
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
-    def _turn(self, opened: LiveSession, *, choice: ResolvedModel, provider: Provider, ports: ClientPorts) -> Turn:
+    def _turn(
+        self, opened: LiveSession, *, choice: ResolvedModel, provider: Provider, ports: ClientPorts, steering: Steering
+    ) -> Turn:
         session, clock = opened.session, self._clock
         toolbox = self._toolbox.with_lent(opened.extensions.tools).without(partial(hidden_tools, opened))
         redactor = Redactor({*choice.secrets, *own_keys(opened.settings)})
@@ -259,6 +278,7 @@ class Turns:
             tools=toolbox.tool_specs,
             limit=opened.settings.limits.max_turn_requests,
             clock=clock,
+            steering=steering,
         )
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
@@ -286,6 +306,13 @@ class Turns:
 def _prompt_layers(opened: LiveSession) -> Sequence[PromptLayer]:
     """The session's own layers, and what its extensions have to say: that changes together with the tools they lend."""
     return *opened.prompt.layers, PromptLayer(name="extensions", text=opened.extensions.instructions(), stable=False)
+
+
+def _can_join(opened: LiveSession, prompt: Sequence[ContentPart]) -> bool:
+    """Whether a prompt may join a turn whose model was chosen before."""
+    if any(isinstance(part, ImagePart | AudioPart) for part in prompt):
+        return False
+    return find_command(opened.commands(), prompt) is None
 
 
 def _options(opened: LiveSession, choice: ResolvedModel) -> ChatOptions:

@@ -13,6 +13,7 @@ from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.context import ContextStrategy, ModelContext
 from claw_acp.agent.loop import Turn
 from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.steering import Steering
 from claw_acp.agent.token_estimate import ANSWER_TOKENS, estimate
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.prompt_layer import PromptLayer
@@ -87,7 +88,7 @@ class Bench:
         )
         turn = Turn(
             session, requester=requester, runner=self.inner.runner, context=self.context, limit=1, clock=SYSTEM_CLOCK,
-            tools=tuple,
+            tools=tuple, steering=Steering(),
         )  # fmt: skip
         await turn.run([TextPart(text=text)])
         return session.history.messages()[-1].text

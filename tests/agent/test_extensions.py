@@ -28,7 +28,7 @@ class Greet:
     spec = ToolSpec(name="greet", description="Greets", parameters={"type": "object"})
     parallel = False
 
-    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
+    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:  # noqa: ARG002 - the contract's
         return _Greeting(context.port(Greeting))
 
 

@@ -3,7 +3,7 @@
 import anyio
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.content import prompt_parts
+from claw_acp.acp.content import prompt_parts, wants_to_steer
 from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1.permission import EditorAsker
 from claw_acp.acp.v1.workspace import EditorWorkspace
@@ -28,7 +28,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
         with log_context(session=request.session_id), anyio.CancelScope() as scope:
             call.on_cancel = scope.cancel
             engine = await connection.engine()
-            turn = engine.turns.start(view.opened, parts, ports=ports)
+            turn = engine.turns.start(view.opened, parts, ports=ports, steer=wants_to_steer(request.meta))
             call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
             outcome = await turn.outcome()
     finally:

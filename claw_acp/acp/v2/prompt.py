@@ -5,7 +5,7 @@ from collections.abc import Callable
 import anyio
 
 from claw_acp.acp.connection import Connection
-from claw_acp.acp.content import prompt_parts
+from claw_acp.acp.content import prompt_parts, wants_to_steer
 from claw_acp.acp.v2.permission import AskerV2
 from claw_acp.acp.v2.sessions import session_view
 from claw_acp.agent.client_ports import ClientPorts
@@ -39,7 +39,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
         call.on_cancel = scope.cancel
         engine = await connection.engine()
         try:
-            turn = engine.turns.start(view.opened, parts, ports=ports)
+            turn = engine.turns.start(view.opened, parts, ports=ports, steer=wants_to_steer(request.meta))
             call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
             await turn.outcome()
         except ClawError as error:

@@ -1,0 +1,114 @@
+"""A prompt that joins the turn which runs, when the client asks for that in its `_meta`."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from tests.support.exchange import Call, Json
+from tests.support.script_files import Script, Step, call, expect, hold, say, turn
+from tests.support.shared_house import Guest, SharedHouse
+
+OpenHouse: TypeAlias = Callable[..., AbstractAsyncContextManager[SharedHouse]]
+NOTE = "and be quick"
+CALLING = turn(say("one moment"), call("shell", command="until [ -e go ]; do :; done; echo ran"))
+
+
+@pytest.fixture
+def open_house(project: Path, home: Path) -> OpenHouse:
+    return partial(SharedHouse.opened, project=project, home=home, config='mode = "auto"')
+
+
+async def steer(guest: Guest, text: str = NOTE, *, steering: bool = True) -> Call:
+    """Send a prompt that is to join the turn, and see that it has arrived."""
+    prompt: Json = {"sessionId": guest.session, "prompt": [{"type": "text", "text": text}]}
+    sent = await guest.start("session/prompt", {**prompt, "_meta": {"claw-acp/steer": steering}})
+    await guest.request("session/status", {"sessionId": guest.session})
+    return sent
+
+
+async def begun(house: SharedHouse) -> tuple[Guest, Call]:
+    """A guest whose turn runs a command until there is a file `go`."""
+    guest = await house.visit()
+    await guest.new_session()
+    running = await guest.start_prompt("begin")
+    await guest.wait_for_call("in_progress")
+    return guest, running
+
+
+async def test_it_joins_before_the_next_model_request_and_is_answered_with_the_turn(
+    open_house: OpenHouse, project: Path
+) -> None:
+    async with open_house(script=Script(CALLING, turn(expect(NOTE), say("quickly done")))) as house:
+        guest, running = await begun(house)
+        steering = await steer(guest)
+        (project / "go").touch()
+        assert (await running.outcome()).stop_reason == (await steering.outcome()).stop_reason == "end_turn"
+        roles = [message.role for message in (await house.session(guest.session)).history.messages()]
+        assert roles == ["user", "assistant", "tool", "user", "assistant"]
+
+
+async def test_one_that_comes_while_the_model_gives_its_last_answer_is_still_answered(open_house: OpenHouse) -> None:
+    script = Script(turn(say("almost"), hold("gate")), turn(expect(NOTE), say("and quickly")))
+    async with open_house(script=script) as house:
+        guest = await house.visit()
+        await guest.new_session()
+        running = await guest.start_prompt("begin")
+        await guest.wait_for_text("almost")
+        steering = await steer(guest)
+        script.let_go("gate")
+        assert "and quickly" in (await running.outcome()).text
+        assert (await steering.outcome()).stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize(("text", "steering"), [(NOTE, False), ("/help", True)])
+async def test_what_was_not_asked_to_join_and_commands_wait_for_their_own_turn(
+    open_house: OpenHouse, project: Path, text: str, *, steering: bool
+) -> None:
+    script = Script(CALLING, turn(expect("ran"), say("done")), turn(expect(NOTE), say("later")))
+    async with open_house(script=script) as house:
+        guest, running = await begun(house)
+        waiting = await steer(guest, text, steering=steering)
+        (project / "go").touch()
+        assert (await running.outcome()).stop_reason == (await waiting.outcome()).stop_reason == "end_turn"
+
+
+async def test_without_a_turn_it_begins_one(open_house: OpenHouse) -> None:
+    async with open_house(script=Script(turn(expect(NOTE), say("hello")))) as house:
+        guest = await house.visit()
+        await guest.new_session()
+        assert (await (await steer(guest)).outcome()).stop_reason == "end_turn"
+
+
+async def test_it_can_be_taken_back_while_the_turn_goes_on(open_house: OpenHouse, project: Path) -> None:
+    async with open_house(script=Script(CALLING, turn(expect("ran"), say("done")))) as house:
+        guest, running = await begun(house)
+        steering = await steer(guest)
+        await guest.notify("$/cancel_request", {"requestId": steering.id})
+        assert (await steering.outcome()).stop_reason == "cancelled"
+        (project / "go").touch()
+        assert (await running.outcome()).stop_reason == "end_turn"
+
+
+async def test_a_cancelled_turn_takes_along_what_was_to_join_it(open_house: OpenHouse) -> None:
+    async with open_house(script=Script(CALLING, turn(say("never")))) as house:
+        guest, running = await begun(house)
+        steering = await steer(guest)
+        await guest.notify("session/cancel", {"sessionId": guest.session})
+        assert (await running.outcome()).stop_reason == (await steering.outcome()).stop_reason == "cancelled"
+
+
+async def test_in_protocol_2_it_is_answered_when_it_has_joined(open_house: OpenHouse, project: Path) -> None:
+    steps: list[Step] = [expect(NOTE), say("quickly done")]
+    async with open_house(script=Script(CALLING, turn(*steps))) as house:
+        guest = await house.visit_2()
+        await guest.new_session()
+        await guest.start_prompt("begin")
+        await guest.wait_for_call("in_progress")
+        steering = await steer(guest)
+        (project / "go").touch()
+        assert (await steering.result())["messageId"]
+        await guest.wait_for_text("quickly done")
