@@ -9,13 +9,14 @@ from pydantic_core import ErrorDetails
 
 from claw_acp.config.diagnostic import Diagnostic, did_you_mean
 from claw_acp.config.entries import tables
-from claw_acp.config.fields import Section
+from claw_acp.config.fields import Decisive, Section, hints_of, marker
+from claw_acp.config.layer import Checked
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath, entry
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.toml_file import TomlDocument
 from claw_acp.core.quantity import quantity
-from claw_acp.core.value import Value, replace
+from claw_acp.core.value import replace
 
 _Table = TypeVar("_Table", bound=Section)
 
@@ -41,44 +42,6 @@ _BOUNDS: Mapping[str, tuple[str, str]] = {
     "less_than_equal": ("must be at most", "le"),
     "less_than": ("must be less than", "lt"),
 }
-
-DECISIVE = frozenset(
-    {
-        "api_key",
-        "api_keys",
-        "api_version",
-        "args",
-        "base_url",
-        "body",
-        "ca_file",
-        "command",
-        "cwd",
-        "env",
-        "headers",
-        "kind",
-        "protocol",
-        "proxy",
-        "quirks",
-        "region",
-        "replay",
-        "script",
-    }
-)
-"""Keys of a provider that decide what is run or asked: it must not be used when one of them cannot be."""
-
-
-class Checked(Value):
-    """What became of a document.
-
-    Attributes:
-        config: Its valid parts.
-        diagnostics: One for each other part, by line.
-        invalid: Providers that would do something else without a value that could not be used, each with why.
-    """
-
-    config: ConfigFile
-    diagnostics: list[Diagnostic]
-    invalid: Mapping[str, Diagnostic]
 
 
 def check(document: TomlDocument) -> Checked:
@@ -134,10 +97,11 @@ def _invalidated(problem: ErrorDetails) -> str | None:
     if location[0] != "providers" or len(location) < 2 or (location[-1] == "[key]" and len(location) == 3):
         return None
     name, key = str(location[1]), str(location[2]) if len(location) > 2 else ""
+    decisives = {field for field, hint in hints_of(ProviderSection).items() if marker(hint, Decisive)}
     if problem["type"] == "extra_forbidden" and len(location) == 3:
         near = did_you_mean(key, ProviderSection.key_names()) or ""
-        return name if any(f'"{decisive}"' in near for decisive in DECISIVE) else None
-    return name if not key or key in DECISIVE else None
+        return name if any(f'"{decisive}"' in near for decisive in decisives) else None
+    return name if not key or key in decisives else None
 
 
 def _rules_with_routes(

@@ -9,8 +9,9 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from claw_acp.config.atomic_file import only_writer, put_in_place
-from claw_acp.config.checking import Checked, check
+from claw_acp.config.checking import check
 from claw_acp.config.entries import tables
+from claw_acp.config.layer import Checked
 from claw_acp.config.locations import private_directory
 from claw_acp.config.model import ConfigFile
 from claw_acp.config.positions import KeyPath

@@ -10,7 +10,7 @@ loaded when there is one (`claw_acp.config.checking`).
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import (
@@ -55,19 +55,30 @@ class Constraint:
 
 
 class Parsed:
-    """A value that a function reads. It raises ValueError, with the rest of a sentence that begins with the key.
+    """A value that a function reads from a text; it raises ValueError, with the rest of a sentence about the key.
 
     Args:
         parse: The function.
         takes: The kind of value, for people.
+        otherwise: The same sentence for what is no text.
     """
 
-    def __init__(self, parse: Callable[[object], object], *, takes: str) -> None:
+    def __init__(self, parse: Callable[[str], object], *, takes: str, otherwise: str) -> None:
         self._parse = parse
         self.takes = takes
+        self._otherwise = otherwise
 
     def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
-        return cast("CoreSchema", {"type": "function-plain", "function": {"type": "no-info", "function": self._parse}})
+        return cast("CoreSchema", {"type": "function-plain", "function": {"type": "no-info", "function": self._read}})
+
+    def _read(self, value: object) -> object:
+        if not isinstance(value, str):
+            raise ValueError(self._otherwise)  # noqa: TRY004 - pydantic reports ValueError
+        return self._parse(value)
+
+
+class Decisive(Value):
+    """Marks what decides what a provider runs or asks: it must not be used when such a value cannot be."""
 
 
 class Variable(Value):
@@ -162,51 +173,34 @@ def marker(hint: object, kind: type[_Marker]) -> _Marker | None:
 
 # ------------------------------------------------------------------ values
 
-
-def key_reference(value: object) -> KeyReference:
-    """The key that a text stands for."""
-    if not isinstance(value, str):
-        raise ValueError("must be text: env:NAME, file:PATH, keyring:NAME, command:LINE or the key itself")  # noqa: TRY004 - pydantic reports ValueError
-    return KeyReference.parse(value)
+_SOURCES = "env:NAME, file:PATH, keyring:NAME"
 
 
-def secret_text(value: object) -> SecretText:
-    """The value of a variable or header that a text stands for."""
-    if not isinstance(value, str):
-        raise ValueError("must be text: the value itself, env:NAME, file:PATH, keyring:NAME or command:LINE")  # noqa: TRY004 - pydantic reports ValueError
-    return SecretText.parse(value)
-
-
-def address(value: object) -> str:
-    """A web address, without a trailing slash."""
-    return exact_address(value).rstrip("/")
-
-
-def exact_address(value: object) -> str:
-    """A web address as it is written."""
-    if not isinstance(value, str):
-        raise ValueError("must be text, as in http://127.0.0.1:8080/v1")  # noqa: TRY004 - pydantic reports ValueError
-    parts = urlsplit(value)
+def _exact_address(text: str) -> str:
+    parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an address with http:// or https://, as in http://127.0.0.1:8080/v1")
-    return value
+    return text
 
 
-def path(value: object) -> Path:
-    """The path of a file."""
-    if not isinstance(value, str) or not value or "\0" in value:
+def _address(text: str) -> str:
+    return _exact_address(text).rstrip("/")
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
         raise ValueError("must be the path of a file")
-    return Path(value)
+    return Path(text)
 
 
-def message_pattern(value: object) -> str:
-    """A regular expression that can be used on messages."""
-    if not isinstance(value, str):
-        raise ValueError('must be text in quotes, as in "text"')  # noqa: TRY004 - pydantic reports ValueError
-    if not value:
-        raise ValueError("must not be empty")
-    return check_pattern(value)
+_ADDRESS = partial(Parsed, takes="an address", otherwise="must be text, as in http://127.0.0.1:8080/v1")
+_KEY = Parsed(KeyReference.parse, takes="a key", otherwise=f"must be text: {_SOURCES}, command:LINE or the key itself")
+_SECRET = Parsed(
+    SecretText.parse, takes="text", otherwise=f"must be text: the value itself, {_SOURCES} or command:LINE"
+)
+_PATTERN = Parsed(check_pattern, takes="a regular expression", otherwise='must be text in quotes, as in "text"')
 
+DECISIVE = Decisive()
 
 Name: TypeAlias = Annotated[str, Constraint(min_length=1)]
 Texts: TypeAlias = Annotated[tuple[Name, ...], Constraint(strict=False)]
@@ -214,13 +208,13 @@ Texts: TypeAlias = Annotated[tuple[Name, ...], Constraint(strict=False)]
 Arguments: TypeAlias = Annotated[tuple[str, ...], Constraint(strict=False)]
 """A list of texts that may be empty."""
 ProviderName: TypeAlias = Annotated[str, Constraint(pattern=PROVIDER_NAME)]
-Address: TypeAlias = Annotated[str, Parsed(address, takes="an address")]
+Address: TypeAlias = Annotated[str, _ADDRESS(_address)]
 """Without a trailing slash."""
-ExactAddress: TypeAlias = Annotated[str, Parsed(exact_address, takes="an address")]
-FilePath: TypeAlias = Annotated[Path, Parsed(path, takes="a path")]
-MessagePattern: TypeAlias = Annotated[str, Parsed(message_pattern, takes="a regular expression")]
-Key: TypeAlias = Annotated[KeyReference, Parsed(key_reference, takes="a key")]
+ExactAddress: TypeAlias = Annotated[str, _ADDRESS(_exact_address)]
+FilePath: TypeAlias = Annotated[Path, Parsed(_path, takes="a path", otherwise="must be the path of a file")]
+MessagePattern: TypeAlias = Annotated[str, _PATTERN]
+Key: TypeAlias = Annotated[KeyReference, _KEY]
 Keys: TypeAlias = Annotated[tuple[Key, ...], Constraint(strict=False)]
-SecretTexts: TypeAlias = dict[Name, Annotated[SecretText, Parsed(secret_text, takes="text")]]
+SecretTexts: TypeAlias = dict[Name, Annotated[SecretText, _SECRET]]
 Money: TypeAlias = Annotated[float, Constraint(ge=0, le=1_000_000)]
 """US dollars; whole numbers may be written without a point."""

@@ -1,9 +1,8 @@
 """One file's part of the configuration."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
 
 from claw_acp.config.diagnostic import Diagnostic
 from claw_acp.config.entries import set_entries
@@ -14,23 +13,27 @@ from claw_acp.config.settings import Origin, OriginKind
 from claw_acp.config.toml_file import TomlDocument, read_toml
 from claw_acp.core.value import Value
 
-if TYPE_CHECKING:
-    from claw_acp.config.checking import Checked
 
+class Checked(Value):
+    """The valid contents of a document.
 
-class _Checking(Protocol):
-    def check(self, document: TomlDocument) -> "Checked": ...
-
-
-class Layer(Value):
-    """The valid contents of one file, with the lines they stand on; `invalid`: see `Settings`."""
+    Attributes:
+        config: Its valid parts.
+        diagnostics: One for each other part, by line.
+        invalid: Providers that would do something else without a value that could not be used, each with why.
+    """
 
     config: ConfigFile
+    diagnostics: Sequence[Diagnostic] = ()
+    invalid: Mapping[str, Diagnostic] = {}
+
+
+class Layer(Checked):
+    """The valid contents of one file, with the lines they stand on."""
+
     file: Path
     kind: OriginKind
     positions: Positions
-    diagnostics: tuple[Diagnostic, ...] = ()
-    invalid: Mapping[str, Diagnostic] = {}
 
     def line_of(self, key: KeyPath) -> int | None:
         """The line `key` stands on, None when it is not in the file."""
@@ -51,13 +54,14 @@ def read_layer(path: Path, *, kind: OriginKind) -> Layer:
     document = read_toml(path)
     if not isinstance(document, TomlDocument):
         mistakes = () if document is None else (document,)
-        return Layer(config=ConfigFile(), file=path, kind=kind, positions=Positions(lines={}), diagnostics=mistakes)
-    checked = cast("_Checking", import_module(CHECKING)).check(document)
+        return Layer(config=ConfigFile(), diagnostics=mistakes, file=path, kind=kind, positions=Positions(lines={}))
+    check: Callable[[TomlDocument], Checked] = import_module(CHECKING).check
+    checked = check(document)
     return Layer(
         config=checked.config,
+        diagnostics=checked.diagnostics,
+        invalid=checked.invalid,
         file=path,
         kind=kind,
         positions=document.positions,
-        diagnostics=tuple(checked.diagnostics),
-        invalid=checked.invalid,
     )

@@ -20,6 +20,8 @@ def check_pattern(text: str) -> str:
     Raises:
         ValueError: It is no regular expression, or one that can take too long.
     """
+    if not text:
+        raise ValueError("must not be empty")
     try:
         re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:

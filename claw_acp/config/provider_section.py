@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from claw_acp.config.fields import (
+    DECISIVE,
     Address,
     Arguments,
     Constraint,
@@ -109,29 +110,29 @@ class ProviderSection(Section):
         options: Sampling.
     """
 
-    kind: Name | None = None
-    api_key: Key | None = None
-    api_keys: Keys = ()
-    base_url: Address | None = None
+    kind: Annotated[Name | None, DECISIVE] = None
+    api_key: Annotated[Key | None, DECISIVE] = None
+    api_keys: Annotated[Keys, DECISIVE] = ()
+    base_url: Annotated[Address | None, DECISIVE] = None
     models: Texts = ()
     fallback_models: Texts = ()
     fallback: Texts = ()
     retries: Annotated[int, Constraint(ge=0, le=10)] = 2
-    headers: SecretTexts = made_by(default_factory=SecretTexts)
-    body: dict[Name, object] = made_by(default_factory=dict[str, object])
-    quirks: QuirksSection = QuirksSection()
+    headers: Annotated[SecretTexts, DECISIVE] = made_by(default_factory=SecretTexts)
+    body: Annotated[dict[Name, object], DECISIVE] = made_by(default_factory=dict[str, object])
+    quirks: Annotated[QuirksSection, DECISIVE] = QuirksSection()
     timeout: Annotated[float, Constraint(gt=0, le=3600)] | None = None
     connect_timeout: Annotated[float, Constraint(gt=0, le=600)] | None = None
-    proxy: Address | None = None
-    ca_file: FilePath | None = None
-    region: Name | None = None
-    api_version: Name | None = None
-    script: FilePath | None = None
-    command: Name | None = None
-    args: Arguments = ()
-    env: SecretTexts = made_by(default_factory=SecretTexts)
-    cwd: FilePath | None = None
-    protocol: ProgramProtocol = "auto"
+    proxy: Annotated[Address | None, DECISIVE] = None
+    ca_file: Annotated[FilePath | None, DECISIVE] = None
+    region: Annotated[Name | None, DECISIVE] = None
+    api_version: Annotated[Name | None, DECISIVE] = None
+    script: Annotated[FilePath | None, DECISIVE] = None
+    command: Annotated[Name | None, DECISIVE] = None
+    args: Annotated[Arguments, DECISIVE] = ()
+    env: Annotated[SecretTexts, DECISIVE] = made_by(default_factory=SecretTexts)
+    cwd: Annotated[FilePath | None, DECISIVE] = None
+    protocol: Annotated[ProgramProtocol, DECISIVE] = "auto"
     record: FilePath | None = None
-    replay: FilePath | None = None
+    replay: Annotated[FilePath | None, DECISIVE] = None
     options: Options = Options()
