@@ -100,7 +100,7 @@ def resilient(
     targets, providers = [model.target], {model.setup: chosen}
     for target in model.fallbacks:
         try:
-            providers[target.setup] = make(target.setup)
+            providers[target.setup] = providers.get(target.setup) or make(target.setup)
         except ConfigError as error:
             log.warning("fallback left out", extra={"fallback": target.name, "reason": error.message})
             continue

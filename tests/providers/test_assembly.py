@@ -116,6 +116,18 @@ def test_a_composed_provider_has_a_target_for_each_key_and_model(tmp_path: Path)
     assert {setup.name for setup in provider.providers} == {"a", "b"}
 
 
+def test_a_key_has_one_provider_for_all_its_models(tmp_path: Path) -> None:
+    made: list[ProviderSetup] = []
+
+    def make(setup: ProviderSetup) -> Provider:
+        made.append(setup)
+        return plain(setup)
+
+    text = service("a", 'api_keys = ["k1", "k2"]\nfallback_models = ["a-2", "a-3"]')
+    resilient(resolve(configured(tmp_path, text), model="a"), make=make)
+    assert [setup.api_key for setup in made] == [Secret("k1"), Secret("k2")]
+
+
 def test_who_answers_by_itself_is_left_as_it_is_unless_others_are_named(tmp_path: Path) -> None:
     text = service("a", 'fallback = ["offline"]') + '[providers.offline]\nfallback = ["a"]\n'
     settings = configured(tmp_path, service("a", 'fallback = ["offline"]'))
