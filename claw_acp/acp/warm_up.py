@@ -14,6 +14,7 @@ from claw_acp.runtime.live_session import LiveSession
 SESSIONS = "claw_acp.acp.v1.sessions"
 DISCOVERY = "claw_acp.runtime.discovery"
 PROMPTS = "claw_acp.acp.v1.prompt"
+CALLS = ("pydantic.type_adapter", "claw_acp.security.command_policy")  # what checks arguments and command lines
 
 
 async def for_sessions() -> None:
@@ -28,6 +29,9 @@ async def for_prompts(engine: Engine, opened: LiveSession) -> None:
         engine.loads_turns = True
         await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
         await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
+        for name in CALLS:
+            if not opened.session.busy:  # a prompt that is there already needs the processor more
+                await to_thread.run_sync(import_module, name, abandon_on_cancel=True)
     engine.discovery.look()
     fetch = partial(engine.discovery.fetch, opened.settings, model=opened.session.record.model)
     engine.tasks.start_soon(fetch)

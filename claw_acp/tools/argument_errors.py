@@ -3,18 +3,19 @@
 import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import cast
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, cast
 
 from claw_acp.core.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 MAX_PROBLEMS = 5
 MAX_SHOWN_VALUE = 80  # characters of a wrong value that are repeated
 
 
-def explain(error: ValidationError, *, tool: str, schema: JsonObject) -> str:
+def explain(error: "ValidationError", *, tool: str, schema: JsonObject) -> str:
     """One sentence that names every wrong argument, up to five. `schema` is the tool's, without references."""
     details = error.errors(include_url=False)
     problems = [_problem(detail, schema) for detail in details[:MAX_PROBLEMS]]
@@ -23,7 +24,7 @@ def explain(error: ValidationError, *, tool: str, schema: JsonObject) -> str:
     return f"{tool} cannot be called like this: {'; '.join(problems)}."
 
 
-def _problem(detail: ErrorDetails, schema: JsonObject) -> str:
+def _problem(detail: "ErrorDetails", schema: JsonObject) -> str:
     location = detail["loc"]
     name = _name(location)
     match detail["type"]:

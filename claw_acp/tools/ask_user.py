@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias, assert_never
 
-from pydantic import Field, model_validator
-
 from claw_acp.contracts.asking import (
     ChoiceField,
     FieldOption,
@@ -22,7 +20,7 @@ from claw_acp.core.events import PartContent
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.display import amount, shortened
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 
 Kind: TypeAlias = Literal["text", "choice", "choices", "yes_no"]
 
@@ -54,41 +52,40 @@ _ASKS_FOR_SECRET: Final = re.compile(
 class Option(Parameters):
     """One choice."""
 
-    label: str = Field(min_length=1, max_length=200, description="The choice in a few words; unique in its question.")
-    description: str | None = Field(default=None, max_length=1_000, description="What it means or brings with it.")
+    label: str = argument(
+        min_length=1, max_length=200, description="The choice in a few words; unique in its question."
+    )
+    description: str | None = argument(default=None, max_length=1_000, description="What it means or brings with it.")
 
 
 class Question(Parameters):
     """One question."""
 
-    question: str = Field(min_length=1, max_length=1_000, description="The whole question.")
-    kind: Kind = Field(
+    question: str = argument(min_length=1, max_length=1_000, description="The whole question.")
+    kind: Kind = argument(
         default="text",
         description="How it is answered: text; choice (one of `options`); choices (any number of them); yes_no.",
     )
-    options: list[Option] = Field(
+    options: list[Option] = argument(
         default_factory=list[Option], max_length=20, description="For choice and choices: 2 to 20, the best one first."
     )
-    optional: bool = Field(default=False, description="Whether it may be left open.")
+    optional: bool = argument(default=False, description="Whether it may be left open.")
 
-    @model_validator(mode="after")
-    def _options_fit(self) -> "Question":
+    def conflict(self) -> str:
+        """The options do not fit the kind of question."""
         labels = [option.label for option in self.options]
         if self.kind in {"choice", "choices"}:
             if len(labels) < 2:
-                raise ValueError(f'kind "{self.kind}" needs at least two `options`')
-            if len(set(labels)) < len(labels):
-                raise ValueError("the labels of `options` must differ")
-        elif labels:
-            raise ValueError(f'kind "{self.kind}" has no `options`; use "choice" or "choices"')
-        return self
+                return f'kind "{self.kind}" needs at least two `options`'
+            return "" if len(set(labels)) == len(labels) else "the labels of `options` must differ"
+        return f'kind "{self.kind}" has no `options`; use "choice" or "choices"' if labels else ""
 
 
 class AskUserParameters(Parameters):
     """A form."""
 
-    questions: list[Question] = Field(min_length=1, max_length=4, description="What to ask, all in one form.")
-    reason: str | None = Field(
+    questions: list[Question] = argument(min_length=1, max_length=4, description="What to ask, all in one form.")
+    reason: str | None = argument(
         default=None, max_length=1_000, description="Why you ask, in a sentence; shown above the questions."
     )
 

@@ -2,33 +2,31 @@
 
 from pathlib import Path
 
-from pydantic import Field
-
 from claw_acp.contracts.tool import CallDraft, Invocation, ReadsPath, ToolContext
 from claw_acp.core.errors import ToolError
 from claw_acp.tools.display import amount
 from claw_acp.tools.file_change import Change, FileChange
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.replacement import Replacement, replaced
 
 
 class EditEntry(Parameters):
     """One replacement."""
 
-    old_text: str = Field(
+    old_text: str = argument(
         min_length=1,
         description="Text to replace, exactly as it is in the file (indentation too), without line numbers. "
         "It must occur once; add neighbouring lines if it does not.",
     )
-    new_text: str = Field(description="Text to put there; empty to delete.")
-    all: bool = Field(default=False, description="Replace every occurrence instead of exactly one.")
+    new_text: str = argument(description="Text to put there; empty to delete.")
+    all: bool = argument(default=False, description="Replace every occurrence instead of exactly one.")
 
 
 class EditParameters(Parameters):
     """A file and what to replace in it."""
 
-    path: str = Field(min_length=1, description="File to change, absolute or relative to the session's directory.")
-    edits: list[EditEntry] = Field(
+    path: str = argument(min_length=1, description="File to change, absolute or relative to the session's directory.")
+    edits: list[EditEntry] = argument(
         min_length=1,
         max_length=100,
         description="Replacements, applied in order, each to the text the one before left. All of them or none.",

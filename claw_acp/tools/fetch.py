@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import Final
 
 from anyio import to_thread
-from pydantic import Field
 
 from claw_acp.contracts.tool import CallDraft, CallView, FetchesUrl, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
@@ -19,7 +18,7 @@ from claw_acp.net.page import GetPage, Page
 from claw_acp.registry.reference import Ref
 from claw_acp.tools.display import fenced
 from claw_acp.tools.fetch_html import html_to_text
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 
 DEFAULT_CHARS: Final = 20_000
 MAX_CHARS: Final = 100_000
@@ -44,8 +43,8 @@ _LOOKED_AT: Final = 1024  # bytes of a page in which it may name its charset
 class FetchParameters(Parameters):
     """An address on the web."""
 
-    url: str = Field(min_length=1, max_length=8192, description="Address that begins with http:// or https://.")
-    max_chars: int = Field(
+    url: str = argument(min_length=1, max_length=8192, description="Address that begins with http:// or https://.")
+    max_chars: int = argument(
         default=DEFAULT_CHARS, ge=1, le=MAX_CHARS, description="Characters of text to return at most."
     )
 

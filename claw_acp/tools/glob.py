@@ -5,8 +5,6 @@ from heapq import nlargest
 from itertools import islice
 from pathlib import Path
 
-from pydantic import Field
-
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.events import Location
 from claw_acp.core.messages import TextPart
@@ -14,7 +12,7 @@ from claw_acp.tools.disk_work import WALK_LIMIT, on_disk
 from claw_acp.tools.display import amount, fenced, shown_path, within
 from claw_acp.tools.glob_pattern import MAX_LENGTH, matcher, split_literal
 from claw_acp.tools.ignore_rules import IgnoreRules
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.unreadable import require_directory
 from claw_acp.tools.walk import Entry, Pulse, WalkStopped, walk
 
@@ -25,13 +23,13 @@ MAX_MATCHES = 100_000  # found files that are compared by age
 class GlobParameters(Parameters):
     """A pattern, and where to look."""
 
-    pattern: str = Field(
+    pattern: str = argument(
         min_length=1,
         max_length=MAX_LENGTH,
         description="Such as `**/*.py`, `src/*.{ts,tsx}`, `**/test_*`. `*` stays inside a name, `**` crosses "
         "directories, so `*.py` finds files directly in the directory only.",
     )
-    path: str = Field(
+    path: str = argument(
         default=".", min_length=1, description="Directory to search, absolute or relative; by default the session's."
     )
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal
 
 import anyio.to_thread
-from pydantic import Field
 
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.errors import InvalidArguments, ToolError
@@ -19,7 +18,7 @@ from claw_acp.core.messages import TextPart
 from claw_acp.tools.display import fenced, shortened, shown_path, within
 from claw_acp.tools.glob_pattern import MAX_LENGTH, anywhere, matcher
 from claw_acp.tools.ignore_rules import IgnoreLookup, IgnoreRules
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.ripgrep import ripgrep_command
 from claw_acp.tools.search_process import SEARCH_LIMIT, SearchEnd, run_search
 from claw_acp.tools.search_rows import SearchReport
@@ -32,24 +31,24 @@ MAX_MATCHES = 1_000
 class GrepParameters(Parameters):
     """What to search for, and where."""
 
-    pattern: str = Field(
+    pattern: str = argument(
         min_length=1,
         max_length=1_000,
         description=r"Regular expression for one line, such as `def \w+_test`; escape ( ) [ ] { } . * + ? | ^ $ \ to "
         "search for them as they are.",
     )
-    path: str = Field(
+    path: str = argument(
         default=".", min_length=1, description="Directory or file to search; by default the session's directory."
     )
-    glob: str | None = Field(
+    glob: str | None = argument(
         default=None,
         min_length=1,
         max_length=MAX_LENGTH,
         description="Only files like this: `*.py` (at any depth), `src/**/*.ts`; `!*.md` for all but these.",
     )
-    case: Literal["sensitive", "insensitive"] = Field(default="sensitive", description="Whether case matters.")
-    context: int = Field(default=0, ge=0, le=10, description="Lines to show before and after each match.")
-    max: int = Field(default=200, ge=1, le=MAX_MATCHES, description="Matches to show at most.")
+    case: Literal["sensitive", "insensitive"] = argument(default="sensitive", description="Whether case matters.")
+    context: int = argument(default=0, ge=0, le=10, description="Lines to show before and after each match.")
+    max: int = argument(default=200, ge=1, le=MAX_MATCHES, description="Matches to show at most.")
 
 
 class Grep(TypedTool[GrepParameters]):

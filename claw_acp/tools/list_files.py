@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import Field
-
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location
@@ -15,7 +13,7 @@ from claw_acp.core.messages import TextPart
 from claw_acp.tools.disk_work import on_disk
 from claw_acp.tools.display import amount, byte_size, fenced, printable, shown_path
 from claw_acp.tools.ignore_rules import IgnoreRules
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.unreadable import require_directory
 from claw_acp.tools.walk import Contents, Entry, Pulse, WalkStopped, contents
 
@@ -25,10 +23,10 @@ MAX_ENTRIES = 1_000
 class ListParameters(Parameters):
     """A directory, and how deep to look."""
 
-    path: str = Field(
+    path: str = argument(
         default=".", min_length=1, description="Directory, absolute or relative to the session's; by default that one."
     )
-    depth: int = Field(default=2, ge=1, le=20, description="Levels to show: 1 is the directory alone.")
+    depth: int = argument(default=2, ge=1, le=20, description="Levels to show: 1 is the directory alone.")
 
 
 class ListFiles(TypedTool[ListParameters]):

@@ -1,26 +1,24 @@
 """The agent's plan, as the person sees it."""
 
-from pydantic import Field
-
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, PlanPort, ToolContext, ToolResult
 from claw_acp.core.events import PlanEntry, PlanPriority, PlanStatus
 from claw_acp.core.messages import TextPart
 from claw_acp.tools.display import amount
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 
 
 class PlanStep(Parameters):
     """One step."""
 
-    content: str = Field(min_length=1, max_length=1_000, description="What is to be done, in a few words.")
-    priority: PlanPriority = Field(default="medium", description="How much it matters.")
-    status: PlanStatus = Field(default="pending", description="How far it is.")
+    content: str = argument(min_length=1, max_length=1_000, description="What is to be done, in a few words.")
+    priority: PlanPriority = argument(default="medium", description="How much it matters.")
+    status: PlanStatus = argument(default="pending", description="How far it is.")
 
 
 class PlanParameters(Parameters):
     """A whole plan."""
 
-    entries: list[PlanStep] = Field(
+    entries: list[PlanStep] = argument(
         max_length=100, description="All steps in order, done ones too; they replace the plan. Empty: no plan."
     )
 

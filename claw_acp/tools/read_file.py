@@ -3,8 +3,6 @@
 from base64 import b64encode
 from pathlib import Path
 
-from pydantic import Field
-
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location, PartContent
@@ -13,7 +11,7 @@ from claw_acp.core.picture import media_type
 from claw_acp.tools import picture
 from claw_acp.tools.display import amount, byte_size, fenced, shown_path
 from claw_acp.tools.line_window import LineWindow, window
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.stamps import Stamps
 from claw_acp.tools.unreadable import better_error
 
@@ -21,9 +19,9 @@ from claw_acp.tools.unreadable import better_error
 class ReadParameters(Parameters):
     """A file, and where to begin."""
 
-    path: str = Field(min_length=1, description="File to read, absolute or relative to the session's directory.")
-    line: int = Field(default=1, ge=1, description="First line to read, counted from 1.")
-    limit: int | None = Field(default=None, ge=1, description="How many lines to read; at most 2,000 come at once.")
+    path: str = argument(min_length=1, description="File to read, absolute or relative to the session's directory.")
+    line: int = argument(default=1, ge=1, description="First line to read, counted from 1.")
+    limit: int | None = argument(default=None, ge=1, description="How many lines to read; at most 2,000 come at once.")
 
 
 class ReadFile(TypedTool[ReadParameters]):
@@ -50,7 +48,7 @@ class _Reading(Invocation):
         self._path = path
         self._context = context
         self._shown = shown_path(path, workspace=context.workspace)
-        line = parameters.line if "line" in parameters.model_fields_set else None
+        line = parameters.line if "line" in parameters.given else None
         self.view = CallView(
             title=f"Read {self._shown}{_span(parameters)}",
             kind="read",

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Final
 
 import anyio
-from pydantic import Field
 
 from claw_acp.contracts.program import Programs
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
@@ -19,7 +18,7 @@ from claw_acp.core.printable import plain_lines, printable
 from claw_acp.core.screen_text import readable
 from claw_acp.core.value import replace
 from claw_acp.registry.reference import Ref
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.shell_program import ShellProgram
 from claw_acp.tools.shell_task import RELEASE_SECONDS, BackgroundTasks
 from claw_acp.tools.shell_text import clip
@@ -45,16 +44,16 @@ _HOW_TO: Final = "See what it prints with shell_output, end it with shell_kill."
 class ShellParameters(Parameters):
     """A command line and how long to wait for it."""
 
-    command: str = Field(min_length=1, description="Command line for bash, run in the session's directory.")
-    timeout: float = Field(
+    command: str = argument(min_length=1, description="Command line for bash, run in the session's directory.")
+    timeout: float = argument(
         default=60, gt=0, le=MAX_TIMEOUT, description="Seconds after which the command is killed (foreground only)."
     )
-    background: bool = Field(
+    background: bool = argument(
         default=False,
         description="Return at once with a task id and let the command run, for servers and watchers. "
         "See its output with shell_output, end it with shell_kill.",
     )
-    description: str | None = Field(
+    description: str | None = argument(
         default=None,
         max_length=200,
         description="What the command is for, in a few words, for the person who is asked.",

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import anyio
-from pydantic import Field
 
 from claw_acp.contracts.tool import CallView, Invocation, ToolContext, ToolResult, ToolState
 from claw_acp.contracts.workspace import ProcessOutput, RunningProcess, ending
@@ -14,7 +13,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.messages import TextPart
 from claw_acp.core.screen_text import readable
 from claw_acp.tools.display import printable
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.shell_text import clip, unseen
 
 MAX_TASKS: Final = 16
@@ -116,8 +115,8 @@ def _too_many() -> ToolError:
 class OutputParameters(Parameters):
     """A background task, and how long to wait for it."""
 
-    task: str = Field(min_length=1, description="Id of the task, as the shell tool gave it.")
-    wait: float = Field(
+    task: str = argument(min_length=1, description="Id of the task, as the shell tool gave it.")
+    wait: float = argument(
         default=0, ge=0, le=MAX_WAIT, description="Seconds to wait for the task to end before looking; 0 looks at once."
     )
 
@@ -154,7 +153,7 @@ class _Look(Invocation):
 class KillParameters(Parameters):
     """A background task."""
 
-    task: str = Field(min_length=1, description="Id of the task, as the shell tool gave it.")
+    task: str = argument(min_length=1, description="Id of the task, as the shell tool gave it.")
 
 
 class ShellKill(TypedTool[KillParameters]):

@@ -1,17 +1,15 @@
 """A place for a model to think between calls."""
 
-from pydantic import Field
-
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.events import PartContent
 from claw_acp.core.messages import TextPart
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 
 
 class ThinkParameters(Parameters):
     """A thought."""
 
-    thought: str = Field(min_length=1, description="What you are thinking about.")
+    thought: str = argument(min_length=1, description="What you are thinking about.")
 
 
 class Think(TypedTool[ThinkParameters]):

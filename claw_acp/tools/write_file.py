@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from pydantic import Field
-
 from claw_acp.contracts.tool import CallDraft, Invocation, ToolContext
 from claw_acp.core.errors import FileConflict
 from claw_acp.tools.display import amount
 from claw_acp.tools.file_change import Change, FileChange
 from claw_acp.tools.line_window import lines_of
-from claw_acp.tools.parameters import Parameters, TypedTool
+from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.stamps import Stamps
 from claw_acp.tools.text_shape import TextShape
 
@@ -17,8 +15,8 @@ from claw_acp.tools.text_shape import TextShape
 class WriteParameters(Parameters):
     """A file and all of its text."""
 
-    path: str = Field(min_length=1, description="File to write, absolute or relative to the session's directory.")
-    content: str = Field(description="The whole text of the file.")
+    path: str = argument(min_length=1, description="File to write, absolute or relative to the session's directory.")
+    content: str = argument(description="The whole text of the file.")
 
 
 class WriteFile(TypedTool[WriteParameters]):

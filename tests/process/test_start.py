@@ -71,7 +71,7 @@ NOT_FOR_SESSIONS = {
     "pydantic", "pydantic_core", "annotated_types", "httpx", "httpcore", "h11", "h2", "mcp", "pathspec", "tree_sitter",
     "difflib", "email.message", "tomlkit", "claw_acp.agent.loop", "claw_acp.tools.parameters",
 }  # fmt: skip
-NOT_FOR_PROMPTS = {"click", "rich", "pygments", "h2", "mcp", "pathspec", "tree_sitter", "tomlkit"}
+NOT_FOR_PROMPTS = {"click", "rich", "pygments", "h2", "mcp", "pathspec", "tomlkit"}
 
 
 async def test_a_new_session_and_a_first_prompt_load_only_what_they_need(spawn: Spawn, tmp_path: Path) -> None:

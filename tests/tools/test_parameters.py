@@ -3,7 +3,6 @@ from typing import Protocol, cast
 
 import pytest
 from jsonschema import Draft202012Validator
-from pydantic import Field
 
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.errors import InvalidArguments
@@ -12,7 +11,7 @@ from claw_acp.tools.edit_file import EditFile
 from claw_acp.tools.glob import Glob
 from claw_acp.tools.grep import Grep
 from claw_acp.tools.list_files import ListFiles
-from claw_acp.tools.parameters import Parameters, json_schema
+from claw_acp.tools.parameters import Parameters, argument, json_schema
 from claw_acp.tools.plan import Plan
 from claw_acp.tools.read_file import ReadFile
 from claw_acp.tools.think import Think
@@ -89,15 +88,15 @@ class TestEveryTool:
 class Inner(Parameters):
     """Not shown to models."""
 
-    name: str = Field(min_length=1, description="A name.")
+    name: str = argument(min_length=1, description="A name.")
 
 
 class Example(Parameters):
     """Not shown to models."""
 
-    title: str = Field(max_length=5, description="A property that is called title.")
-    inner: Inner | None = Field(default=None, description="Nested.")
-    level: int | None = Field(default=None, ge=1, le=9, description="Level.")
+    title: str = argument(max_length=5, description="A property that is called title.")
+    inner: Inner | None = argument(default=None, description="Nested.")
+    level: int | None = argument(default=None, ge=1, le=9, description="Level.")
 
 
 def test_a_nested_class_is_written_out_with_the_description_of_its_field() -> None:
