@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support.program import run_program
 from tests.support.quiet import QUIET
 
 _KEPT = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LANG", "SYSTEMROOT")
@@ -16,12 +16,4 @@ def claw(
 ) -> subprocess.CompletedProcess[str]:
     """What `claw-acp ARGUMENTS` answers when nothing but `HOME` and `environ` is set."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return subprocess.run(
-        [sys.executable, "-m", "claw_acp", *arguments],
-        env={**kept, **QUIET, "HOME": str(home), **(environ or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    return run_program(*arguments, cwd=Path.cwd(), env={**kept, **QUIET, "HOME": str(home), **(environ or {})})

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import tomllib
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from claw_acp.providers.registry.service import OPENAI
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
 from tests.support.model_replies import Raw, failure
 from tests.support.model_server import WRONG_KEY, ModelServer, refusing_address, running_model_server
+from tests.support.program import run_program
 from tests.support.quiet import QUIET
 from tests.support.terminal import at_terminal
 
@@ -44,15 +44,7 @@ def environ(tmp_path: Path, server: ModelServer) -> dict[str, str]:
 
 
 def run(*arguments: str, environ: Mapping[str, str], stdin: str = "") -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "claw_acp", *arguments],
-        env=dict(environ),
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=40,
-        check=False,
-    )
+    return run_program(*arguments, cwd=Path.cwd(), env=environ, text=stdin)
 
 
 def kept(home: Path) -> dict[str, dict[str, object]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.core.json_value import JsonValue
+from tests.support.program import run_program
 from tests.support.quiet import QUIET
 
 RUN = [sys.executable, "-m", "claw_acp", "run"]
@@ -37,10 +38,7 @@ class Bench:
         return kept | QUIET | {"CLAW_ACP_HOME": str(self.home)}
 
     def run(self, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*RUN, *arguments],
-            cwd=self.project, env=self.environment, input=text, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        return run_program("run", *arguments, cwd=self.project, env=self.environment, text=text)
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import README, blocks
+from tests.support.program import run_program
 
 PROGRAM = """#!/bin/sh
 tr a-z A-Z
@@ -42,9 +42,8 @@ def installed(tmp_path: Path) -> dict[str, str]:
 
 
 def run(model: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "claw_acp", "run", "--model", model, "hello"]
-    cwd = environment["CLAW_ACP_HOME"].removesuffix("claw")
-    return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=30, check=False)
+    cwd = Path(environment["CLAW_ACP_HOME"]).parent
+    return run_program("run", "--model", model, "hello", cwd=cwd, env=environment)
 
 
 def test_it_answers_with_what_the_program_prints(installed: dict[str, str]) -> None:

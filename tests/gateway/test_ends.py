@@ -143,6 +143,7 @@ async def test_a_trace_tells_the_connections_apart(serve: Serve, project: Path, 
     assert [entry["recording"] for entry in entries if entry["direction"] == "in"] == names
 
 
+@pytest.mark.spawned
 async def test_a_server_that_was_told_to_outlive_its_terminal_does(serve: Serve) -> None:
     async with serve(ignored=[signal.SIGHUP]) as server:
         server.process.signal(signal.SIGHUP)

@@ -34,7 +34,7 @@ from tests.support.wire import Wire
 
 log = logging.getLogger("claw_acp.acp.server")
 
-PROGRAM = ("-m", "claw_acp")
+PROGRAM = ("-m", "claw_acp")  # what the interpreter is to run
 
 
 class NeedsProcess(AssertionError):
@@ -169,7 +169,7 @@ async def _serve(wire: Wire, stderr: TextIO) -> None:
     locations = find_locations(os.environ)
     settings = load_settings(locations=locations, environ=os.environ, cwd=None)
     with logging_to(locations.log_dir, level=settings.log_level, stream=stderr):
-        for finding in settings.findings:
+        for finding in settings.diagnostics:
             log.warning("configuration: %s", finding.text())
         async with _traced(settings.trace) as on_frame, anyio.create_task_group() as tasks:
             host = EngineHost(open_engine)

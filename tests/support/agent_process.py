@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +11,7 @@ from typing import NamedTuple
 import anyio
 
 from tests.support.official_schema import Breach
+from tests.support.program import PROGRAM, Child, start_process
 
 PATIENCE = 45.0  # seconds any single wait of a test may take; only a hang takes that long
 EXIT_BOUND = 15.0  # seconds from the end of the input to the end of the process: 2 promised, the rest for a machine
@@ -47,7 +46,7 @@ class Memory(NamedTuple):
 class AgentProcess:
     """`python -m claw_acp` with pipes on stdin and stdout, and a file for stderr. Made by `start`."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", *, stdin: int, stdout: int, stderr: Path, mark: str) -> None:
+    def __init__(self, child: Child, *, stdin: int, stdout: int, stderr: Path, mark: str) -> None:
         self._child = child
         self._stdin: int | None = stdin
         self._stdout: int | None = stdout
@@ -63,7 +62,7 @@ class AgentProcess:
         cwd: Path,
         env: Mapping[str, str],
         stderr: Path,
-        command: Sequence[str] = (sys.executable, "-m", "claw_acp"),
+        command: Sequence[str] = PROGRAM,
         stderr_to_stdout: bool = False,
     ) -> "AgentProcess":
         """Start it in a session of its own, with exactly this environment (and our mark)."""
@@ -71,14 +70,13 @@ class AgentProcess:
         child_in, stdin = os.pipe()
         stdout, child_out = os.pipe()
         with stderr.open("ab") as errors:
-            child = subprocess.Popen(
-                list(command),
+            child = start_process(
+                command,
                 cwd=cwd,
                 env={**env, MARK: mark},
                 stdin=child_in,
                 stdout=child_out,
-                stderr=child_out if stderr_to_stdout else errors,
-                start_new_session=True,
+                stderr=child_out if stderr_to_stdout else errors.fileno(),
             )
         os.close(child_in)
         os.close(child_out)

@@ -2,9 +2,9 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+from tests.support.program import run_program
 from tests.support.quiet import QUIET
 
 PICTURE = bytes.fromhex(
@@ -12,8 +12,6 @@ PICTURE = bytes.fromhex(
     "0000000049454e44ae426082"
 )
 """A PNG of one pixel."""
-
-LIMIT = 60.0  # seconds; only a hang takes that long
 
 
 class AgentRun:
@@ -30,12 +28,5 @@ class AgentRun:
         """Run one prompt to its end; `environ` is added to the environment."""
         foreign = ("CLAW_ACP_", "AWS_", "OLLAMA_", "BEDROCK_")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-        return subprocess.run(
-            [sys.executable, "-m", "claw_acp", "run", *arguments],
-            cwd=self.project,
-            env={**kept, **QUIET, "CLAW_ACP_HOME": str(self.home), **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT,
-        )
+        env = {**kept, **QUIET, "CLAW_ACP_HOME": str(self.home), **environ}
+        return run_program("run", *arguments, cwd=self.project, env=env)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ import httpx
 
 from tests.support.agent_process import EXIT_BOUND, PATIENCE, AgentProcess, eventually
 from tests.support.http2_transport import http2_client
+from tests.support.program import run_program
 from tests.support.quiet import QUIET
 from tests.support.script_files import Script, configure
 
@@ -115,14 +115,7 @@ async def _first_line(process: AgentProcess) -> str:
 def refused_start(*arguments: str, home: Path, code: int = 1) -> str:
     """What a server says that does not start."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    done = subprocess.run(
-        [sys.executable, "-m", "claw_acp", "serve", *arguments],
-        env={**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    env = {**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw")}
+    done = run_program("serve", *arguments, cwd=Path.cwd(), env=env)
     assert (done.returncode, done.stdout) == (code, ""), done
     return done.stderr

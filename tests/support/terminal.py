@@ -1,15 +1,13 @@
 """A program on a terminal of its own, as a person sits before one."""
 
-import fcntl
 import os
 import pty
 import select
-import subprocess
-import sys
-import termios
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.program import PROGRAM, Child, start_process
 
 AGAIN = 1.0  # seconds until a key is pressed again
 PATIENCE = 20.0  # seconds any single wait may take; only a hang takes that long
@@ -18,7 +16,7 @@ PATIENCE = 20.0  # seconds any single wait may take; only a hang takes that long
 class Terminal:
     """What was printed so far, and a keyboard. Made by `at_terminal`."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", master: int) -> None:
+    def __init__(self, child: Child, master: int) -> None:
         self.printed = ""
         self._child = child
         self._master = master
@@ -67,16 +65,8 @@ class Terminal:
 def at_terminal(*arguments: str, environ: Mapping[str, str], cwd: Path) -> Generator[Terminal]:
     """`claw-acp ARGUMENTS` on a terminal, with exactly this environment."""
     master, slave = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "claw_acp", *arguments],
-        env={"TERM": "xterm", **environ},
-        cwd=cwd,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - Ctrl-C must reach it
-    )
+    env = {"TERM": "xterm", **environ}
+    child = start_process([*PROGRAM, *arguments], cwd=cwd, env=env, stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
     try:
         yield Terminal(child, master)
