@@ -7,7 +7,7 @@ from typing import Literal
 
 from tests.benchmarks.lab import Lab
 
-Unit = Literal["ms", "µs", "MB"]
+Unit = Literal["ms", "µs", "MB", "KB"]
 
 P95_FROM = 20  # samples from which on a 95th percentile says something; below, the extremes are shown
 
@@ -70,3 +70,8 @@ def microseconds(nanoseconds: float) -> float:
 def megabytes(size: int) -> float:
     """Bytes as megabytes of 1,048,576 bytes, as `ps` and `top` count."""
     return size / 1024**2
+
+
+def kilobytes(size: float) -> float:
+    """Bytes as kilobytes of 1,024 bytes."""
+    return size / 1024

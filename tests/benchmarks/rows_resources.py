@@ -3,13 +3,14 @@
 import time
 from collections.abc import Sequence
 
-from tests.benchmarks.figures import Figure, Row, megabytes, milliseconds
+from tests.benchmarks.figures import Figure, Row, kilobytes, megabytes, milliseconds
 from tests.benchmarks.lab import Lab
 from tests.benchmarks.rows_turns import SESSIONS, prompt_at_once
 from tests.benchmarks.system import cpu_time, proportional, resident
 
 SETTLE = 1.0  # seconds
 IDLE = 10.0  # seconds
+GROWTH = 200  # turns, before and between the two looks
 
 
 def measure_memory(lab: Lab, runs: int) -> Sequence[Figure]:
@@ -32,6 +33,21 @@ def measure_memory(lab: Lab, runs: int) -> Sequence[Figure]:
     )
 
 
+def measure_growth(lab: Lab, runs: int) -> Sequence[Figure]:
+    """What the turns of one session leave in memory, from a session that has some already."""
+    samples: list[float] = []
+    for _ in range(runs):
+        with lab.session() as (agent, session):
+            sizes: list[int] = []
+            for _ in range(2):
+                for number in range(GROWTH):
+                    agent.prompt(session, f"small question number {number}")
+                sizes.append(resident(agent.pid))
+            samples.append(kilobytes((sizes[1] - sizes[0]) / GROWTH))
+            lab.model.exchanges()
+    return (Figure(what="an open session, a small turn more", unit="KB", samples=samples, goal=4),)
+
+
 def measure_idle(lab: Lab, runs: int) -> Sequence[Figure]:
     """CPU time while nobody asks for anything."""
     samples: list[float] = []
@@ -51,6 +67,12 @@ ROWS = (
         about=f"a process: looked at 1 s after the handshake, and when {SESSIONS} new sessions had a turn each",
         runs=5,
         measure=measure_memory,
+    ),
+    Row(
+        name="growth",
+        about=f"a process: {GROWTH} turns in a session, {GROWTH} more; a sample is the growth of the memory by each",
+        runs=2,
+        measure=measure_growth,
     ),
     Row(
         name="idle",

@@ -41,7 +41,7 @@ def measure_initialize(lab: Lab, runs: int) -> Sequence[Figure]:
     pairs = [(_bare(), _initialized(lab)) for _ in range(runs)]
     return (
         Figure(what="for comparison: `python -c pass`, to its end", unit="ms", samples=[bare for bare, _ in pairs]),
-        Figure(what="spawn -> `initialize` answered", unit="ms", samples=[own for _, own in pairs], goal=40),
+        Figure(what="spawn -> `initialize` answered", unit="ms", samples=[own for _, own in pairs], goal=25),
     )
 
 
@@ -51,7 +51,7 @@ def measure_session(lab: Lab, runs: int) -> Sequence[Figure]:
     cold = [_cold_session(lab) for _ in range(runs)]
     warm = [_warm_session(lab) for _ in range(runs)]
     return (
-        Figure(what="spawn -> `session/new` answered, cold", unit="ms", samples=cold, goal=220),
+        Figure(what="spawn -> `session/new` answered, cold", unit="ms", samples=cold, goal=120),
         Figure(what="`session/new`, 0.5 s after the handshake", unit="ms", samples=warm),
     )
 
