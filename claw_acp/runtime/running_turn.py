@@ -47,7 +47,9 @@ class RunningTurn:
         return self._outcome or Outcome(stop="cancelled", usage=None)
 
     def end(self, outcome: Outcome | BaseException | None) -> None:
-        """Note how it ended (None: it was cancelled); those who wait go on."""
+        """Note how it ended (None: it was cancelled), once; those who wait go on."""
+        if self._ended.is_set():
+            return
         self._outcome = outcome
         self._ended.set()
         if isinstance(outcome, BaseException) and not self._waiting:

@@ -132,14 +132,22 @@ class Turns:
         self, turn: RunningTurn, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> None:
         session = opened.session
-        work = partial(self._run, turn, opened, prompt, ports=ports)
-        try:
-            turn.end(await session.in_turn(turn.scope, work, lock=self._locks.hold(session.id)))
-        except BaseException as error:
-            if is_cancellation(error):  # of the engine; a turn that is cancelled by itself ends in order
-                turn.end(None)
+
+        async def work() -> None:
+            try:
+                turn.end(await self._run(turn, opened, prompt, ports=ports))
+            except BaseException as error:
+                turn.end(None if is_cancellation(error) else error)  # before those who wait for the session go on
                 raise
-            turn.end(error)
+
+        try:
+            await session.in_turn(turn.scope, work, lock=self._locks.hold(session.id))
+            turn.end(None)  # if it never began
+        except BaseException as error:
+            cancelled = is_cancellation(error)  # with the engine; a turn that is cancelled by itself ends in order
+            turn.end(None if cancelled else error)
+            if cancelled:
+                raise
         finally:
             if opened.running is turn:
                 opened.running = None

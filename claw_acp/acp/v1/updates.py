@@ -53,9 +53,10 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
             return None if replay else _notice(event, client)
         case CompactionChanged():
             return updates.compaction(event) if client.compaction else None
-        case TerminalChanged():
-            return None  # of programs in the background: they go on between turns, when nothing may be shown
-        case MessageStarted() | StateChanged() | TurnRewound() | SessionChanged() | CommandsChanged():
+        # Programs in the background go on between turns, when nothing may be shown.
+        case (
+            MessageStarted() | StateChanged() | TurnRewound() | SessionChanged() | CommandsChanged() | TerminalChanged()
+        ):
             return None
         case _:
             assert_never(event)
