@@ -4,12 +4,12 @@ import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from claw_acp.core.spending import Bill, Budget, Share, Spending
 from inline_snapshot import snapshot
 
 from claw_acp.commands.cost import as_markdown
 from claw_acp.core.messages import Usage
 from claw_acp.core.money import from_dollars
+from claw_acp.core.spending import Bill, Budget, Share, Spending
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import Outcome
 from tests.support.model_replies import Say, Stall, Tokens

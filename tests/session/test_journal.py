@@ -7,7 +7,6 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 import pytest
-from claw_acp.session.setup import Instructions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
 from claw_acp.core.events import Event, MessageStarted, StateChanged, TextDelta, ThoughtDelta, ToolCallChanged
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.setup import Instructions
 from claw_acp.session.writer import QUEUE_SIZE
 from claw_acp.store.database import Database, Statement
 

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from claw_acp.session.setup import Instructions
 
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import SessionChanged
@@ -12,6 +11,7 @@ from claw_acp.core.value import replace
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
+from claw_acp.session.setup import Instructions
 from tests.support.seen import Seen
 
 

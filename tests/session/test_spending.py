@@ -7,12 +7,12 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from claw_acp.core.spending import Spending
 
 from claw_acp.core.clock import local_day
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.events import MessageStarted, UsageChanged
 from claw_acp.core.messages import Usage
+from claw_acp.core.spending import Spending
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from tests.support.fixed_clock import FixedClock

@@ -4,14 +4,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from claw_acp.core.spending import Spending
-from claw_acp.session.setup import Instructions
 
 from claw_acp.core.errors import StoreError
 from claw_acp.core.events import MessageStarted, TextDelta, UsageChanged
 from claw_acp.core.messages import Usage
+from claw_acp.core.spending import Spending
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.setup import Instructions
 from claw_acp.store.database import Database, Statement
 from claw_acp.store.migrations import VERSION
 from claw_acp.store.opening import open_file
