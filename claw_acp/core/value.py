@@ -10,6 +10,7 @@ first made: only then its `__init__` is compiled. To readers and type checkers t
 """
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar, Final, Never, Self, TypeVar, cast, dataclass_transform, get_origin
 
 _T = TypeVar("_T")
@@ -37,6 +38,8 @@ class _ValueType(type):
 
     fields: tuple[str, ...]
     defaults: dict[str, object]
+    held: "attrgetter[Any]"
+    """Returns what a value holds in its fields, to compare and hash: the one of a single field, else a tuple."""
 
     # A metaclass, since `__slots__` must be there before the class is.
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> "_ValueType":
@@ -45,6 +48,7 @@ class _ValueType(type):
         made = super().__new__(cls, name, bases, {"__slots__": own, "__init__": _first_init, **body})
         above = [base for base in reversed(made.__mro__[1:]) if isinstance(base, _ValueType)]
         made.fields = tuple(dict.fromkeys([*(field for base in above for field in base.fields), *own]))
+        made.held = attrgetter(*made.fields or ("__class__",))
         made.defaults = {key: value for base in above for key, value in base.defaults.items()} | defaults
         return made
 
@@ -84,10 +88,10 @@ class Value(metaclass=_ValueType):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, field) == getattr(other, field) for field in type(self).fields)
+        return type(self).held(self) == type(self).held(other)
 
     def __hash__(self) -> int:
-        return hash((type(self), *(getattr(self, field) for field in type(self).fields)))
+        return hash((type(self), type(self).held(self)))
 
     def __repr__(self) -> str:
         fields = (field for field in type(self).fields if field not in type(self).hidden)

@@ -5,6 +5,7 @@ large a one fails. What a service says of its own models counts before any of th
 """
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from claw_acp.contracts.provider import Capabilities, ModelInfo
@@ -99,22 +100,28 @@ def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabiliti
     Of pictures the default is yes: a model that sees none says so, and one that is not asked can never answer.
     Few hear, and that has to be known.
     """
-    name, said = _spelled(model), about or ModelInfo(id=model)
-    row = next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN)
-    seen = row.images is not False if said.images is None else said.images
+    said = about or ModelInfo(id=model)
+    row, hears = _by_name(model)
     return Capabilities(
         tools=said.tools is not False,
-        images=seen,
-        audio=bool(re.search(_HEARS, name)) if said.audio is None else said.audio,
+        images=row.images is not False if said.images is None else said.images,
+        audio=hears if said.audio is None else said.audio,
         thinking=row.thinking if said.thinking is None else said.thinking,
         context_window=said.context_window or row.window,
     )
 
 
+@lru_cache(maxsize=256)  # asked several times a turn, and every row is a search
+def _by_name(model: str) -> tuple[_Row, bool]:
+    """The row of a name, and whether it is that of a model that hears."""
+    name = _spelled(model)
+    row = next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN)
+    return row, bool(re.search(_HEARS, name))
+
+
 def sees_by_name(model: str) -> bool:
     """True if the name alone says that a model takes pictures."""
-    name = _spelled(model)
-    return next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN).images is True
+    return _by_name(model)[0].images is True
 
 
 def least_effort(model: str) -> str | None:
