@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.security.policy import Mode
 from tests.fuzz.commands import tree
-from tests.fuzz.commands.judge import MODES, decide, unasked
-from tests.security.corpus import classes, everyday, must_not_run
+from tests.fuzz.commands.judge import decide, unasked
+from tests.security.corpus import classes, everyday
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +25,15 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base / "project"
 
 
-def allowed(line: str, *, mode: Mode, project: Path) -> bool:
-    return mode in unasked(line, cwd=project)
+@pytest.mark.parametrize("kind", classes("must_not_run"))
+def test_no_hostile_line_runs_without_a_question(kind: str, hostile: Path) -> None:
+    modes = {line: unasked(line, cwd=hostile) for line in classes("must_not_run")[kind]}
+    assert {line: allowing for line, allowing in modes.items() if allowing} == {}
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_no_hostile_line_runs_without_a_question(mode: Mode, hostile: Path) -> None:
-    assert [line for line in must_not_run() if allowed(line, mode=mode, project=hostile)] == []
-
-
-@pytest.mark.parametrize("mode", ["ask", "plan"])
-def test_what_agents_look_at_all_day_needs_no_question(mode: Mode, plain: Path) -> None:
-    assert [line for line in everyday() if not allowed(line, mode=mode, project=plain)] == []
+def test_what_agents_look_at_all_day_needs_no_question(plain: Path) -> None:
+    modes = {line: unasked(line, cwd=plain) for line in everyday()}
+    assert {line: allowing for line, allowing in modes.items() if not {"ask", "plan"} <= set(allowing)} == {}
 
 
 def test_harmless_lines_that_are_listed_as_asked_about_still_are(plain: Path) -> None:
