@@ -3,6 +3,7 @@
 In two steps, because memory counts as well: an editor that has only connected should not pay for what prompts need.
 """
 
+import gc
 from functools import partial
 from importlib import import_module
 
@@ -32,6 +33,8 @@ async def for_prompts(engine: Engine, opened: LiveSession) -> None:
         for name in CALLS:
             if not opened.session.busy:  # a prompt that is there already needs the processor more
                 await to_thread.run_sync(import_module, name, abandon_on_cancel=True)
+        if gc.get_freeze_count():  # the process is a server's, which froze what it had imported; so with the rest
+            gc.freeze()
     engine.discovery.look()
     fetch = partial(engine.discovery.fetch, opened.settings, model=opened.session.record.model)
     engine.tasks.start_soon(fetch)
