@@ -6,46 +6,34 @@ from functools import partial
 
 from anyio.abc import TaskGroup
 
-from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.client_ports import ClientPorts
-from claw_acp.agent.context import ModelContext
-from claw_acp.agent.gate import Gate
 from claw_acp.agent.loop import Outcome, Turn
-from claw_acp.agent.model_request import ModelRequester
-from claw_acp.agent.steering import Steering, SteeringPrompt
-from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.agent.steering import SteeringPrompt
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks
-from claw_acp.contracts.prompt_layer import PromptLayer
-from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
-from claw_acp.core.redaction import Redactor
-from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
 from claw_acp.providers.fallback.succession import Successions
-from claw_acp.providers.registry.own_keys import own_keys
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.text_tools.provider import ToolModes
 from claw_acp.registry.foreign_code import is_cancellation
-from claw_acp.runtime.answerer import capabilities_of, check_attachments, choose_answerer
-from claw_acp.runtime.billing import CostTracker, limits_of
-from claw_acp.runtime.choices import effort_of, hidden_tools
+from claw_acp.runtime.answerer import check_attachments, choose_answerer
+from claw_acp.runtime.billing import limits_of
 from claw_acp.runtime.discovery import Discovery
 from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
+from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules
 from claw_acp.runtime.provider_pool import ProviderPool
-from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
+from claw_acp.runtime.turn_factory import TurnFactory
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.lock import SessionLock
-from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger
 from claw_acp.session.titles import title_of
 
@@ -90,7 +78,6 @@ class Turns:
         self._keys = keys
         self._clock = clock
         self._tasks = tasks
-        self._toolbox = make_toolbox()
         tool_modes = ToolModes(locations.cache_dir / "tool_modes.json", clock=clock)
         make = partial(plain, tool_modes=tool_modes, clock=clock, about=configuration.about, tasks=tasks)
         successions = Successions(
@@ -100,9 +87,8 @@ class Turns:
             clock=clock,
         )
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
-        self._told: set[tuple[str, str]] = set()  # sessions, and why another model answers in them
-        self._costs = CostTracker(ledger, clock=clock)
         self._permissions = PermissionStore(locations.permissions_file)
+        self._turns = TurnFactory(ledger=ledger, permissions=self._permissions, locations=locations, clock=clock)
 
     def start(
         self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts, steer: bool = False
@@ -175,7 +161,7 @@ class Turns:
         opened.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)
-            turn = self._turn(opened, choice=choice, provider=provider, ports=ports, steering=running.steering)
+            turn = self._turns.make(opened, choice=choice, provider=provider, ports=ports, steering=running.steering)
             return await self._run_turn(opened, turn, prompt, told=told, choice=choice, ports=ports)
 
     async def _run_turn(
@@ -246,84 +232,9 @@ class Turns:
             return result.text
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
-    def _turn(
-        self, opened: LiveSession, *, choice: ResolvedModel, provider: Provider, ports: ClientPorts, steering: Steering
-    ) -> Turn:
-        session, clock = opened.session, self._clock
-        toolbox = self._toolbox.with_lent(opened.extensions.tools).without(partial(hidden_tools, opened))
-        redactor = Redactor({*choice.secrets, *own_keys(opened.settings)})
-        runner = ToolRunner(
-            session,
-            toolbox=toolbox,
-            gate=self._gate(opened, ports),
-            ports=ports,
-            clock=clock,
-            redactor=redactor,
-            extension=opened.extensions,
-        )
-        locate = ports.workspace.locate
-        drafts = CallDrafts(session, toolbox=toolbox, locate=locate, redactor=redactor, clock=clock)
-        capabilities = partial(capabilities_of, provider, choice)
-        requester = ModelRequester(
-            session,
-            provider=provider,
-            model=choice.target.model,
-            billing=self._costs.billing(opened, model=choice.target.name, ports=ports),
-            options=partial(_options, opened, choice),
-            drafts=drafts,
-            capabilities=capabilities,
-            notice=self._notice(session, choice),
-            redactor=redactor,
-            clock=clock,
-        )
-        return Turn(
-            session,
-            requester=requester,
-            runner=runner,
-            context=ModelContext(
-                session, layers=partial(_prompt_layers, opened), window=lambda: capabilities().context_window
-            ),
-            tools=toolbox.tool_specs,
-            limit=opened.settings.limits.max_turn_requests,
-            clock=clock,
-            steering=steering,
-        )
-
-    def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
-        """What a person should know about who answers; of a model that is gone, once in each session."""
-        if choice.sees:
-            return f"{choice.target.name} answers, because it sees pictures"
-        told = (session.id, choice.replaced)
-        if not choice.replaced or told in self._told:
-            return None
-        self._told.add(told)
-        return choice.replaced
-
-    def _gate(self, opened: LiveSession, ports: ClientPorts) -> Gate:
-        session, store = opened.session, self._permissions
-        project = session.roots[0]
-        return Gate(
-            session,
-            policy=partial(current_policy, configured_rules(opened.settings), store, project),
-            remember=lambda rules, answer: store.remember(project, rules, answer=answer),
-            asker=ports.asker,
-            context=places_of(session, self._locations),
-        )
-
-
-def _prompt_layers(opened: LiveSession) -> Sequence[PromptLayer]:
-    """The session's own layers, and what its extensions have to say: that changes together with the tools they lend."""
-    return *opened.prompt.layers, PromptLayer(name="extensions", text=opened.extensions.instructions(), stable=False)
-
 
 def _can_join(opened: LiveSession, prompt: Sequence[ContentPart]) -> bool:
     """Whether a prompt may join a turn whose model was chosen before."""
     if any(isinstance(part, ImagePart | AudioPart) for part in prompt):
         return False
     return find_command(opened.commands(), prompt) is None
-
-
-def _options(opened: LiveSession, choice: ResolvedModel) -> ChatOptions:
-    """The configured sampling, with what was chosen in the session."""
-    effort = effort_of(opened, model=choice.target.name, configured=choice.target.options.effort)
-    return replace(choice.target.options, effort=effort)

@@ -1,0 +1,114 @@
+"""Makes the turn of one prompt from the session it belongs to and the model that will answer."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from claw_acp.agent.call_drafts import CallDrafts
+from claw_acp.agent.client_ports import ClientPorts
+from claw_acp.agent.context import ModelContext
+from claw_acp.agent.gate import Gate
+from claw_acp.agent.loop import Turn
+from claw_acp.agent.model_request import ModelRequester
+from claw_acp.agent.steering import Steering
+from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.config.locations import Locations
+from claw_acp.contracts.prompt_layer import PromptLayer
+from claw_acp.contracts.provider import ChatOptions, Provider
+from claw_acp.core.clock import Clock
+from claw_acp.core.redaction import Redactor
+from claw_acp.core.value import replace
+from claw_acp.providers.registry.own_keys import own_keys
+from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.runtime.answerer import capabilities_of
+from claw_acp.runtime.billing import CostTracker
+from claw_acp.runtime.choices import effort_of, hidden_tools
+from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.permissions import configured_rules, current_policy, places_of
+from claw_acp.runtime.registries import make_toolbox
+from claw_acp.security.permission_store import PermissionStore
+from claw_acp.session.session import Session
+from claw_acp.session.spending import Ledger
+
+
+class TurnFactory:
+    """Makes turns.
+
+    Args:
+        ledger: What was spent.
+        permissions: What was answered with "always".
+        locations: Our own directories.
+        clock: Time.
+    """
+
+    def __init__(self, *, ledger: Ledger, permissions: PermissionStore, locations: Locations, clock: Clock) -> None:
+        self._permissions = permissions
+        self._locations = locations
+        self._clock = clock
+        self._toolbox = make_toolbox()
+        self._costs = CostTracker(ledger, clock=clock)
+        self._noticed: set[tuple[str, str]] = set()  # sessions, and why another model answers in them
+
+    def make(
+        self, live: LiveSession, *, choice: ResolvedModel, provider: Provider, ports: ClientPorts, steering: Steering
+    ) -> Turn:
+        """The turn in which `provider` answers."""
+        session, clock = live.session, self._clock
+        toolbox = self._toolbox.with_lent(live.extensions.tools).without(partial(hidden_tools, live))
+        redactor = Redactor({*choice.secrets, *own_keys(live.settings)})
+        capabilities = partial(capabilities_of, provider, choice)
+        runner = ToolRunner(
+            session, toolbox=toolbox, gate=self._gate(live, ports), ports=ports, clock=clock, redactor=redactor,
+            extension=live.extensions,
+        )  # fmt: skip
+        drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
+        requester = ModelRequester(
+            session,
+            provider=provider,
+            model=choice.target.model,
+            billing=self._costs.billing(live, model=choice.target.name, ports=ports),
+            options=partial(_options, live, choice),
+            drafts=drafts,
+            capabilities=capabilities,
+            notice=self._notice(session, choice),
+            redactor=redactor,
+            clock=clock,
+        )
+        context = ModelContext(
+            session, layers=partial(_prompt_layers, live), window=lambda: capabilities().context_window
+        )
+        return Turn(
+            session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
+            limit=live.settings.limits.max_turn_requests, clock=clock, steering=steering,
+        )  # fmt: skip
+
+    def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
+        """What a person should know about who answers; of a model that is gone, once in each session."""
+        if choice.sees:
+            return f"{choice.target.name} answers, because it sees pictures"
+        notice = (session.id, choice.replaced)
+        if not choice.replaced or notice in self._noticed:
+            return None
+        self._noticed.add(notice)
+        return choice.replaced
+
+    def _gate(self, live: LiveSession, ports: ClientPorts) -> Gate:
+        session, store = live.session, self._permissions
+        project = session.roots[0]
+        return Gate(
+            session,
+            policy=partial(current_policy, configured_rules(live.settings), store, project),
+            remember=lambda rules, answer: store.remember(project, rules, answer=answer),
+            asker=ports.asker,
+            context=places_of(session, self._locations),
+        )
+
+
+def _prompt_layers(live: LiveSession) -> Sequence[PromptLayer]:
+    """The session's own layers, and that of its extensions, which changes together with the tools they lend."""
+    return *live.prompt.layers, PromptLayer(name="extensions", text=live.extensions.instructions(), stable=False)
+
+
+def _options(live: LiveSession, choice: ResolvedModel) -> ChatOptions:
+    """The configured sampling, with what was chosen in the session."""
+    effort = effort_of(live, model=choice.target.name, configured=choice.target.options.effort)
+    return replace(choice.target.options, effort=effort)
