@@ -2,14 +2,11 @@
 
 import json
 from contextlib import AsyncExitStack
-from itertools import dropwhile
 
-import anyio
 import httpx
 import pytest
 
 from tests.gateway.conftest import INITIALIZE, Peer, messages_of, up_to_answer
-from tests.support.agent_process import PATIENCE
 from tests.support.exchange import Json
 
 LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
@@ -205,15 +202,17 @@ def kinds(messages: list[Json]) -> list[str]:
 
 async def test_a_load_while_nobody_reads_the_sessions_stream_is_shown_on_the_connections(peer: Peer) -> None:
     session = await new_session(peer)
-    assert (await peer.post(prompt(session), session=session)).status_code == 202
+    async with peer.server.http() as client:
+        other = Peer(peer.server, client, project=peer.project)
+        await other.initialize()
+        await other.ask("session/load", load(other, session, 21)["params"])
+        async with other.stream(session) as own:
+            assert (await other.post(prompt(session), session=session)).status_code == 202
+            await up_to_answer(messages_of(own), 3)
     async with peer.stream() as common:
-        messages = messages_of(common)
-        shown: list[str] = []
-        with anyio.fail_after(PATIENCE):
-            while "agent_message_chunk" not in shown:  # the turn has just begun
-                assert (await peer.post(load(peer, session, 22))).status_code == 202
-                said = kinds(await up_to_answer(messages, 22))
-                shown = list(dropwhile(lambda kind: kind != "user_message_chunk", said))  # before it, the turn itself
+        assert (await peer.post(load(peer, session, 22))).status_code == 202
+        shown = kinds(await up_to_answer(messages_of(common), 22))
+    assert shown.index("user_message_chunk") < shown.index("agent_message_chunk")
 
 
 async def test_a_load_while_somebody_reads_the_sessions_stream_is_shown_there(peer: Peer) -> None:
