@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from claw_acp.contracts.command import Option, Setting
 from claw_acp.core.json_value import JsonObject
-from claw_acp.runtime.choices import settings_in
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.session_options import settings_in
 
 
 def config_options(opened: LiveSession, *, id_key: str, switches: bool) -> Sequence[JsonObject]:

@@ -9,7 +9,7 @@ from typing import Final
 
 import anyio.lowlevel
 
-from claw_acp.agent.waiting import Waiting
+from claw_acp.agent.user_wait import Waiting
 from claw_acp.contracts.asking import Asker, Choice, PermissionQuestion
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import BudgetReached

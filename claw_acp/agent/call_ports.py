@@ -7,7 +7,7 @@ import anyio
 
 from claw_acp.agent.redacted import cleaned, redacted_content
 from claw_acp.agent.results import bounded_content, sound
-from claw_acp.agent.waiting import Waiting
+from claw_acp.agent.user_wait import Waiting
 from claw_acp.agent.watched_programs import WatchedPrograms
 from claw_acp.contracts.asking import Asker, Form, FormAnswer
 from claw_acp.contracts.program import Programs

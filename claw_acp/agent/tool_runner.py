@@ -20,7 +20,7 @@ from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.results import bounded_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.agent.waiting import Waiting
+from claw_acp.agent.user_wait import Waiting
 from claw_acp.contracts.bounded import bounded_parts
 from claw_acp.contracts.tool import Invocation, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock

@@ -25,26 +25,34 @@ class Command:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "demo": Command(Ref("claw_acp.cli.demo:main"), "watch the agent work on a sample project, without key or network"),
-    "run": Command(Ref("claw_acp.cli.run:main"), "give the agent one task in this directory"),
-    "login": Command(Ref("claw_acp.cli.login:main"), "give the key of a model provider; it is tried and kept"),
-    "logout": Command(Ref("claw_acp.cli.logout:main"), "forget keys that login kept"),
-    "doctor": Command(Ref("claw_acp.cli.doctor:main"), "check this machine: what works, what is missing, what to do"),
+    "demo": Command(
+        Ref("claw_acp.cli.demo.command:main"), "watch the agent work on a sample project, without key or network"
+    ),
+    "run": Command(Ref("claw_acp.cli.run.command:main"), "give the agent one task in this directory"),
+    "login": Command(Ref("claw_acp.cli.login.command:main"), "give the key of a model provider; it is tried and kept"),
+    "logout": Command(Ref("claw_acp.cli.login.logout:main"), "forget keys that login kept"),
+    "doctor": Command(
+        Ref("claw_acp.cli.doctor.command:main"), "check this machine: what works, what is missing, what to do"
+    ),
     "verify": Command(
-        Ref("claw_acp.cli.verify:main"), "check an ACP agent, or a provider program, against its protocol"
+        Ref("claw_acp.cli.verify.command:main"), "check an ACP agent, or a provider program, against its protocol"
     ),
     "sessions": Command(
-        Ref("claw_acp.cli.sessions:main"), "list, show, export, archive, rename, copy and delete conversations"
+        Ref("claw_acp.cli.sessions.command:main"), "list, show, export, archive, rename, copy and delete conversations"
     ),
-    "cost": Command(Ref("claw_acp.cli.costs:main"), "show what model requests have cost, by day, model or session"),
+    "cost": Command(
+        Ref("claw_acp.cli.sessions.costs:main"), "show what model requests have cost, by day, model or session"
+    ),
     "config": Command(
-        Ref("claw_acp.cli.config_show:main"), "show the effective settings and where each came from; change them"
+        Ref("claw_acp.cli.config.show:main"), "show the effective settings and where each came from; change them"
     ),
     "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
-    "trace": Command(Ref("claw_acp.cli.trace:main"), "print what --trace recorded, a line for each message"),
+    "trace": Command(Ref("claw_acp.cli.trace.command:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
-    "providers": Command(Ref("claw_acp.cli.providers_list:main"), "list model providers and their keys, try one"),
-    "models": Command(Ref("claw_acp.cli.models:main"), "list the models that there are, or those of one provider"),
+    "providers": Command(Ref("claw_acp.cli.providers.listing:main"), "list model providers and their keys, try one"),
+    "models": Command(
+        Ref("claw_acp.cli.providers.models:main"), "list the models that there are, or those of one provider"
+    ),
 }
 
 

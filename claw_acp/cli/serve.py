@@ -11,12 +11,12 @@ from pathlib import Path
 import anyio
 
 from claw_acp.acp.dialect import spoken_versions
-from claw_acp.cli.here import locations_here
+from claw_acp.cli.current_settings import locations_here
 from claw_acp.config.load import load_settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.gateway.address import DEFAULT_HOST, DEFAULT_PORT, Address, bind
 from claw_acp.gateway.app import ENDPOINT
-from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.serve import Terms, serve
 from claw_acp.gateway.token_file import KEPT_AS, Token, kept_token, read_token
 from claw_acp.process.groups import kill_all_groups

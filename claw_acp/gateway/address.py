@@ -9,9 +9,9 @@ from typing import Final
 
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
-from claw_acp.gateway.exchange import PRODUCT
-from claw_acp.gateway.limits import Limits
-from claw_acp.gateway.place import is_local_name
+from claw_acp.gateway.http.exchange import PRODUCT
+from claw_acp.gateway.http.limits import Limits
+from claw_acp.gateway.http.origin_policy import is_local_name
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8227  # "ACP" on the keys of a telephone, behind an 8; no known service has it

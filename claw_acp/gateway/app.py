@@ -6,16 +6,16 @@ from typing import Final
 from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.secret import Secret
-from claw_acp.gateway.connections import Connections
-from claw_acp.gateway.exchange import Exchange, Head
-from claw_acp.gateway.http_profile import HttpProfile
-from claw_acp.gateway.limits import Limits
-from claw_acp.gateway.place import METHODS, Place
-from claw_acp.gateway.refused import ClientGone, Refused
-from claw_acp.gateway.room import Room
-from claw_acp.gateway.token_check import check_token
-from claw_acp.gateway.websocket import WebSocket
-from claw_acp.gateway.websocket_profile import WebSocketProfile
+from claw_acp.gateway.acp.connections import Connections
+from claw_acp.gateway.acp.http_profile import HttpProfile
+from claw_acp.gateway.acp.websocket_profile import WebSocketProfile
+from claw_acp.gateway.http.exchange import Exchange, Head
+from claw_acp.gateway.http.http_error import ClientGone, Refused
+from claw_acp.gateway.http.limits import Limits
+from claw_acp.gateway.http.origin_policy import METHODS, Place
+from claw_acp.gateway.http.receive_budget import Room
+from claw_acp.gateway.http.token_check import check_token
+from claw_acp.gateway.http.websocket import WebSocket
 
 log = logging.getLogger(__name__)
 

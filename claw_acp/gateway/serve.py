@@ -13,13 +13,13 @@ from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
+from claw_acp.gateway.acp.close_code import RemoteTransport
+from claw_acp.gateway.acp.connections import Connect, Connections
 from claw_acp.gateway.address import Address
 from claw_acp.gateway.app import Application
-from claw_acp.gateway.connections import Connect, Connections
-from claw_acp.gateway.ending import RemoteTransport
-from claw_acp.gateway.limits import Limits
-from claw_acp.gateway.listener import Listener
-from claw_acp.gateway.place import Place
+from claw_acp.gateway.http.limits import Limits
+from claw_acp.gateway.http.listener import Listener
+from claw_acp.gateway.http.origin_policy import Place
 from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.engine_host import EngineHost, hosted_engine
 from claw_acp.telemetry.trace import FrameTrace

@@ -48,12 +48,12 @@ from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import replace
 from claw_acp.core.version import VERSION
 from claw_acp.mcp.content import document_parts, prompt_parts, tool_result
-from claw_acp.mcp.evidence import Evidence
-from claw_acp.mcp.explanation import error_text, invalid, is_closed
+from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.error_mapping import error_text, invalid, is_closed
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.listing import listed_resources, offered
-from claw_acp.mcp.offer import NOTHING, Offer, OfferedResource, OnProgress, ServerConnection
-from claw_acp.mcp.patience import Patience
+from claw_acp.mcp.progress_timeout import Patience
+from claw_acp.mcp.server_catalog import NOTHING, Offer, OfferedResource, OnProgress, ServerConnection
 from claw_acp.rpc.message import encode
 
 LIST_SECONDS = 30.0  # to ask again what a server offers

@@ -8,12 +8,12 @@ from mcp.client._transport import TransportStreams
 
 from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec, StdioServer
 from claw_acp.mcp.client import Client
-from claw_acp.mcp.evidence import Evidence
-from claw_acp.mcp.explanation import explained
+from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.error_mapping import explained
 from claw_acp.mcp.http import http_streams
 from claw_acp.mcp.library_log import tame_library_log
-from claw_acp.mcp.offer import ServerConnection
 from claw_acp.mcp.over_acp import acp_streams
+from claw_acp.mcp.server_catalog import ServerConnection
 from claw_acp.mcp.stdio import stdio_streams
 
 

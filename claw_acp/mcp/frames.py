@@ -10,7 +10,7 @@ from mcp.types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.mcp.evidence import Evidence
+from claw_acp.mcp.diagnostics import Evidence
 from claw_acp.rpc.framing import Frame, Oversized
 from claw_acp.rpc.message import encode
 

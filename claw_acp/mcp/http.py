@@ -13,7 +13,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from claw_acp.contracts.mcp_server import HttpServer
-from claw_acp.mcp.evidence import Evidence
+from claw_acp.mcp.diagnostics import Evidence
 from claw_acp.mcp.failure import ServerFailed
 
 CONNECT_SECONDS = 10.0  # until name, TCP and TLS stand

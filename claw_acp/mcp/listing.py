@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PaginatedRequestParams, PaginatedResult, Prompt, Tool
 
 from claw_acp.core.json_value import JsonObject
-from claw_acp.mcp.offer import Offer, OfferedPrompt, OfferedResource, OfferedTool, PromptArgument
+from claw_acp.mcp.server_catalog import Offer, OfferedPrompt, OfferedResource, OfferedTool, PromptArgument
 
 MOST_PAGES = 50  # a server whose list never ends must not keep us
 MOST_LISTED = 1000

@@ -11,8 +11,8 @@ import anyio
 from anyio import to_thread
 
 from claw_acp.contracts.mcp_server import McpServerSpec
-from claw_acp.mcp.evidence import Evidence
-from claw_acp.mcp.offer import ServerConnection
+from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.server_catalog import ServerConnection
 from claw_acp.registry.reference import Ref
 
 

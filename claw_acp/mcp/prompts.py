@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from claw_acp.contracts.command import Asks, Command, CommandContext, CommandResult, Said
 from claw_acp.core.errors import ToolError
 from claw_acp.core.messages import ContentPart, TextPart
-from claw_acp.mcp.offer import OfferedPrompt, PromptArgument
 from claw_acp.mcp.server import Server
+from claw_acp.mcp.server_catalog import OfferedPrompt, PromptArgument
 
 LONGEST_DESCRIPTION = 200  # characters of a line in a completion list
 

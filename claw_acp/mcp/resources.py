@@ -9,9 +9,9 @@ from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import printable
-from claw_acp.mcp.marked import marked, marked_failure
-from claw_acp.mcp.offer import OfferedResource
 from claw_acp.mcp.server import Server
+from claw_acp.mcp.server_catalog import OfferedResource
+from claw_acp.mcp.untrusted_content import marked, marked_failure
 
 LIST = "mcp_list_resources"
 READ = "mcp_read_resource"

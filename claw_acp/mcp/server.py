@@ -18,11 +18,11 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.printable import printable
-from claw_acp.mcp.evidence import Evidence
+from claw_acp.mcp.diagnostics import Evidence
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.loading import Connect, load_connect
-from claw_acp.mcp.offer import NOTHING, OfferedResource, OnProgress, ServerConnection
-from claw_acp.mcp.plan import Plan
+from claw_acp.mcp.server_catalog import NOTHING, OfferedResource, OnProgress, ServerConnection
+from claw_acp.mcp.server_config import Plan
 from claw_acp.session.session import Session
 from claw_acp.telemetry.context import log_context
 

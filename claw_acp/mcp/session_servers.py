@@ -14,11 +14,11 @@ from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandsChanged, Event, Notice
 from claw_acp.core.ids import new_id
+from claw_acp.mcp.adapters import Lending
 from claw_acp.mcp.instructions import told
-from claw_acp.mcp.lending import Lending
-from claw_acp.mcp.plan import plans, slugs
 from claw_acp.mcp.resources import ListResources, ReadResource
 from claw_acp.mcp.server import FAREWELL, Server
+from claw_acp.mcp.server_config import plans, slugs
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup

@@ -12,7 +12,7 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 
 from claw_acp.contracts.mcp_server import StdioServer
-from claw_acp.mcp.evidence import Evidence
+from claw_acp.mcp.diagnostics import Evidence
 from claw_acp.mcp.failure import ServerFailed
 from claw_acp.mcp.frames import FrameReader, line
 from claw_acp.process.child_process import ChildProcess, exit_status, start_child

@@ -11,9 +11,9 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines, printable
-from claw_acp.mcp.marked import marked, marked_failure
-from claw_acp.mcp.offer import OfferedTool
 from claw_acp.mcp.server import Server
+from claw_acp.mcp.server_catalog import OfferedTool
+from claw_acp.mcp.untrusted_content import marked, marked_failure
 
 LONGEST_DESCRIPTION = 1024  # characters (OpenAI refuses more)
 LONGEST_TITLE = 120

@@ -33,9 +33,9 @@ from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.selection.route_rules import model_behind
 from claw_acp.providers.selection.setups import setup_of
 from claw_acp.registry.reference import Ref
-from claw_acp.runtime.choices import models
 from claw_acp.runtime.live_session import LiveSessions
 from claw_acp.runtime.model_reference import ReferenceUpkeep
+from claw_acp.runtime.session_options import models
 from claw_acp.workspace.process_host import ProcessHost
 
 # Loaded when they are first used, and not while an editor waits for its session.

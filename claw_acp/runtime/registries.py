@@ -9,7 +9,7 @@ from claw_acp.contracts.command import Command
 from claw_acp.registry.entry_points import discover, load_extension
 from claw_acp.registry.foreign_code import described, package_of
 from claw_acp.registry.reference import Ref
-from claw_acp.runtime.admitted import AdmittedCommand, AdmittedTool
+from claw_acp.runtime.foreign_extensions import AdmittedCommand, AdmittedTool
 
 _T = TypeVar("_T")
 

@@ -19,12 +19,12 @@ from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.registry.own_keys import own_keys
 from claw_acp.providers.selection.resolved_model import ResolvedModel
-from claw_acp.runtime.answerer import capabilities_of
 from claw_acp.runtime.billing import CostTracker
-from claw_acp.runtime.choices import effort_of, hidden_tools
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.model_selection import capabilities_of
 from claw_acp.runtime.permissions import configured_rules, current_policy, places_of
 from claw_acp.runtime.registries import make_toolbox
+from claw_acp.runtime.session_options import effort_of, hidden_tools
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger

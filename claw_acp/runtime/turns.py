@@ -21,16 +21,23 @@ from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.text_tools.provider import ToolModes
 from claw_acp.registry.foreign_code import is_cancellation
-from claw_acp.runtime.answerer import check_attachments, choose_answerer
 from claw_acp.runtime.billing import limits_of
 from claw_acp.runtime.discovery import Discovery
 from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.model_selection import check_attachments, choose_answerer
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
 from claw_acp.runtime.sessions import Sessions
-from claw_acp.runtime.slash import Typed, command_context, find_command, keep_answer, look_for_commands, misspelt
+from claw_acp.runtime.slash_commands import (
+    Typed,
+    command_context,
+    find_command,
+    keep_answer,
+    look_for_commands,
+    misspelt,
+)
 from claw_acp.runtime.turn_factory import TurnFactory
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.lock import SessionLock

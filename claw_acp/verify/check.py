@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import Value
-from claw_acp.verify.attempt import Attempt
-from claw_acp.verify.bench import Bench
+from claw_acp.verify.agent_pool import Bench
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import Failed, Level, NotJudged, NotTried, Rule, Skipped
 

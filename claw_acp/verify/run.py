@@ -8,14 +8,14 @@ from pathlib import Path
 import anyio
 
 from claw_acp.core.value import Value
-from claw_acp.verify.attempt import Attempt
-from claw_acp.verify.bench import Bench, Options
+from claw_acp.verify.agent_pool import Bench, Options
 from claw_acp.verify.check import Check
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.checks.table import CHECKS
-from claw_acp.verify.meeting import meet
+from claw_acp.verify.discovery import meet
+from claw_acp.verify.monitors.observation import Sighting, judged
+from claw_acp.verify.monitors.table import RULES, WATCHERS
 from claw_acp.verify.rule import CannotStart, Failed, NotJudged, Rule, Verdict
-from claw_acp.verify.watch.sighting import Sighting, judged
-from claw_acp.verify.watch.table import RULES, WATCHERS
 
 AT_ONCE = 2 + min(os.cpu_count() or 1, 6)  # checks under way at a time, each with an agent of its own
 PATIENCE = 12  # timeouts that one check may take altogether

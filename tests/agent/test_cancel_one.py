@@ -16,8 +16,8 @@ from claw_acp.process.groups import live_groups
 from claw_acp.session.history import INTERRUPTED, NEVER_RAN
 from claw_acp.session.journal import Journal
 from claw_acp.session.session import CLEANUP_TIMEOUT, Session
-from claw_acp.tools.shell import Shell
-from claw_acp.tools.shell_task import ShellKill, ShellOutput
+from claw_acp.tools.shell.shell import Shell
+from claw_acp.tools.shell.task import ShellKill, ShellOutput
 from tests.agent.runner_bench import SECRET, Asked, DeedTool, RunnerBench, ask, runner_bench
 from tests.support.seen import Seen
 

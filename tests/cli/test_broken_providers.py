@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.cli import config_show, doctor, providers_list
-from claw_acp.cli.here import locations_here, settings_here
+from claw_acp.cli.config import show
+from claw_acp.cli.current_settings import locations_here, settings_here
+from claw_acp.cli.doctor import command
 from claw_acp.cli.main import main
+from claw_acp.cli.providers import listing
 from claw_acp.providers.registry.wire_families import OURS, families
 from tests.cli.support import claw
 
@@ -55,7 +57,7 @@ WORDS = {
 
 
 def test_the_list_is_ready_only_with_what_can_be_started(broken: Path, capsys: Capture) -> None:
-    providers_list.main(["list", "--json"])
+    listing.main(["list", "--json"])
     states = {state["name"]: state for state in json.loads(capsys.readouterr().out)["providers"]}
     assert states["fine"]["ready"]
     for name, words in WORDS.items():
@@ -64,12 +66,12 @@ def test_the_list_is_ready_only_with_what_can_be_started(broken: Path, capsys: C
 
 
 def test_the_list_for_people_begins_with_what_is_wrong(broken: Path, capsys: Capture) -> None:
-    providers_list.main(["list", "args"])
+    listing.main(["list", "args"])
     assert "args is wrong: must be a list of texts" in capsys.readouterr().out
 
 
 def test_doctor_warns_of_each(broken: Path) -> None:
-    checks = {check.subject: check for check in doctor.examine(settings_here(), locations=locations_here())}
+    checks = {check.subject: check for check in command.examine(settings_here(), locations=locations_here())}
     assert checks["provider fine"].level == "ok"
     for name, words in WORDS.items():
         assert checks[f"provider {name}"].level == "warn"
@@ -84,7 +86,7 @@ def test_what_is_wrong_in_the_table_is_said_with_file_and_line(broken: Path, cap
 
 
 def test_config_show_has_a_finding_for_an_unknown_kind(broken: Path, capsys: Capture) -> None:
-    config_show.main(["show", "--json"])
+    show.main(["show", "--json"])
     findings = {finding["key"]: finding for finding in json.loads(capsys.readouterr().out)["findings"]}
     finding = findings["providers.kind.kind"]
     assert (finding["file"], finding["suggestion"]) == (str(broken / "config.toml"), 'did you mean "binary"?')

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.cli import config_show
+from claw_acp.cli.config import show
 from claw_acp.config.edit import key_path
 from claw_acp.core.errors import ConfigError
 
@@ -30,7 +30,7 @@ def file(home: Path) -> Path:
 
 
 def change(*words: str) -> int:
-    return config_show.main(["set", *words])
+    return show.main(["set", *words])
 
 
 @pytest.mark.parametrize(

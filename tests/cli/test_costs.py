@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from claw_acp.cli import costs
+from claw_acp.cli.sessions import costs
 from claw_acp.core.messages import Usage
 from claw_acp.core.money import from_dollars
 from claw_acp.session.journal import Journal

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.cli.doctor import model_check
+from claw_acp.cli.doctor.command import model_check
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.contracts.provider import ModelInfo

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.cli.flow import Flow
-from claw_acp.cli.paint import Paint
+from claw_acp.cli.terminal.paint import Paint
+from claw_acp.cli.terminal.paragraphs import Flow
 
 
 class Screen(io.StringIO):

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.cli import config_show, doctor, providers_list
-from claw_acp.cli.check import Check
-from claw_acp.cli.here import locations_here, settings_here
+from claw_acp.cli.config import show
+from claw_acp.cli.current_settings import locations_here, settings_here
+from claw_acp.cli.doctor import command
+from claw_acp.cli.doctor.check import Check
 from claw_acp.cli.main import main
-from claw_acp.cli.paint import Paint, columns, table
+from claw_acp.cli.providers import listing
+from claw_acp.cli.terminal.paint import Paint, columns, table
 
 CONFIG = """\
 mode = "plan"
@@ -29,12 +31,12 @@ Capture = pytest.CaptureFixture[str]
 
 
 def checks() -> dict[str, Check]:
-    return {check.subject: check for check in doctor.examine(settings_here(), locations=locations_here())}
+    return {check.subject: check for check in command.examine(settings_here(), locations=locations_here())}
 
 
 def test_config_show_names_the_origin_of_every_value(home: Path, capsys: Capture) -> None:
     (home / "config.toml").write_text(CONFIG)
-    assert config_show.main(["show", "--json"]) == 0
+    assert show.main(["show", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     file = home / "config.toml"
     assert shown["file"] == str(file)
@@ -49,7 +51,7 @@ def test_config_show_names_the_origin_of_every_value(home: Path, capsys: Capture
 
 def test_config_show_for_people_ends_with_the_findings(home: Path, capsys: Capture) -> None:
     (home / "config.toml").write_text(CONFIG)
-    config_show.main(["show"])
+    show.main(["show"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"# {home / 'config.toml'}"
     assert "mode" in lines[2]
@@ -58,7 +60,7 @@ def test_config_show_for_people_ends_with_the_findings(home: Path, capsys: Captu
 
 def test_config_show_has_nothing_that_nobody_set(home: Path, capsys: Capture) -> None:
     (home / "config.toml").write_text('[providers.work]\nkind = "openai"\n[mcp.files]\ncommand = "./server"\n')
-    config_show.main(["show", "--json"])
+    show.main(["show", "--json"])
     values = json.loads(capsys.readouterr().out)["values"]
     named = {key: entry["value"] for key, entry in values.items() if key.startswith(("providers.", "mcp."))}
     assert named == {"providers.work.kind": "openai", "mcp.files.command": str(home / "server")}
@@ -69,7 +71,7 @@ def test_providers_list_says_who_is_ready_and_what_the_others_lack(
 ) -> None:
     (home / "config.toml").write_text(CONFIG)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hush")
-    providers_list.main(["list", "--json"])
+    listing.main(["list", "--json"])
     report = json.loads(capsys.readouterr().out)
     states = {state["name"]: state for state in report["providers"]}
     assert report["chosen"].startswith("openai/gpt-")
@@ -90,7 +92,7 @@ def test_providers_list_says_who_is_ready_and_what_the_others_lack(
     assert states["openai"]["key_source"] == "OPENAI_API_KEY"
     assert states["anthropic"]["problem"] == "no key; set ANTHROPIC_API_KEY"
     assert "plays a script" in states["broken"]["problem"]
-    providers_list.main(["list"])
+    listing.main(["list"])
     assert f"a new session uses {report['chosen']}" in capsys.readouterr().out
 
 
@@ -99,7 +101,7 @@ def test_doctor_fails_a_wrong_value_and_warns_of_an_unknown_key(home: Path, caps
     assert checks()["config"].level == "warn"
     (home / "config.toml").write_text('mode = "nonsense"\n')
     assert checks()["config"].level == "fail"
-    assert doctor.main([]) == 1
+    assert command.main([]) == 1
     assert "mode: must be one of plan, ask, edit, auto" in capsys.readouterr().out
 
 
@@ -175,7 +177,7 @@ def test_providers_list_has_heads_and_whole_reasons(home: Path, capsys: Capture)
     (home / "config.toml").write_text(
         '[providers.x]\nkind = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nbody = "x"\n'
     )
-    providers_list.main(["list", "x"])
+    listing.main(["list", "x"])
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["STATE", "PROVIDER", "KIND", "KEY", "ADDRESS", "MODELS"]
     (line,) = (line for line in lines if line.split()[1:2] == ["x"])

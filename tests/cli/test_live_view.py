@@ -2,9 +2,9 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from claw_acp.cli.live_view import LiveView
-from claw_acp.cli.paint import Paint
-from claw_acp.cli.permission_keys import PermissionDesk, first_of, keys_for
+from claw_acp.cli.terminal.live_view import LiveView
+from claw_acp.cli.terminal.paint import Paint
+from claw_acp.cli.terminal.permission_keys import PermissionDesk, first_of, keys_for
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.permission import PermissionOption, PermissionOptionKind, RequestPermissionRequest
 from claw_acp.schema.plans import PlanEntry

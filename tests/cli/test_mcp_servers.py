@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.cli.here import settings_here
-from claw_acp.cli.mcp_servers import server_checks
+from claw_acp.cli.current_settings import settings_here
+from claw_acp.cli.doctor.mcp_servers import server_checks
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from claw_acp.cli.config_show import effective_values
-from claw_acp.cli.doctor import route_checks
+from claw_acp.cli.config.show import effective_values
+from claw_acp.cli.doctor.command import route_checks
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.config.settings import Settings

@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from claw_acp.cli import sessions
-from claw_acp.cli.outline import outline
+from claw_acp.cli.sessions import command
+from claw_acp.cli.sessions.outline import outline
 from claw_acp.core.errors import InvalidRequest, SessionBusy, SessionNotFound
 from claw_acp.core.events import MessageStarted, Notice, StateChanged, TextDelta, ToolCallChanged
 from claw_acp.core.messages import TextPart
@@ -58,14 +58,14 @@ def filled(home: Path) -> Path:
 
 
 def test_no_journal_means_no_sessions_and_none_is_made(home: Path, capsys: Capture) -> None:
-    assert sessions.main(["list"]) == 0
+    assert command.main(["list"]) == 0
     assert capsys.readouterr().out == "there are no sessions yet\n"
     assert list(home.iterdir()) == []
 
 
 @pytest.mark.usefixtures("filled")
 def test_the_last_changed_session_is_listed_first(capsys: Capture) -> None:
-    sessions.main(["list"])
+    command.main(["list"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["SESSION", SECOND, FIRST]
     assert lines[1].endswith("/project2  Title 2")
@@ -73,12 +73,12 @@ def test_the_last_changed_session_is_listed_first(capsys: Capture) -> None:
 
 @pytest.mark.usefixtures("filled")
 def test_listing_can_be_narrowed_and_read_by_programs(capsys: Capture) -> None:
-    sessions.main(["list", "--json", "--limit", "1"])
+    command.main(["list", "--json", "--limit", "1"])
     assert [record["id"] for record in json.loads(capsys.readouterr().out)] == [SECOND]
-    sessions.main(["list", "--json", "--cwd", "/project1"])
+    command.main(["list", "--json", "--cwd", "/project1"])
     assert [record["id"] for record in json.loads(capsys.readouterr().out)] == [FIRST]
     with pytest.raises(SystemExit) as ended:
-        sessions.main(["list", "--limit", "0"])
+        command.main(["list", "--limit", "0"])
     assert ended.value.code == 2
 
 
@@ -96,7 +96,7 @@ def test_sessions_that_never_began_are_listed_on_request(filled: Path, capsys: C
 
 @pytest.mark.usefixtures("filled")
 def test_show_has_one_line_for_each_thing_said_or_done(capsys: Capture) -> None:
-    sessions.main(["show", FIRST])
+    command.main(["show", FIRST])
     assert capsys.readouterr().out.split("\n\n")[1].splitlines() == [
         "user: fix it",
         f"assistant: Let me look. {'x' * 87}…",
@@ -107,22 +107,22 @@ def test_show_has_one_line_for_each_thing_said_or_done(capsys: Capture) -> None:
 
 @pytest.mark.usefixtures("filled")
 def test_show_of_an_empty_session_says_so(capsys: Capture) -> None:
-    sessions.main(["show", SECOND])
+    command.main(["show", SECOND])
     assert capsys.readouterr().out.endswith("(nothing was said yet)\n")
 
 
 @pytest.mark.usefixtures("filled")
 def test_export_is_a_document_or_json(capsys: Capture) -> None:
-    sessions.main(["export", FIRST])
+    command.main(["export", FIRST])
     assert capsys.readouterr().out.startswith("# Title 1\n")
-    sessions.main(["export", FIRST, "--json"])
+    command.main(["export", FIRST, "--json"])
     assert json.loads(capsys.readouterr().out)["session"]["id"] == FIRST
 
 
 @pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize(("part", "found"), [("ses_aaaaaaaa2", SECOND), ("aaaaaaaa1", FIRST), ("AAA1", FIRST)])
 def test_an_unmistakable_beginning_or_end_of_an_id_is_enough(part: str, found: str, capsys: Capture) -> None:
-    sessions.main(["show", part])
+    command.main(["show", part])
     assert found in capsys.readouterr().out
 
 
@@ -140,22 +140,22 @@ def test_an_unmistakable_beginning_or_end_of_an_id_is_enough(part: str, found: s
 )
 def test_a_part_of_an_id_that_is_mistakable_finds_nothing(part: str, problem: str, capsys: Capture) -> None:
     with pytest.raises((InvalidRequest, SessionNotFound), match=problem):
-        sessions.main(["show", part])
+        command.main(["show", part])
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.usefixtures("filled")
 def test_a_session_is_deleted_for_good(capsys: Capture) -> None:
-    assert sessions.main(["delete", "aaa1", "--yes"]) == 0
+    assert command.main(["delete", "aaa1", "--yes"]) == 0
     assert capsys.readouterr().out == f"{FIRST} is deleted\n"
     assert listed(capsys) == [SECOND]
     with pytest.raises(SessionNotFound):
-        sessions.main(["show", FIRST])
+        command.main(["show", FIRST])
 
 
 def test_a_session_in_which_a_turn_runs_is_not_deleted(filled: Path, capsys: Capture) -> None:
     with SessionLock(filled / "locks").hold(FIRST), pytest.raises(SessionBusy, match="already running a turn"):
-        sessions.main(["delete", FIRST, "--yes"])
+        command.main(["delete", FIRST, "--yes"])
     assert FIRST in listed(capsys)
 
 
@@ -184,33 +184,33 @@ def test_escape_sequences_in_a_conversation_do_not_reach_the_terminal() -> None:
 
 def listed(capsys: Capture, *more: str) -> list[str]:
     capsys.readouterr()
-    assert sessions.main(["list", "--json", *more]) == 0
+    assert command.main(["list", "--json", *more]) == 0
     return [record["id"] for record in json.loads(capsys.readouterr().out)]
 
 
 @pytest.mark.usefixtures("filled")
 def test_a_session_is_put_aside_and_fetched_back(capsys: Capture) -> None:
-    assert sessions.main(["archive", SECOND]) == 0
+    assert command.main(["archive", SECOND]) == 0
     assert capsys.readouterr().out == f"{SECOND} is archived\n"
     assert listed(capsys) == [FIRST]
     assert listed(capsys, "--archived") == [SECOND]
-    sessions.main(["list", "--archived", "--cwd", "/project1"])
+    command.main(["list", "--archived", "--cwd", "/project1"])
     assert capsys.readouterr().out == "there are no archived sessions of /project1\n"
-    sessions.main(["show", SECOND])
+    command.main(["show", SECOND])
     assert "Title 2" in capsys.readouterr().out
-    assert sessions.main(["unarchive", SECOND]) == 0
+    assert command.main(["unarchive", SECOND]) == 0
     assert capsys.readouterr().out == f"{SECOND} is no longer archived\n"
     assert listed(capsys) == [SECOND, FIRST]
 
 
 @pytest.mark.usefixtures("filled")
 def test_a_session_gets_a_title_and_a_copy(capsys: Capture) -> None:
-    assert sessions.main(["rename", FIRST, "The", " mill\n"]) == 0
+    assert command.main(["rename", FIRST, "The", " mill\n"]) == 0
     assert capsys.readouterr().out == f"{FIRST} is called The mill\n"
-    assert sessions.main(["fork", FIRST]) == 0
+    assert command.main(["fork", FIRST]) == 0
     copy = capsys.readouterr().out.strip()
     assert listed(capsys) == [copy, SECOND, FIRST]
-    sessions.main(["show", copy])
+    command.main(["show", copy])
     shown = capsys.readouterr().out
     assert "The mill (fork)" in shown
     assert "Let me look." in shown
@@ -220,14 +220,14 @@ def test_a_session_gets_a_title_and_a_copy(capsys: Capture) -> None:
 @pytest.mark.parametrize("change", ["archive", "unarchive", "fork", "rename", "delete"])
 def test_what_is_not_there_is_not_changed(change: str) -> None:
     with pytest.raises(SessionNotFound):
-        sessions.main([change, "ses_nowhere", *{"rename": ["x"], "delete": ["--yes"]}.get(change, [])])
+        command.main([change, "ses_nowhere", *{"rename": ["x"], "delete": ["--yes"]}.get(change, [])])
     if change == "rename":
         with pytest.raises(InvalidRequest):
-            sessions.main([change, FIRST, " "])
+            command.main([change, FIRST, " "])
 
 
 @pytest.mark.parametrize("change", ["archive", "fork"])
 def test_no_journal_is_made_to_change_a_session_in_it(home: Path, change: str) -> None:
     with pytest.raises(SessionNotFound):
-        sessions.main([change, FIRST])
+        command.main([change, FIRST])
     assert list(home.iterdir()) == []

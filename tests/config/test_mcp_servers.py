@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.cli.config_show import effective_values
+from claw_acp.cli.config.show import effective_values
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.secret_text import SecretText
 from claw_acp.core.errors import ConfigError

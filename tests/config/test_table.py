@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from claw_acp.cli.config_show import effective_values
+from claw_acp.cli.config.show import effective_values
 from claw_acp.config.documentation import KeyRow, key_rows
 from claw_acp.config.settings import Settings
 from tests.config.support import Desk

@@ -8,7 +8,7 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.settings import SettingCodes, Settings
 
-from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.http.limits import Limits
 from tests.support.agent_process import PATIENCE
 from tests.support.small_gateway import open_gateway
 

@@ -16,7 +16,7 @@ from anyio.abc import SocketStream
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.http.limits import Limits
 from tests.gateway.conftest import INITIALIZE
 from tests.support.agent_process import PATIENCE
 from tests.support.http2_transport import http2_client

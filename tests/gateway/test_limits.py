@@ -12,7 +12,7 @@ import httpx
 import pytest
 from anyio.abc import SocketStream
 
-from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.http.limits import Limits
 from tests.gateway.conftest import INITIALIZE
 from tests.support.agent_process import PATIENCE, eventually
 from tests.support.exchange import Json

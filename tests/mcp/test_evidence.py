@@ -5,8 +5,8 @@ import pytest
 from claw_acp.config.model import McpSection
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.mcp_server import HttpServer, McpServerSpec, StdioServer
-from claw_acp.mcp.evidence import Evidence
-from claw_acp.mcp.plan import Configured
+from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.server_config import Configured
 
 LONG = "tiger-lily-home"
 

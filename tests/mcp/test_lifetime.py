@@ -87,7 +87,7 @@ async def test_two_sessions_do_not_share_a_server(spawn: Spawn) -> None:
         await ready(editor)
         assert len(_pids(editor)) == 2
         await editor.request("session/close", {"sessionId": first})
-        assert len(editor.process.children()) == 1
+        await eventually(lambda: len(editor.process.children()) == 1, what="an end of the first")
 
 
 async def test_opening_a_session_again_with_other_servers_replaces_them(spawn: Spawn) -> None:

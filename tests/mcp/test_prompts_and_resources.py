@@ -2,8 +2,8 @@
 
 import pytest
 
-from claw_acp.mcp.offer import PromptArgument
 from claw_acp.mcp.prompts import bound
+from claw_acp.mcp.server_catalog import PromptArgument
 from tests.mcp.http_server import SDK_SERVER
 from tests.mcp.support import AUTO, methods, program, raw, ready
 from tests.support.editor import Editor

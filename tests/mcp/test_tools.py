@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from claw_acp.mcp.names import server_names
-from claw_acp.mcp.patience import Patience
+from claw_acp.mcp.progress_timeout import Patience
 from tests.mcp.support import AUTO, commands, configured, heard, methods, raw, ready
 from tests.support.agent_process import eventually
 from tests.support.editor_fixtures import Spawn

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claw_acp.cli.outline import outline
+from claw_acp.cli.sessions.outline import outline
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import (
     CompactionChanged,

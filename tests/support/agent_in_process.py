@@ -28,8 +28,9 @@ from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
-from tests.support.agent_process import EXIT_BOUND, MARK, AgentProcess, Memory
+from tests.support.agent_process import EXIT_BOUND, AgentProcess, Memory
 from tests.support.placement import spawned
+from tests.support.process_mark import MARK
 from tests.support.wire import Wire
 
 log = logging.getLogger("claw_acp.acp.server")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import anyio
 
 from tests.support.official_schema import Breach
+from tests.support.process_mark import MARK, command_of, marked
 from tests.support.program import PROGRAM, Child, start_process
 
 PATIENCE = 45.0  # seconds any single wait of a test may take; only a hang takes that long
@@ -19,12 +20,6 @@ EXIT_BOUND = 15.0  # seconds from the end of the input to the end of the process
 POLL = 0.005  # seconds between looks at what no event tells (other processes)
 LOOKS = 30  # sleeping at this many looks in a row counts as idle
 READ_SIZE = 1024 * 1024
-MARK = "EDITOR_TEST_MARK"  # inherited by everything the program starts, so that orphans can be found
-
-
-def unmarked() -> dict[str, str]:
-    """Our environment without the mark of a program that runs in this process: for what is none of its children."""
-    return {name: value for name, value in os.environ.items() if name != MARK}
 
 
 async def eventually(condition: Callable[[], bool], *, what: str, within: float = PATIENCE) -> None:
@@ -45,6 +40,8 @@ class Memory(NamedTuple):
 
 class AgentProcess:
     """`python -m claw_acp` with pipes on stdin and stdout, and a file for stderr. Made by `start`."""
+
+    _seen_off = False  # with everything that it started
 
     def __init__(self, child: Child, *, stdin: int, stdout: int, stderr: Path, mark: str) -> None:
         self._child = child
@@ -186,7 +183,7 @@ class AgentProcess:
 
     def family(self) -> list[int]:
         """Live processes that the program started, itself among them."""
-        return [pid for pid in _all_pids() if f"{MARK}={self._mark}".encode() in _environment(pid)]
+        return marked(self._mark)
 
     def children(self) -> list[int]:
         """Live processes that the program started."""
@@ -197,11 +194,12 @@ class AgentProcess:
         try:
             await eventually(lambda: not self.family(), what="an end of all its children", within=EXIT_BOUND)
         except AssertionError:
-            raise Breach(f"the agent left processes behind: {[_command(pid) for pid in self.family()]}") from None
+            raise Breach(f"the agent left processes behind: {[command_of(pid) for pid in self.family()]}") from None
+        self._seen_off = True
 
     def kill_family(self) -> None:
         """End everything that it started."""
-        for pid in self.family():
+        for pid in () if self._seen_off else self.family():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -212,24 +210,3 @@ class AgentProcess:
         self._child.kill()
         self._child.wait(PATIENCE)
         self.close_stdout()
-
-
-def _all_pids() -> list[int]:
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names only, often
-    except FileNotFoundError:  # only Linux has /proc; elsewhere orphans are not looked for
-        return []
-
-
-def _environment(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:  # gone meanwhile, or somebody else's
-        return b""
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-    except OSError:
-        return str(pid)

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from anyio import to_thread
 
-from tests.support.agent_process import unmarked
 from tests.support.exchange import Json, RpcFailure
+from tests.support.process_mark import unmarked
 
 Handler: TypeAlias = Callable[[Json], Any]
 """Takes the params and returns the result or something to await for it; raises RpcFailure for an error."""

@@ -26,13 +26,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.support.process_mark import unmarked
+
 LOADED = (
     "claw_acp.acp.server",
     "claw_acp.acp.v1.prompt",
     "claw_acp.acp.v1.sessions",
     "claw_acp.acp.v2.prompt",
     "claw_acp.cli.main",
-    "claw_acp.cli.run",
+    "claw_acp.cli.run.command",
     "claw_acp.cli.serve",
     "claw_acp.providers.scripted",
 )
@@ -114,6 +116,7 @@ def _server() -> socket.socket:
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             cwd=Path(__file__).parent.parent.parent,
+            env=unmarked(),
             start_new_session=True,
         )
     atexit.register(_end_server, ours, child)

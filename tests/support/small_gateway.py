@@ -10,9 +10,9 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.gateway.acp.close_code import RemoteTransport
 from claw_acp.gateway.address import Address, bind
-from claw_acp.gateway.ending import RemoteTransport
-from claw_acp.gateway.limits import Limits
+from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.serve import Terms, run
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine

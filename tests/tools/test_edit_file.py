@@ -6,8 +6,8 @@ from claw_acp.contracts.tool import Progress, ReadsPath, WritesPath
 from claw_acp.core.errors import FileConflict, ToolError
 from claw_acp.core.events import DiffContent, Location
 from claw_acp.core.json_value import JsonValue
-from claw_acp.tools.edit_file import EditFile
-from claw_acp.tools.read_file import ReadFile
+from claw_acp.tools.files.edit_file import EditFile
+from claw_acp.tools.files.read_file import ReadFile
 from tests.support.tool_bench import Bench, EditorWorkspace, said
 
 edit_file = EditFile()

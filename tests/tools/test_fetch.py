@@ -16,7 +16,7 @@ from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.untrusted import untrusted
 from claw_acp.net import fetch as net_fetch
 from claw_acp.net.address_guard import AddressGuard, refusal
-from claw_acp.tools.fetch import Fetch
+from claw_acp.tools.web.fetch import Fetch
 from tests.support.tool_bench import Bench, said
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.tools.fetch_html import html_to_text
-from claw_acp.tools.fetch_markup import EndTag, StartTag, Text, tokens
+from claw_acp.tools.web.html import html_to_text
+from claw_acp.tools.web.markup import EndTag, StartTag, Text, tokens
 
 BASE = "https://example.org/docs/page"
 

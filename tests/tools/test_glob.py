@@ -5,7 +5,7 @@ import pytest
 
 from claw_acp.contracts.tool import ReadsPath
 from claw_acp.core.errors import InvalidArguments, ToolError
-from claw_acp.tools.glob import Glob
+from claw_acp.tools.search.glob import Glob
 from tests.support.tool_bench import Bench
 from tests.tools.trees import plant
 

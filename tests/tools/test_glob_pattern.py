@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.core.errors import InvalidArguments
-from claw_acp.tools.glob_pattern import matcher, split_literal
+from claw_acp.tools.search.glob_pattern import matcher, split_literal
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from claw_acp.contracts.tool import ReadsPath
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.json_value import JsonValue
-from claw_acp.tools.grep import Grep
+from claw_acp.tools.search.grep import Grep
 from tests.support.tool_bench import Bench
 from tests.tools.trees import plant
 

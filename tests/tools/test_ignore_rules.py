@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.tools.ignore_rules import IgnoreLookup, IgnoreRules
-from claw_acp.tools.walk import walk
+from claw_acp.tools.search.ignore_rules import IgnoreLookup, IgnoreRules
+from claw_acp.tools.search.walk import walk
 from tests.tools.trees import plant
 
 FILES = {

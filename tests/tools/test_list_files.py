@@ -5,7 +5,7 @@ import pytest
 
 from claw_acp.contracts.tool import ReadsPath
 from claw_acp.core.errors import ToolError
-from claw_acp.tools.list_files import ListFiles
+from claw_acp.tools.search.list_files import ListFiles
 from tests.support.tool_bench import Bench
 from tests.tools.trees import plant
 

@@ -7,15 +7,15 @@ from jsonschema import Draft202012Validator
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.errors import InvalidArguments
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.tools.edit_file import EditFile
-from claw_acp.tools.glob import Glob
-from claw_acp.tools.grep import Grep
-from claw_acp.tools.list_files import ListFiles
+from claw_acp.tools.files.edit_file import EditFile
+from claw_acp.tools.files.read_file import ReadFile
+from claw_acp.tools.files.write_file import WriteFile
 from claw_acp.tools.parameters import Parameters, argument, json_schema
 from claw_acp.tools.plan import Plan
-from claw_acp.tools.read_file import ReadFile
+from claw_acp.tools.search.glob import Glob
+from claw_acp.tools.search.grep import Grep
+from claw_acp.tools.search.list_files import ListFiles
 from claw_acp.tools.think import Think
-from claw_acp.tools.write_file import WriteFile
 from tests.support.tool_bench import Bench
 
 TOOLS: list[Tool] = [ReadFile(), WriteFile(), EditFile(), ListFiles(), Glob(), Grep(), Plan(), Think()]

@@ -7,7 +7,7 @@ from claw_acp.contracts.tool import ReadsPath
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location, PartContent
 from claw_acp.core.messages import ImagePart, TextPart
-from claw_acp.tools.read_file import ReadFile
+from claw_acp.tools.files.read_file import ReadFile
 from tests.support.tool_bench import Bench, EditorWorkspace
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.core.errors import ToolError
-from claw_acp.tools.line_changes import changed_lines
-from claw_acp.tools.replacement import Replacement, replaced
-from claw_acp.tools.text_shape import TextShape, with_newline
+from claw_acp.tools.files.line_changes import changed_lines
+from claw_acp.tools.files.replacement import Replacement, replaced
+from claw_acp.tools.files.text_shape import TextShape, with_newline
 
 # few letters, so that texts meet; with the characters that regular expressions and line counts trip over
 TEXT = st.text(alphabet="ab \t\n.*(\\ü\u2028", max_size=40)

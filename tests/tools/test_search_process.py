@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.core.errors import ToolError
-from claw_acp.tools.search_process import run_search
+from claw_acp.tools.search.process import run_search
 
 LOOP = "import os, sys\nprint(os.getpid(), flush=True)\nwhile True: pass\n"
 

@@ -16,8 +16,8 @@ from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines
 from claw_acp.core.value import replace
 from claw_acp.process.groups import live_groups
-from claw_acp.tools.shell import MAX_OUTPUT, Shell
-from claw_acp.tools.shell_task import MAX_TASKS, BackgroundTasks, ShellKill, ShellOutput
+from claw_acp.tools.shell.shell import MAX_OUTPUT, Shell
+from claw_acp.tools.shell.task import MAX_TASKS, BackgroundTasks, ShellKill, ShellOutput
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.process_host import ProcessHost
 from tests.support.tool_bench import Bench, said

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from claw_acp.contracts.workspace import ExitStatus, ending
 from claw_acp.core.screen_text import readable
-from claw_acp.tools.shell_text import clip, unseen
+from claw_acp.tools.shell.text import clip, unseen
 
 
 @pytest.mark.parametrize(

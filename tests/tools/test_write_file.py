@@ -5,8 +5,8 @@ import pytest
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.errors import FileConflict, ToolError
 from claw_acp.core.events import DiffContent
-from claw_acp.tools.read_file import ReadFile
-from claw_acp.tools.write_file import WriteFile
+from claw_acp.tools.files.read_file import ReadFile
+from claw_acp.tools.files.write_file import WriteFile
 from tests.support.tool_bench import Bench, EditorWorkspace
 
 write_file = WriteFile()

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from claw_acp.verify.bench import Options
+from claw_acp.verify.agent_pool import Options
 from claw_acp.verify.run import Report, examine
 
 AGENTS = Path(__file__).parent / "agents"

@@ -4,7 +4,7 @@ from claw_acp.acp.connection import Connection
 from claw_acp.acp.v1.settings import settings_of
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall
-from claw_acp.runtime.choices import choose, choose_mode
+from claw_acp.runtime.session_options import choose, choose_mode
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.session_settings import SetSessionConfigOptionRequest, SetSessionModeRequest
 

@@ -3,8 +3,8 @@
 from claw_acp.acp.config_options import config_options
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.core.json_value import JsonObject
-from claw_acp.runtime.choices import MODES
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.session_options import MODES
 
 
 def settings_of(opened: LiveSession, client: ClientCapabilities) -> JsonObject:

@@ -4,7 +4,7 @@ from claw_acp.acp.connection import Connection
 from claw_acp.acp.v2.sessions import session_view
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.peer import IncomingCall
-from claw_acp.runtime.choices import choose
+from claw_acp.runtime.session_options import choose
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.v2.options import SetSessionConfigOptionRequest
 

@@ -4,11 +4,11 @@ import anyio
 
 from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.message import REQUEST_CANCELLED
-from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.agent_connection import Line
 from claw_acp.verify.check import ONLY_1, advice, checks_in, exchange, must, must_succeed, slow, tool, turn
 from claw_acp.verify.check import session as opened
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.frames import Call, Frame
-from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Failed
 
 _PAGE = "prompt-turn: cancellation"

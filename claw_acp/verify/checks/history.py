@@ -6,7 +6,7 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
-from claw_acp.verify.attempt import Attempt, updates
+from claw_acp.verify.agent_connection import Line
 from claw_acp.verify.check import (
     ONLY_1,
     advice,
@@ -22,8 +22,8 @@ from claw_acp.verify.check import (
     turn,
 )
 from claw_acp.verify.check import session as opened
+from claw_acp.verify.check_run import Attempt, updates
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
-from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Failed
 
 _PAGE = "session-setup"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
-from claw_acp.verify.attempt import Attempt
-from claw_acp.verify.bench import Bench
+from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_pool import Bench
 from claw_acp.verify.check import (
     ONLY_1,
     advice,
@@ -20,8 +20,8 @@ from claw_acp.verify.check import (
     session,
     should,
 )
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.frames import Frame, as_object, text_of
-from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Failed, NotJudged, NotTried, Skipped
 
 _PAGE = "initialization"

@@ -6,7 +6,7 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from claw_acp.verify.attempt import QUIET, Attempt
+from claw_acp.verify.agent_connection import Line
 from claw_acp.verify.check import (
     advice,
     checks_in,
@@ -19,8 +19,8 @@ from claw_acp.verify.check import (
     should,
     tool,
 )
+from claw_acp.verify.check_run import QUIET, Attempt
 from claw_acp.verify.frames import Frame
-from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Dead, Failed, NotTried
 
 IDS: Sequence[JsonValue] = (0, -1, 2_147_483_648, "", "0", "verify-id", "ä\u2028😀")

@@ -1,11 +1,11 @@
 """Asking before acting, and what the answers mean."""
 
 from claw_acp.core.json_value import JsonObject
-from claw_acp.verify.attempt import Attempt, updates
+from claw_acp.verify.agent_connection import Line
 from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_succeed, should, tool
-from claw_acp.verify.desk import EVERYTHING, PermissionAnswer
+from claw_acp.verify.check_run import Attempt, updates
+from claw_acp.verify.client_stub import EVERYTHING, PermissionAnswer
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
-from claw_acp.verify.line import Line
 from claw_acp.verify.rule import Failed
 
 _PAGE = "tool-calls: permission"

@@ -6,7 +6,6 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.message import INVALID_PARAMS, METHOD_NOT_FOUND
-from claw_acp.verify.attempt import Attempt
 from claw_acp.verify.check import (
     checks_in,
     exchange,
@@ -20,6 +19,7 @@ from claw_acp.verify.check import (
     slow,
     turn,
 )
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.frames import text_of
 from claw_acp.verify.rule import Failed, NotTried
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
-from claw_acp.verify.attempt import Attempt
-from claw_acp.verify.bench import Bench
+from claw_acp.verify.agent_pool import Bench
 from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_fail, must_succeed, session, should, slow
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.rule import Failed, NotJudged, Skipped
 

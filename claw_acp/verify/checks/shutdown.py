@@ -2,9 +2,9 @@
 
 import signal
 
-from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.agent_connection import EXIT_WITHIN, Line
 from claw_acp.verify.check import advice, checks_in, greeted, should, slow, turn
-from claw_acp.verify.line import EXIT_WITHIN, Line
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.process import Ending
 from claw_acp.verify.rule import Failed
 

@@ -10,11 +10,11 @@ from claw_acp.verify.checks import (
     jsonrpc,
     permission,
     prompt,
-    second,
     sessions,
     settings,
     shutdown,
     transport,
+    v2,
 )
 
 _ALL: tuple[Check, ...] = (
@@ -31,5 +31,5 @@ _ALL: tuple[Check, ...] = (
 )
 CHECKS: Mapping[int, tuple[Check, ...]] = {
     1: _ALL,
-    2: (*(check for check in _ALL if 2 in check.versions), *second.CHECKS),
+    2: (*(check for check in _ALL if 2 in check.versions), *v2.CHECKS),
 }

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.verify.attempt import Attempt
+from claw_acp.verify.agent_connection import Line
 from claw_acp.verify.check import checks_in, greeted, must, session, should
-from claw_acp.verify.line import Line
+from claw_acp.verify.check_run import Attempt
 from claw_acp.verify.rule import Failed
 
 SIZES = (70 * 1024, 1536 * 1024)  # bytes: beyond the usual limit of a line buffer, and a screenshot

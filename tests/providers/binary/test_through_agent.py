@@ -66,6 +66,7 @@ async def test_a_plugin_killed_in_mid_turn_is_told_and_the_session_goes_on(opene
         assert await plugin_of(editor) != pid
 
 
+@pytest.mark.spawned
 async def test_a_killed_agent_takes_its_plugin_with_it(opened: Spawn) -> None:
     async with opened(config=config(str(SESSION))) as editor:
         pid = await plugin_of(editor)

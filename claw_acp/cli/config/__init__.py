@@ -1,0 +1,1 @@
+"""`claw-acp config`: settings shown and changed."""

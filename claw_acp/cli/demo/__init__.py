@@ -1,0 +1,1 @@
+"""`claw-acp demo`: the main job on a sample project."""

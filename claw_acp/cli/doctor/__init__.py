@@ -1,0 +1,1 @@
+"""`claw-acp doctor`: checks of this machine and its settings, with advice."""

@@ -1,0 +1,33 @@
+"""What a running agent would learn by itself, for commands: model servers on this machine, and lists that are kept."""
+
+import anyio
+
+from claw_acp.cli.current_settings import locations_here, settings_here
+from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels
+from claw_acp.config.settings import Settings
+from claw_acp.core.value import replace
+from claw_acp.providers.catalog.listings import Catalog
+from claw_acp.providers.catalog.reference import KeptReference
+from claw_acp.providers.registry.local_servers import find_servers
+from claw_acp.providers.selection.available_models import usable
+
+
+def settings_found_here() -> Settings:
+    """The settings for work in the current directory, with what is found on this machine. Asks nobody elsewhere."""
+    settings = settings_here()
+    discovered = (
+        DiscoveredModels(servers=anyio.run(find_servers, settings)) if settings.local_servers else NOTHING_DISCOVERED
+    )
+    return with_kept(replace(settings, discovered=discovered))
+
+
+def with_kept(settings: Settings) -> Settings:
+    """The settings with the lists of models, and what is published of them, that are kept here."""
+    catalog = Catalog(locations_here().cache_dir / "models")
+    kept = {
+        (profile.name, profile.base_url): catalog.read(profile.name, profile.base_url) for profile in usable(settings)
+    }
+    lists = {place: listing.models for place, listing in kept.items() if listing is not None}
+    kept_reference = KeptReference(locations_here().cache_dir / "reference")
+    reference = kept_reference if kept_reference.built and settings.model_reference != "off" else None
+    return replace(settings, discovered=replace(settings.discovered, lists=lists, reference=reference))

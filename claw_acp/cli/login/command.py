@@ -1,0 +1,253 @@
+"""`claw-acp login`: give the key of a model provider; it is tried with the provider and kept for every start."""
+
+import argparse
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import anyio
+
+from claw_acp.cli.current_settings import locations_here, settings_here
+from claw_acp.cli.known_models import with_kept
+from claw_acp.cli.login import questions
+from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
+from claw_acp.config.credentials import BY_LOGIN
+from claw_acp.config.fields import PROVIDER_NAME
+from claw_acp.config.provider_section import ProviderSection
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.provider import ModelInfo
+from claw_acp.core.address import bare_address
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.errors import AuthRequired, ClawError, ConfigError, ProviderAuthFailed, ProviderError
+from claw_acp.core.secret import Secret
+from claw_acp.core.value import Value, replace
+from claw_acp.providers.catalog.listings import Catalog
+from claw_acp.providers.checks.key_check import KeyCheck, check_key
+from claw_acp.providers.registry.keys import find_key
+from claw_acp.providers.registry.overview import provider_states
+from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
+from claw_acp.providers.registry.services import KEY_KINDS
+from claw_acp.providers.selection.resolve import resolve
+
+KEY_LIMIT = 16 * 1024  # characters read from a pipe
+MODELS_KEPT = 50  # of those that a service of the user's own lists
+MODELS_SHOWN = 3
+
+
+class Given(Value):
+    """What the command line says."""
+
+    provider: str
+    base_url: str
+    kind: str
+    models: tuple[str, ...]
+    store: Store
+    from_pipe: bool
+    untried: bool
+
+
+def main(argv: Sequence[str]) -> int:
+    """Log in; 1 when nothing was kept."""
+    given = _given(argv)
+    by_hand = sys.stdin is not None and sys.stdin.isatty() and not given.from_pipe
+    if not by_hand and not (given.from_pipe and given.provider):
+        return _say_how(given)
+    try:
+        return _log_in(given, by_hand=by_hand)
+    except (KeyboardInterrupt, EOFError):
+        print("\nNothing was kept.", file=sys.stderr)
+        return 1
+
+
+def _given(argv: Sequence[str]) -> Given:
+    parser = argparse.ArgumentParser(
+        prog="claw-acp login", description="Give the key of a model provider: it is tried, then kept on this computer."
+    )
+    parser.add_argument("provider", nargs="?", default="", help="its name; asked for when left out")
+    parser.add_argument("--key-stdin", action="store_true", help="read the key from stdin instead of asking for it")
+    parser.add_argument("--base-url", default="", metavar="URL", help="the address of a service of your own")
+    parser.add_argument("--kind", default="", choices=KEY_KINDS, help="the API that it speaks (default: openai)")
+    parser.add_argument("--model", action="append", default=[], metavar="NAME", help="a model that it offers")
+    parser.add_argument("--store", default="keyring", choices=("keyring", "file"), help="where to keep the key")
+    parser.add_argument("--untried", action="store_true", help="keep the key without trying it")
+    options = parser.parse_args(argv)
+    if options.base_url and not options.provider:
+        parser.error("a service of your own needs a name: claw-acp login NAME --base-url URL")
+    return Given(
+        provider=options.provider,
+        base_url=options.base_url,
+        kind=options.kind,
+        models=tuple(options.model),
+        store=options.store,
+        from_pipe=options.key_stdin,
+        untried=options.untried,
+    )
+
+
+def _say_how(given: Given) -> int:
+    name = given.provider or "PROVIDER"
+    print(
+        f"claw-acp login: nobody can be asked, since stdin is no terminal; run it in one, or pipe the key in:\n"
+        f"  claw-acp login {name} --key-stdin < FILE",
+        file=sys.stderr,
+    )
+    return 2
+
+
+def _log_in(given: Given, *, by_hand: bool) -> int:
+    settings = settings_here()
+    profile = _profile(given, settings)
+    while True:
+        key = questions.ask_key(profile, optional=not profile.needs_key) if by_hand else _piped_key()
+        try:
+            key_check = None if given.untried else _tried(profile, key)
+        except (AuthRequired, ProviderAuthFailed) as error:
+            if not by_hand:
+                raise
+            print(f"{error.message}\n")
+            continue
+        except ProviderError as error:
+            if not (by_hand and _wants_untried(error)):
+                raise
+            key_check = None
+        break
+    section = _section(profile, given, key_check, by_hand=by_hand)
+    store = CredentialStore(locations_here(), os.environ)
+    kept_in = store.keep(profile.name, key, section=section, prefer=given.store)
+    if key_check is not None and key_check.listed:
+        _keep_list(profile, key_check.listed)
+    _report(profile.name, kept_in, store, has_key=key is not None)
+    return 0
+
+
+# ------------------------------------------------------------------ the provider
+
+
+def _profile(given: Given, settings: Settings) -> ProviderProfile:
+    """The provider that is meant.
+
+    Raises:
+        ConfigError: There is none of this name, or what is said of it cannot be.
+    """
+    profiles = {name: profile for name, profile in provider_profiles(settings).items() if profile.takes_login}
+    if given.base_url:
+        return _own(settings, name=given.provider, kind=given.kind, base_url=given.base_url)
+    if given.provider:
+        profile = profiles.get(given.provider)
+        if profile is None:
+            raise ConfigError(
+                f'there is no provider "{given.provider}" that takes a key; `claw-acp providers list` shows them. '
+                f"For a service of your own: claw-acp login {given.provider} --base-url URL"
+            )
+        profile.check()
+        return profile
+    chosen = questions.choose_provider(profiles, provider_states(settings))
+    if chosen is not None:
+        return chosen
+    name, kind = (
+        questions.ask_name(list(settings.providers) + list(profiles)),
+        questions.ask_kind(("openai", "anthropic")),
+    )
+    while True:
+        try:
+            return _own(settings, name=name, kind=kind, base_url=questions.ask_address())
+        except ConfigError as error:
+            print(error.message)
+
+
+def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> ProviderProfile:
+    """A service described here and now.
+
+    Raises:
+        ConfigError: The description cannot be.
+    """
+    if not re.match(PROVIDER_NAME, name):
+        raise ConfigError(f"{name!r} is no name for a provider; use letters, digits, dots, dashes and underscores")
+    known = provider_profiles(settings).get(name)
+    try:
+        section = ProviderSection.validated(
+            {
+                "kind": kind or (known.kind if known and known.kind in KEY_KINDS else "openai"),
+                "base_url": base_url,
+            }
+        )
+    except ValueError as error:
+        raise ConfigError(f"{base_url!r} is no address; write it as in http://127.0.0.1:8080/v1") from error
+    profile = provider_profiles(replace(settings, providers={**settings.providers, name: section})).get(name)
+    if profile is None or profile.kind not in KEY_KINDS:
+        raise ConfigError(f'"{name}" takes no key')
+    return profile
+
+
+def _section(
+    profile: ProviderProfile, given: Given, key_check: KeyCheck | None, *, by_hand: bool
+) -> ProviderSection | None:
+    """What is to be kept of a service besides its key; None for one that is known without."""
+    if not given.base_url and (profile.service is not None or profile.section.models):
+        return None
+    models = given.models or (key_check.models[:MODELS_KEPT] if key_check else ())
+    if not models and profile.service is None and by_hand:
+        models = (questions.ask_model(),)
+    return ProviderSection(kind=profile.kind, base_url=profile.base_url, models=models)
+
+
+# ------------------------------------------------------------------ the key
+
+
+def _piped_key() -> Secret:
+    lines = sys.stdin.read(KEY_LIMIT).strip().splitlines()
+    if not lines:
+        raise ConfigError("stdin holds no key")
+    return Secret(lines[0].strip())
+
+
+def _tried(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
+    print(f"Trying it with {urlsplit(bare_address(profile.base_url)).netloc} ...", flush=True)
+    key_check = anyio.run(check_key, profile, key)
+    what = "It works" if key_check.proven else "The service answers" + ("" if key is None else ", to anybody")
+    if key_check.models:
+        shown = ", ".join(key_check.models[:MODELS_SHOWN])
+        count = len(key_check.listed or key_check.models)
+        more = f" and {count - MODELS_SHOWN} more" if count > MODELS_SHOWN else ""
+        what += f". Models: {shown}{more}"
+    print(f"{what}.")
+    return key_check
+
+
+def _wants_untried(error: ProviderError) -> bool:
+    print(error.message)
+    return questions.agrees("The key could not be tried. Keep it anyway?")
+
+
+def _keep_list(profile: ProviderProfile, listed: Sequence[ModelInfo]) -> None:
+    """Have the next session choose among what the service has now; it can be asked again, so failing is no matter."""
+    with contextlib.suppress(OSError):
+        catalog = Catalog(locations_here().cache_dir / "models")
+        catalog.write(profile.name, profile.base_url, models=listed, now=SYSTEM_CLOCK.now())
+
+
+# ------------------------------------------------------------------ what is said at the end
+
+
+def _report(provider: str, kept_in: Store, store: CredentialStore, *, has_key: bool) -> None:
+    if has_key:
+        place = keyring_name() if kept_in == "keyring" else None
+        print(f"Kept in the system keyring ({place})." if place else f"Kept in {store.path}, which only you can read.")
+    else:
+        print(f"Noted in {store.path}.")
+    settings = with_kept(settings_here())
+    profile = provider_profiles(settings)[provider]
+    try:
+        found = find_key(profile, settings=settings, named=True)
+        if has_key and found is not None and not found.source.startswith(BY_LOGIN):
+            print(f"Note: the key from {found.source} is there too, and comes first.")
+        chosen = resolve(settings, model=None).name
+    except ClawError as error:
+        print(f"Note: {error.message}")
+        return
+    origin = settings.origin("model")
+    because = f" ({origin.text()})" if settings.model else ""
+    print(f"New sessions use {chosen}{because}.")

@@ -1,0 +1,43 @@
+"""`claw-acp logout`: forget keys that `claw-acp login` kept."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from claw_acp.cli.current_settings import locations_here, settings_here
+from claw_acp.config.credential_store import CredentialStore
+from claw_acp.config.credentials import BY_LOGIN
+from claw_acp.providers.registry.overview import provider_states
+
+
+def main(argv: Sequence[str]) -> int:
+    """Forget one login or all; 1 when there was none."""
+    parser = argparse.ArgumentParser(prog="claw-acp logout", description="Forget keys that `claw-acp login` kept.")
+    parser.add_argument("provider", nargs="?", help="whose key; may be left out when there is only one")
+    parser.add_argument("--all", action="store_true", help="all of them")
+    options = parser.parse_args(argv)
+    if options.all and options.provider:
+        parser.error("name a provider, or say --all")
+    store = CredentialStore(locations_here(), os.environ)
+    names = list(settings_here().logins)
+    chosen: str | None = options.provider
+    if not options.all and chosen is None:
+        if len(names) > 1:
+            print(f"You are logged in to {', '.join(names)}: name one, or say --all.", file=sys.stderr)
+            return 2
+        chosen = next(iter(names), None)
+    gone = store.forget_all() if options.all else [chosen] if chosen and store.forget(chosen) else []
+    if not gone and not names and store.path.exists():
+        print(f"{store.path} holds nothing that is used; `claw-acp logout --all` removes it.", file=sys.stderr)
+        return 1
+    if not gone:
+        print(f"You are not logged in{f' to {chosen}' if chosen else ''}.", file=sys.stderr)
+        return 1
+    print(f"Forgotten: {', '.join(gone)}.")
+    told: set[str] = set()
+    for state in provider_states(settings_here()):
+        if state.key_source and not state.key_source.startswith(BY_LOGIN) and state.key_source not in told:
+            told.add(state.key_source)
+            print(f"Not ours to forget: the key of {state.name} from {state.key_source}.")
+    return 0

@@ -1,0 +1,1 @@
+"""`claw-acp run`: one prompt in a terminal."""

@@ -1,0 +1,1 @@
+"""`claw-acp sessions` and `cost`: what is stored."""

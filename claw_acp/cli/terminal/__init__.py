@@ -1,0 +1,1 @@
+"""What commands show on a terminal, and ask there."""

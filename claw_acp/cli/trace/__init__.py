@@ -1,0 +1,1 @@
+"""`claw-acp trace`: recorded messages, printed."""

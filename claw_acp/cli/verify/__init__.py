@@ -1,0 +1,1 @@
+"""`claw-acp verify`: conformance of agents and provider programs."""

@@ -1,0 +1,1 @@
+"""ACP over WebSocket and streamable HTTP."""

@@ -1,0 +1,1 @@
+"""An HTTP server with WebSockets, bounded everywhere. It knows no ACP."""

@@ -1,0 +1,114 @@
+"""HTTP server: accepts a limited number of TCP connections and detects the HTTP version of each."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+import anyio
+from anyio.abc import SocketListener, SocketStream, TaskGroup
+
+from claw_acp.gateway.http.handler import Guest, Handler
+from claw_acp.gateway.http.http1 import Http1
+from claw_acp.gateway.http.http2 import PREFACE, Http2
+from claw_acp.gateway.http.limits import Limits
+
+log = logging.getLogger(__name__)
+
+EXHAUSTED = 1.0  # seconds before a look whether the system has descriptors again
+
+
+class Listener:
+    """Serves one listening socket.
+
+    Args:
+        socket: The bound and listening socket.
+        handler: The application.
+        limits: Limits.
+    """
+
+    def __init__(self, socket: SocketListener, handler: Handler, *, limits: Limits) -> None:
+        self._socket = socket
+        self._handler = handler
+        self._limits = limits
+        self._guests: set[Guest] = set()
+        self._unknown: set[anyio.CancelScope] = set()
+        self._count = 0
+        self._crowded = False
+        self._empty = anyio.Event()
+
+    async def run(self, *, until: Callable[[], Awaitable[None]]) -> None:
+        """Serve until `until` returns, then give open requests `limits.last_words` seconds."""
+        async with anyio.create_task_group() as tasks:
+            async with self._socket, anyio.create_task_group() as door:
+                door.start_soon(self._take_in, tasks)
+                await until()
+                door.cancel_scope.cancel()
+            self._wrap_up()
+            with anyio.move_on_after(self._limits.last_words):
+                while self._count:
+                    self._empty = anyio.Event()
+                    await self._empty.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _take_in(self, tasks: TaskGroup) -> None:
+        while True:
+            try:
+                stream = await self._socket.accept()
+            except OSError as error:
+                log.error("no connection can be taken in", extra={"reason": error.strerror})  # noqa: TRY400
+                await anyio.sleep(EXHAUSTED)
+                continue
+            if self._count >= self._limits.sockets:
+                await anyio.aclose_forcefully(stream)
+                self._complain()
+            else:
+                self._crowded = False
+                self._count += 1
+                tasks.start_soon(self._serve, stream)
+
+    def _complain(self) -> None:
+        if not self._crowded:
+            self._crowded = True
+            log.warning("too many TCP connections: more are hung up on", extra={"limit": self._limits.sockets})
+
+    async def _serve(self, stream: SocketStream) -> None:
+        try:
+            async with stream:
+                await self._run(stream)
+        except Exception:
+            log.exception("a client's connection failed")
+        finally:
+            self._count -= 1
+            if not self._count:
+                self._empty.set()
+
+    def _wrap_up(self) -> None:
+        for scope in self._unknown:
+            scope.cancel()
+        for guest in tuple(self._guests):
+            guest.wrap_up()
+
+    async def _first_bytes(self, stream: SocketStream) -> bytes:
+        """Enough bytes to tell the HTTP versions apart; empty when they do not arrive in time."""
+        early = b""
+        with anyio.move_on_after(self._limits.first_message) as scope:
+            self._unknown.add(scope)
+            try:
+                while PREFACE.startswith(early) and len(early) < len(PREFACE):
+                    early += await stream.receive()
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                return b""
+            finally:
+                self._unknown.remove(scope)
+        return b"" if scope.cancelled_caught else early
+
+    async def _run(self, stream: SocketStream) -> None:
+        early = await self._first_bytes(stream)
+        if not early:
+            return
+        kind = Http2 if early.startswith(PREFACE) else Http1
+        guest = kind(stream, self._handler, limits=self._limits, early=early)
+        self._guests.add(guest)
+        try:
+            await guest.run()
+        finally:
+            self._guests.remove(guest)

@@ -1,0 +1,164 @@
+"""Slash commands in a session: found by name, run with what they may see, their answers kept as asides."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import anyio
+from anyio import to_thread
+
+from claw_acp.config.diagnostic import did_you_mean
+from claw_acp.config.locations import Locations
+from claw_acp.contracts.command import Command, CommandContext
+from claw_acp.contracts.tool import WritesPath
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ToolError
+from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StateChanged, TextDelta
+from claw_acp.core.ids import new_id
+from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.runtime.billing import bill_of
+from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.permissions import places_of
+from claw_acp.runtime.session_options import choose, settings_in
+from claw_acp.runtime.sessions import Sessions
+from claw_acp.security.policy import Policy
+from claw_acp.session.export import to_markdown
+from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
+from claw_acp.session.session import Session
+from claw_acp.session.setup import SessionSetup
+from claw_acp.session.spending import Ledger
+
+_ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
+_NEW_SESSION: Final = "open a new session in your editor; this one is kept"
+_EDITORS_OWN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("new", "clear", "reset"), _NEW_SESSION),
+    **dict.fromkeys(("quit", "exit"), "close the session in your editor"),
+    **dict.fromkeys(("login", "logout"), "log in from your editor, or with `claw-acp login` in a terminal"),
+}
+"""Commands of other agents that an agent cannot carry out for the editor: it decides which session it shows."""
+
+
+class Typed(NamedTuple):
+    """A prompt that begins with a command: what follows its name in that text, and what else the prompt holds."""
+
+    command: Command
+    argument: str
+    rest: tuple[ContentPart, ...]
+
+
+def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> Typed | None:
+    """The command a prompt names. A slash that names none is an ordinary prompt."""
+    text = prompt[0].text.strip() if prompt and isinstance(prompt[0], TextPart) else ""
+    if not text.startswith("/"):
+        return None
+    name, *argument = text.split(maxsplit=1)
+    command = next((command for command in commands if command.name == name[1:]), None)
+    return None if command is None else Typed(command, "".join(argument), tuple(prompt[1:]))
+
+
+async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> str | None:
+    """The answer to a prompt that was plainly meant as a command and is none; None for all others.
+
+    That is a slash and a name with nothing else, unless there is a file of this name: whatever is more than that may
+    be a sentence, and nobody's sentence is to be lost.
+    """
+    text = prompt[0].text.strip() if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
+    found = _ALONE.fullmatch(text)
+    if found is None or await anyio.Path(text).exists():
+        return None
+    name = found[1]
+    if name in _EDITORS_OWN:
+        return f"There is no command /{name} here: {_EDITORS_OWN[name]}."
+    hint = did_you_mean(text, [f"/{command.name}" for command in commands])
+    return f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands."
+
+
+async def look_for_commands(opened: LiveSession) -> None:
+    """See which prompt files there are now, and tell who watches the session when that is something new."""
+    known = opened.commands.troubles
+    if await opened.commands.look():
+        await opened.session.broadcast(CommandsChanged())
+    for trouble in opened.commands.troubles:
+        if trouble not in known:
+            await opened.session.broadcast(Notice(item=new_id("ntc"), severity="warning", title=trouble))
+
+
+async def keep_answer(
+    session: Session, *, typed: Sequence[ContentPart], answer: str, clock: Clock, on_accepted: OnAccepted = ignore
+) -> None:
+    """Show and keep a command and what it answered, beside the conversation that models see."""
+    turn_id, asked, said = (new_id("turn", clock=clock), new_id("msg", clock=clock), new_id("msg", clock=clock))
+    await session.publish(StateChanged(item=turn_id, state="running"))
+    message = MessageStarted(item=asked, role="user", parts=tuple(typed), local_only=True)
+    await publish_prompt(session, message, on_accepted=on_accepted)
+    await session.publish(MessageStarted(item=said, role="assistant", local_only=True))
+    await session.publish(TextDelta(item=said, text=answer))
+    await session.publish(StateChanged(item=turn_id, state="idle", stop="end_turn"))
+
+
+def command_context(
+    opened: LiveSession,
+    *,
+    sessions: Sessions,
+    ledger: Ledger,
+    locations: Locations,
+    rules: Sequence[str],
+    policy: Policy,
+) -> CommandContext:
+    """What a command may see and do in a session."""
+    session, record = opened.session, opened.session.record
+
+    async def markdown() -> str:
+        return to_markdown(session.record, await session.read())
+
+    return CommandContext(
+        session=record.id,
+        cwd=record.cwd,
+        title=record.title,
+        mode=record.mode,
+        model=record.model,
+        settings=settings_in(opened, switches=False),
+        groups=opened.commands.groups(),
+        rules=rules,
+        bill=partial(bill_of, opened, ledger=ledger),
+        events=session.conversation,
+        markdown=markdown,
+        save=partial(_save, opened, policy, locations),
+        choose=partial(choose, opened, switches=False),
+        fork=partial(_fork, sessions, opened),
+        rename=partial(sessions.set_title, record.id),
+    )
+
+
+async def _fork(sessions: Sessions, opened: LiveSession) -> str:
+    session = opened.session
+    setup = SessionSetup(cwd=opened.setup.cwd, additional=session.record.additional_directories)
+    copy = await sessions.fork(session.id, setup)
+    await sessions.close(copy.session.id)  # kept; whoever opens it says how
+    return copy.session.id
+
+
+async def _save(opened: LiveSession, policy: Policy, locations: Locations, name: str, text: str) -> Path:
+    path = opened.workspace.locate(name)
+    decision = policy.decide(
+        tool="write_file",
+        accesses=(WritesPath(path=path),),
+        mode=opened.session.mode,
+        context=places_of(opened.session, locations),
+    )
+    if decision.verdict == "deny" or not opened.workspace.contains(path):
+        raise ToolError(decision.reason if decision.verdict == "deny" else f"{path} is outside the project")
+    await to_thread.run_sync(_write_new, path, text)
+    return path
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise ToolError(f"{path} already exists; name another file") from error
+    except OSError as error:
+        raise ToolError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""Tools that look for files and text."""

@@ -1,0 +1,77 @@
+"""A command on this machine, as people see it run: its terminal, picture by picture."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from claw_acp.contracts.program import Program
+from claw_acp.contracts.workspace import ExitStatus, ProcessOutput, RunningProcess
+from claw_acp.core.clock import Clock
+from claw_acp.core.events import CommandContent
+from claw_acp.core.ids import new_id
+from claw_acp.core.screen_text import readable
+from claw_acp.core.value import replace
+from claw_acp.tools.display import MAX_SHOWN_TEXT
+from claw_acp.tools.shell.text import clip
+
+PROGRESS_SECONDS: Final = 0.25
+"""The least time between two pictures of a running command; people read no faster."""
+
+_MARGIN: Final = 200  # characters of a shown block that a note about what was left out may take
+
+
+class ShellProgram:
+    """One command in a terminal of ours, which has an id and shows the end of the output."""
+
+    def __init__(self, process: RunningProcess, *, line: str, cwd: Path, clock: Clock) -> None:
+        self._process = process
+        self._seen = ProcessOutput(text="", truncated=False, exit=None)
+        self._picture = CommandContent(terminal_id=new_id("term", clock=clock), line=line, cwd=str(cwd), raw=b"")
+
+    @property
+    def picture(self) -> CommandContent:
+        """See `Program`. At first the terminal is empty."""
+        return self._picture
+
+    async def news(self) -> CommandContent:
+        """See `Program`. What is printed is seen `PROGRESS_SECONDS` later, with all that follows it until then."""
+        while True:
+            await self._process.changed(self._seen)
+            with anyio.move_on_after(PROGRESS_SECONDS):
+                await self._process.wait()
+            self._seen = await self._process.output()
+            before, now = self._picture, self._draw(self._seen)
+            if now != before:
+                return now
+
+    def ended(self, output: ProcessOutput) -> CommandContent:
+        """The last picture; of a command that could not be made to end nobody knows how it ended."""
+        status = output.exit or ExitStatus()
+        return self._draw(replace(output, exit=status))
+
+    def stop(self) -> bool:
+        """See `Program`."""
+        return self._process.stop()
+
+    def _draw(self, output: ProcessOutput) -> CommandContent:
+        status = output.exit
+        # While it runs only the end is looked at: output may be a thousand times what is shown.
+        text = output.text[-2 * MAX_SHOWN_TEXT :] if status is None else output.text
+        shown = clip(
+            readable(text), limit=MAX_SHOWN_TEXT - _MARGIN, tail_only=status is None or output.truncated
+        ).rstrip()
+        self._picture = replace(
+            self._picture,
+            text=shown,
+            raw=output.raw,
+            printed=output.printed,
+            running=status is None,
+            code=None if status is None else status.code,
+            signal=None if status is None else status.signal,
+        )
+        return self._picture
+
+
+if TYPE_CHECKING:
+    _conforms: type[Program] = ShellProgram

@@ -1,0 +1,329 @@
+"""What only protocol 2 has: messages with ids, states, replay on resume, finer ways to cancel."""
+
+import anyio
+
+from claw_acp.core.json_value import JsonObject
+from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.check import (
+    advice,
+    checks_in,
+    exchange,
+    greeted,
+    must,
+    must_fail,
+    must_succeed,
+    session,
+    should,
+    slow,
+    tool,
+    turn,
+)
+from claw_acp.verify.check_run import QUIET, Attempt, updates
+from claw_acp.verify.frames import Call, Frame, as_object, text_of
+from claw_acp.verify.rule import Failed
+
+_PAGE = "protocol 2 (draft)"
+UNSUPPORTED_VERSION = -32022
+MARKER = "the word to remember is verify-7391"
+STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
+WITHDRAWN_WITHIN = 5.0  # seconds for a question to be withdrawn after its turn was cancelled
+SILENCE = 0.3  # seconds after a session was closed in which nothing may come
+
+
+def _update(frame: Frame) -> JsonObject:
+    return as_object(frame.params.get("update"))
+
+
+def _kinds(frames: list[Frame]) -> list[str]:
+    """What each update is; states by their name."""
+    return [text_of(_update(frame), "state") or text_of(_update(frame), "sessionUpdate") for frame in frames]
+
+
+# ------------------------------------------------------------------ initialize and ids
+
+
+@should("initialize.info-required", greeted, source=f"{_PAGE}: initialization; errors")
+async def info_required(attempt: Attempt) -> None:
+    """A request for version 2 without `info` is refused with error -32602, and can be sent again."""
+    async with attempt.bare() as line:
+        must_fail(await line.ask("initialize", {"protocolVersion": 2}), "initialize without info", [INVALID_PARAMS])
+        must_succeed(await line.ask("initialize", attempt.hello(capabilities={})), "initialize after a refused one")
+
+
+@should("jsonrpc.no-null-ids", greeted, source=f"{_PAGE}: envelope", cases=(20,))
+async def null_ids(attempt: Attempt) -> None:
+    """A request whose id is null or a fraction is refused with error -32600 and a null id."""
+    async with attempt.line() as line:
+        for request_id in (None, 1.5):
+            begin = len(line.frames)
+            line.unreadable += 1
+            call = line.call("session/new", attempt.opening(), id=request_id)
+            came = await attempt.heard(line, begin=begin, shown=[call.frame])
+            refused = [frame for frame in came if frame.code == INVALID_REQUEST]
+            if not refused or any(frame.result for frame in came):
+                raise Failed(f"the id {request_id!r} was accepted", [call.frame, *came])
+
+
+@should("methods.of-protocol-1-gone", session, source=_PAGE)
+async def gone(attempt: Attempt) -> None:
+    """What protocol 2 has no more (session/load, session/set_mode, authenticate) is answered with error -32601."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "mcpServers": []}
+        for method, params in (
+            ("session/load", where),
+            ("session/set_mode", {"sessionId": opened, "modeId": "x"}),
+            ("authenticate", {"methodId": "x"}),
+        ):
+            must_fail(await line.ask(method, params), method, [METHOD_NOT_FOUND])
+
+
+@should("initialize.version-1", greeted, source=f"{_PAGE}: initialization; TCK ACP-INIT-202", cases=(16,))
+async def version_1(attempt: Attempt) -> None:
+    """A request for version 1 is answered with a version that is spoken, or with error -32022."""
+    async with attempt.bare() as line:
+        answer = await line.ask("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+        if answer.error is None and answer.result.get("protocolVersion") not in {1, 2}:
+            raise Failed(f"the version is {answer.result.get('protocolVersion')!r}", exchange(answer))
+        if answer.error is not None:
+            must_fail(answer, "initialize for version 1", [UNSUPPORTED_VERSION])
+
+
+@must("session.servers-optional", session, source=f"{_PAGE}: session/new; TCK ACP-SESSION-203")
+async def servers_optional(attempt: Attempt) -> None:
+    """McpServers may be left out of session/new."""
+    async with attempt.line() as line:
+        must_succeed(await line.ask("session/new", {"cwd": str(attempt.options.cwd)}), "session/new without mcpServers")
+
+
+# ------------------------------------------------------------------ prompts and states
+
+
+@must("prompt.message-ids-unique", turn, source=f"{_PAGE}: prompt; TCK ACP-PATCH-203")
+async def message_ids_unique(attempt: Attempt) -> None:
+    """Each prompt becomes a message with an id of its own."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        calls: list[Call] = []
+        for _ in range(2):
+            calls.append(attempt.prompt(line, opened))
+            must_succeed(await attempt.ended(line, calls[-1]), "session/prompt")
+        names = [text_of(call.answers[0].result, "messageId") for call in calls]
+        if len(set(names)) < len(names):
+            raise Failed(f"two prompts have the id {names[0]}", [call.answers[0] for call in calls])
+
+
+@must("prompt.answered-with-its-message", session, source=f"{_PAGE}: prompt; TCK ACP-PROMPT-201, 203")
+async def answered_with_message(attempt: Attempt) -> None:
+    """session/prompt is answered with the id of the message, and the message is shown under that id."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        begin = len(line.frames)
+        call = attempt.prompt(line, opened)
+        answer = await line.answered(call)
+        must_succeed(answer, "session/prompt")
+        name = text_of(answer.result, "messageId")
+        if not name:
+            raise Failed("there is no messageId in the result", exchange(answer))
+        await attempt.ended(line, call)
+        shown = [frame for frame in updates(line, opened, since=begin) if _update(frame).get("messageId") == name]
+        if not any(kind.startswith("user_message") for kind in _kinds(shown)):
+            raise Failed(f"no user message has the id {name}", exchange(answer))
+
+
+@must("state.runs-then-rests", session, source=f"{_PAGE}: states; TCK ACP-STATE-201, 202, 203")
+async def runs_then_rests(attempt: Attempt) -> None:
+    """A turn begins with the state running and ends with the state idle and a stop reason."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        begin = len(line.frames)
+        end = await attempt.ended(line, attempt.prompt(line, opened))
+        must_succeed(end, "session/prompt")
+        reason = attempt.talk.reason(end)
+        if reason not in STOP_REASONS and not reason.startswith("_"):
+            raise Failed(f"the stop reason is {reason!r}", [end])
+        said = updates(line, opened, since=begin)
+        if "running" not in _kinds(said[: said.index(end)]):
+            raise Failed("the state was never running before it was idle", [end])
+
+
+@should("state.asks", tool, source=f"{_PAGE}: states; TCK ACP-PATCH-209")
+async def asks(attempt: Attempt) -> None:
+    """While a question is open the state is requires_action."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        begin = len(line.frames)
+        call, question = await attempt.question(line, opened)
+        await attempt.alive(line, shown=[question])
+        await anyio.sleep(QUIET)
+        states = [text_of(_update(frame), "state") for frame in updates(line, opened, since=begin)]
+        last = [state for state in states if state][-1:]
+        await attempt.over(line, opened, call)
+        if last != ["requires_action"]:
+            raise Failed(f"the state is {last[0] if last else 'none'} while a question is open", [question])
+
+
+# ------------------------------------------------------------------ resume
+
+
+async def _stored(attempt: Attempt) -> tuple[str, list[Frame]]:
+    """A session with one turn whose process has ended, and what was shown of it."""
+    async with attempt.fresh() as line:
+        opened = await attempt.session(line)
+        begin = len(line.frames)
+        await attempt.turn(line, opened, f"{attempt.options.prompt} {MARKER}")
+        shown = updates(line, opened, since=begin)
+        await line.end()
+        return opened, shown
+
+
+async def _resumed(attempt: Attempt, line: Line, opened: str) -> tuple[Frame, list[Frame]]:
+    """The answer to a resume from the start, and what came before it."""
+    begin = len(line.frames)
+    where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "replayFrom": {"type": "start"}}
+    answer = await line.ask("session/resume", where)
+    must_succeed(answer, "session/resume")
+    return answer, updates(line, opened, since=begin, until=line.frames.index(answer))
+
+
+@must("resume.replays-from-start", turn, source=f"{_PAGE}: session/resume", cases=(11,))
+async def replays(attempt: Attempt) -> None:
+    """With replayFrom start, the whole conversation is shown again before session/resume is answered."""
+    opened, _ = await _stored(attempt)
+    async with attempt.line() as line:
+        answer, shown = await _resumed(attempt, line, opened)
+        text = "".join(str(_update(frame)) for frame in shown if _kinds([frame])[0].startswith("user_message"))
+        if MARKER not in text:
+            raise Failed("the user's message was not shown before the answer", [*exchange(answer), *shown[:5]])
+        if not any(kind.startswith(("agent_", "tool_")) for kind in _kinds(shown)):
+            raise Failed("nothing that the agent said was shown before the answer", [*exchange(answer), *shown[:5]])
+
+
+@must("resume.state-before-answer", turn, source=f"{_PAGE}: session/resume")
+async def state_before_answer(attempt: Attempt) -> None:
+    """The current state is told after the replay and before the answer to session/resume."""
+    opened, _ = await _stored(attempt)
+    async with attempt.line() as line:
+        answer, shown = await _resumed(attempt, line, opened)
+        kinds = _kinds(shown)
+        if not {"running", "idle", "requires_action"} & set(kinds):
+            raise Failed("no state was told before the answer", [*exchange(answer), *shown[-3:]])
+        last = max(index for index, frame in enumerate(shown) if "state" in _update(frame))
+        if any(kind.startswith(("user_", "agent_")) for kind in kinds[last:]):
+            raise Failed("the state was told before the end of the replay", [*exchange(answer), *shown[-3:]])
+
+
+def _message_ids(shown: list[Frame]) -> set[str]:
+    return {text_of(_update(frame), "messageId") for frame in shown}
+
+
+@should("resume.ids-stay", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-204", cases=(50,))
+async def ids_stay(attempt: Attempt) -> None:
+    """Messages have the same ids when they are shown again."""
+    opened, before = await _stored(attempt)
+    async with attempt.line() as line:
+        answer, after = await _resumed(attempt, line, opened)
+        if missing := _message_ids(before) - _message_ids(after) - {""}:
+            raise Failed(f"the messages {sorted(missing)} have other ids now", [*exchange(answer), *after[:5]])
+
+
+@should("resume.unknown-cursor", turn, source=f"{_PAGE}: session/resume; errors")
+async def unknown_cursor(attempt: Attempt) -> None:
+    """A replayFrom of unknown type is refused with error -32602."""
+    opened, _ = await _stored(attempt)
+    async with attempt.line() as line:
+        where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "replayFrom": {"type": "middle"}}
+        must_fail(await line.ask("session/resume", where), "an unknown replayFrom", [INVALID_PARAMS])
+
+
+@must("resume.silent-after-answer", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-202", cases=(11,))
+async def silent_after_answer(attempt: Attempt) -> None:
+    """No part of the conversation is shown after the answer to session/resume."""
+    opened, _ = await _stored(attempt)
+    async with attempt.line() as line:
+        answer, _ = await _resumed(attempt, line, opened)
+        await anyio.sleep(SILENCE)
+        late = updates(line, opened, since=line.frames.index(answer))
+        said = [frame for frame in late if _kinds([frame])[0].startswith(("user_message", "agent_", "tool_"))]
+        if said:
+            raise Failed("parts of the conversation came after the answer", [*exchange(answer), *said[:5]])
+
+
+@must("resume.messages-before-chunks", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-205")
+async def messages_before_chunks(attempt: Attempt) -> None:
+    """In a replay, chunks of a message come after the message itself, so that they do not add to what is there."""
+    opened, _ = await _stored(attempt)
+    async with attempt.line() as line:
+        answer, shown = await _resumed(attempt, line, opened)
+        begun: set[str] = set()
+        for frame in shown:
+            name, kind = text_of(_update(frame), "messageId"), _kinds([frame])[0]
+            if name and kind.endswith("_chunk") and name not in begun:
+                raise Failed(f"a chunk of {name} came before its message", [*exchange(answer), frame])
+            begun.add(name)
+
+
+# ------------------------------------------------------------------ cancelling and closing
+
+
+@must("close.cancels-work", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202, ACP-CANCEL-208")
+async def cancels_work(attempt: Attempt) -> None:
+    """session/close ends the work of the session as session/cancel does: idle, with the stop reason `cancelled`."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        call = await attempt.slow_turn(line, opened)
+        answer = await line.ask("session/close", {"sessionId": opened})
+        must_succeed(answer, "session/close")
+        end = attempt.talk.end(line, call)
+        if end is None or attempt.talk.reason(end) != "cancelled":
+            raise Failed("the work did not end with `cancelled`", [*exchange(answer), *([end] if end else [])])
+
+
+@advice("cancel.withdraws-questions", tool, source=f"{_PAGE}: cancellation; TCK ACP-INFO-CANCEL-202")
+async def withdraws(attempt: Attempt) -> None:
+    """When a turn is cancelled, the agent withdraws its open questions with $/cancel_request."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        call, question = await attempt.question(line, opened)
+        begin = len(line.frames)
+        cancel = line.notify("session/cancel", {"sessionId": opened})
+        name = question.object.get("id")
+
+        def withdrawn() -> Frame | None:
+            return next((frame for frame in line.frames[begin:] if frame.params.get("requestId") == name), None)
+
+        try:
+            await line.until(withdrawn, "a $/cancel_request", within=min(WITHDRAWN_WITHIN, line.timeout))
+        except Failed as failed:
+            await attempt.over(line, opened, call)
+            raise Failed("the question was not withdrawn", [question, cancel]) from failed
+        await attempt.over(line, opened, call)
+
+
+@must("close.then-silence", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202")
+async def then_silence(attempt: Attempt) -> None:
+    """After the answer to session/close nothing more is said of the session, whatever was going on in it."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        await attempt.slow_turn(line, opened)
+        answer = await line.ask("session/close", {"sessionId": opened})
+        must_succeed(answer, "session/close")
+        end = line.frames.index(answer)
+        await anyio.sleep(SILENCE)
+        late = updates(line, opened, since=end)
+        if late:
+            raise Failed("updates came after the session was closed", [*exchange(answer), *late[:5]])
+
+
+@should("cancel.unknown-work", session, source=f"{_PAGE}: tool_call/cancel, terminal/cancel; errors")
+async def unknown_work(attempt: Attempt) -> None:
+    """tool_call/cancel and terminal/cancel for what cannot be cancelled are refused with error -32602."""
+    async with attempt.line() as line:
+        opened = await attempt.session(line)
+        for method, key in (("tool_call/cancel", "toolCallId"), ("terminal/cancel", "terminalId")):
+            answer = await line.ask(method, {"sessionId": opened, key: "verify-no-such-thing"})
+            must_fail(answer, f"{method} for something unknown", [INVALID_PARAMS])
+
+
+CHECKS = checks_in(globals())

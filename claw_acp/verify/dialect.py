@@ -1,0 +1,107 @@
+"""How the two versions of the protocol say the same things: greeting, logging in, and how a turn ends."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.version import VERSION
+from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.frames import Call, Frame, as_object, text_of
+
+WHO: JsonObject = {"name": "claw-acp-verify", "title": "claw-acp verify", "version": VERSION}
+
+
+class Talk(Protocol):
+    """One version of the protocol, as far as checks of several versions need it."""
+
+    def hello(self, capabilities: JsonObject) -> dict[str, JsonValue]:
+        """The parameters of an ordinary `initialize`."""
+        ...
+
+    login: str
+    logout: str
+    yes: JsonValue
+    """The value of a capability that is there."""
+
+    def end(self, line: Line, call: Call) -> Frame | None:
+        """The frame that ended the turn of this prompt; None while it runs."""
+        ...
+
+    def reason(self, end: Frame) -> str:
+        """Why the turn ended; empty when that is not said."""
+        ...
+
+    def server(self, name: str, command: str, *args: str) -> JsonObject:
+        """An MCP server on stdio."""
+        ...
+
+    def setting(self, name: str, value: str) -> JsonObject:
+        """What sets an option to one of its values."""
+        ...
+
+
+class First:
+    """Protocol 1: the answer to a prompt ends its turn."""
+
+    def __init__(self) -> None:
+        self.login, self.logout = "authenticate", "logout"
+        self.yes: JsonValue = True
+
+    def hello(self, capabilities: JsonObject) -> dict[str, JsonValue]:
+        """See `Talk`."""
+        return {"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": WHO}
+
+    def end(self, line: Line, call: Call) -> Frame | None:
+        """See `Talk`."""
+        del line
+        return call.answers[0] if call.answers else None
+
+    def reason(self, end: Frame) -> str:
+        """See `Talk`."""
+        return text_of(end.result, "stopReason")
+
+    def server(self, name: str, command: str, *args: str) -> JsonObject:
+        """See `Talk`."""
+        return {"name": name, "command": command, "args": list(args), "env": []}
+
+    def setting(self, name: str, value: str) -> JsonObject:
+        """See `Talk`."""
+        return {"configId": name, "value": value}
+
+
+class Second:
+    """Protocol 2: a prompt is answered when it is taken in, and a state says when its turn is over."""
+
+    def __init__(self) -> None:
+        self.login, self.logout = "auth/login", "auth/logout"
+        self.yes: JsonValue = {}
+
+    def hello(self, capabilities: JsonObject) -> dict[str, JsonValue]:
+        """See `Talk`."""
+        return {"protocolVersion": 2, "capabilities": capabilities, "info": WHO}
+
+    def end(self, line: Line, call: Call) -> Frame | None:
+        """See `Talk`."""
+        if call.answers and call.answers[0].error is not None:
+            return call.answers[0]
+        for frame in line.frames[line.frames.index(call.frame) :]:
+            if frame.method == "session/update" and frame.params.get("sessionId") == call.session:
+                update = as_object(frame.params.get("update"))
+                if update.get("state") == "idle" and update.get("stopReason"):
+                    return frame if call.answers else None
+        return None
+
+    def reason(self, end: Frame) -> str:
+        """See `Talk`."""
+        return text_of(as_object(end.params.get("update")), "stopReason")
+
+    def server(self, name: str, command: str, *args: str) -> JsonObject:
+        """See `Talk`."""
+        return {"type": "stdio", "name": name, "command": command, "args": list(args), "env": []}
+
+    def setting(self, name: str, value: str) -> JsonObject:
+        """See `Talk`."""
+        return {"configId": name, "type": "id", "value": value}
+
+
+TALKS: Mapping[int, Talk] = {1: First(), 2: Second()}

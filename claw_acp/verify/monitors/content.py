@@ -1,0 +1,204 @@
+"""Shapes and values: that everything an agent sends is what the protocol defines."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import PureWindowsPath
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.schema.base import Wire
+from claw_acp.schema.errors import Error
+from claw_acp.schema.methods import AGENT_METHODS, CLIENT_METHODS, SHARED_METHODS, resolve
+from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.frames import Frame, as_list, as_object, text_of
+from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.rule import Rule
+from claw_acp.verify.shape import problems, unknown_keys
+
+SHAPE = Rule(
+    id="schema.valid",
+    level="MUST",
+    text="Every result, every notification and every request of the agent has the shape that the protocol gives it.",
+    source="protocol schema; TCK ACP-SCHEMA-001",
+    cases=(49,),
+)
+KEYS = Rule(
+    id="schema.no-keys-of-its-own",
+    level="advice",
+    text="What the protocol does not define goes into _meta, not beside the fields it defines.",
+    source="extensibility; TCK ACP-SCHEMA-002",
+    cases=(43,),
+)
+METHODS = Rule(
+    id="schema.known-methods",
+    level="MUST",
+    text="The agent calls only methods of the protocol, or its own, which begin with an underscore.",
+    source="extensibility",
+)
+MODES = Rule(
+    id="modes.current-is-one",
+    level="MUST",
+    text="The current mode is one of the modes that are named, and each has an id of its own.",
+    source="session-modes; TCK ACP-MODES-001",
+)
+OPTIONS = Rule(
+    id="config.current-is-one",
+    level="MUST",
+    text="Every option has an id of its own, and a current value that is one of its values.",
+    source="session-config-options; TCK ACP-CONFIG-001, 201, 204",
+)
+IN_STEP = Rule(
+    id="config.mode-in-step",
+    level="SHOULD",
+    text="An option of the category mode and the older modes say the same.",
+    source="session-config-options",
+    cases=(33,),
+)
+PATHS = Rule(
+    id="tools.absolute-paths",
+    level="MUST",
+    text="Paths in tool calls are absolute, and lines are counted from 1.",
+    source="tool-calls",
+)
+COMMANDS = Rule(
+    id="commands.plain-names",
+    level="SHOULD",
+    text="The names of commands have no slash before them and no spaces in them, and each is there once.",
+    source="slash-commands",
+)
+DATES = Rule(
+    id="list.dates",
+    level="SHOULD",
+    text="updatedAt is a time of ISO 8601.",
+    source="session-list",
+)
+RULES = (SHAPE, KEYS, METHODS, MODES, OPTIONS, IN_STEP, PATHS, COMMANDS, DATES)
+
+_NAME = re.compile(r"[^\s/]+")
+
+
+def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+    """Look at everything of protocol 1."""
+    for line in lines:
+        if line.protocol != 1:
+            continue
+        for frame in line.frames:
+            if frame.way == "<-" and not frame.fault:
+                yield from _shape(frame)
+                yield from _state(frame.result, frame)
+                update = as_object(frame.params.get("update"))
+                yield from _state(update, frame)
+                yield from _update(update, frame)
+                for session in map(as_object, as_list(frame.result.get("sessions"))):
+                    yield from _date(session, frame)
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def _shape(frame: Frame) -> Iterator[Sighting]:
+    if frame.method:
+        table = CLIENT_METHODS.get(frame.method) or SHARED_METHODS.get(frame.method)
+        if table is None:
+            own = frame.method.startswith("_")
+            yield kept(METHODS) if own else broken(METHODS, f"{frame.method} is no method of a client", frame)
+            return
+        yield kept(METHODS)
+        yield from _fits(resolve(table.params), frame.object.get("params"), frame, what=frame.method)
+    elif frame.error is not None:
+        yield from _fits(Error, frame.object.get("error"), frame, what="error")
+    elif frame.call is not None and (served := AGENT_METHODS.get(frame.call.method)) and served.result:
+        result = frame.object.get("result")
+        if result is None and frame.call.method != "initialize":
+            return  # older agents answered null where nothing is to be said
+        yield from _fits(resolve(served.result), result, frame, what=f"result of {frame.call.method}")
+
+
+def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Sighting]:
+    reason = problems(model, value, what=what)
+    yield broken(SHAPE, reason, frame) if reason else kept(SHAPE)
+    if not reason:
+        strange = unknown_keys(model, value)
+        yield broken(KEYS, f"{what} has {', '.join(strange)}", frame) if strange else kept(KEYS)
+
+
+# ------------------------------------------------------------------ values
+
+
+def _state(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    """The modes and options in a result or an update."""
+    modes = as_object(holder.get("modes"))
+    if modes:
+        names = [text_of(as_object(mode), "id") for mode in as_list(modes.get("availableModes"))]
+        current = text_of(modes, "currentModeId")
+        fine = current in names and len(set(names)) == len(names)
+        yield kept(MODES) if fine else broken(MODES, f"the mode is {current!r}, the modes are {names}", frame)
+    options = [as_object(option) for option in as_list(holder.get("configOptions"))]
+    if options:
+        yield from judged_options(options, frame)
+        chosen = [text_of(option, "currentValue") for option in options if option.get("category") == "mode"]
+        if modes and chosen:
+            reason = f"the option says {chosen[0]!r}, the mode {text_of(modes, 'currentModeId')!r}"
+            yield kept(IN_STEP) if chosen[0] == modes.get("currentModeId") else broken(IN_STEP, reason, frame)
+
+
+def judged_options(options: Sequence[JsonObject], frame: Frame) -> Iterator[Sighting]:
+    """Whether each option is one of its own, and has a value that it can have."""
+    names = [text_of(option, "id") for option in options]
+    if len(set(names)) < len(names):
+        yield broken(OPTIONS, f"two options have the same id: {names}", frame)
+    for option in options:
+        if option.get("type") == "select":
+            values = [value for item in as_list(option.get("options")) for value in _values(as_object(item))]
+            current, name = option.get("currentValue"), text_of(option, "id")
+            fine = current in values
+            yield (
+                kept(OPTIONS) if fine else broken(OPTIONS, f"{name} is {current!r}, which is none of its values", frame)
+            )
+
+
+def _values(item: JsonObject) -> list[JsonValue]:
+    """The value of a choice, or those of a group of choices."""
+    if "value" in item:
+        return [item["value"]]
+    return [as_object(inner).get("value") for inner in as_list(item.get("options"))]
+
+
+def _update(update: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    if "toolCallId" in update:
+        yield from _paths(update, frame)
+    yield from judged_commands(update, frame)
+    yield from _date(update, frame)
+
+
+def judged_commands(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    """Whether the commands in an update or a result have plain names."""
+    commands = [as_object(command) for command in as_list(holder.get("availableCommands"))]
+    names = [text_of(command, "name") for command in commands]
+    odd = [name for name in names if not _NAME.fullmatch(name)]
+    if odd or len(set(names)) < len(names):
+        yield broken(COMMANDS, f"{odd[0]!r} is no plain name" if odd else f"a name is there twice: {names}", frame)
+    elif names:
+        yield kept(COMMANDS)
+
+
+def _paths(update: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    places = [as_object(place) for place in as_list(update.get("locations"))]
+    diffs = [as_object(part) for part in as_list(update.get("content")) if as_object(part).get("type") == "diff"]
+    for path in [text_of(holder, "path") for holder in (*places, *diffs)]:
+        absolute = path.startswith("/") or PureWindowsPath(path).is_absolute()
+        yield kept(PATHS) if absolute else broken(PATHS, f"{path!r} is not absolute", frame)
+    for place in places:
+        if place.get("line") == 0:
+            yield broken(PATHS, "lines are counted from 1, not from 0", frame)
+
+
+def _date(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    moment = text_of(holder, "updatedAt")
+    if moment:
+        try:
+            datetime.fromisoformat(moment)
+        except ValueError:
+            yield broken(DATES, f"{moment!r} is no such time", frame)
+        else:
+            yield kept(DATES)

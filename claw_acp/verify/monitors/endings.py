@@ -1,0 +1,38 @@
+"""How the agent's processes ended, whatever they were used for."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.rule import Rule
+
+NO_ORPHANS = Rule(
+    id="shutdown.no-orphans",
+    level="SHOULD",
+    text="What the agent started ends with it.",
+    source="transports: stdio",
+    cases=(47,),
+)
+EXPLAINS = Rule(
+    id="shutdown.no-crash",
+    level="SHOULD",
+    text="The agent is not ended by a signal of its own making, such as a segmentation fault.",
+    source="transports: stdio",
+)
+RULES = (NO_ORPHANS, EXPLAINS)
+_TOLD = -15  # by the SIGTERM that we send
+
+
+def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+    """Look at every end that the agent came to by itself."""
+    can_look = Path("/proc").exists()
+    for line in lines:
+        ending = line.ending
+        if ending is None or ending.seconds is None:
+            continue
+        if can_look:
+            left = ", ".join(ending.left)
+            yield broken(NO_ORPHANS, f"after its end there still runs: {left}") if left else kept(NO_ORPHANS)
+        crashed = ending.code is not None and ending.code < 0 and ending.code != _TOLD
+        yield broken(EXPLAINS, f"it was ended by signal {-(ending.code or 0)}") if crashed else kept(EXPLAINS)

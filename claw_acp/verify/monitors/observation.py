@@ -1,0 +1,47 @@
+"""What the watchers report: that a rule was kept somewhere, or broken."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from claw_acp.core.value import Value
+from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.frames import Frame
+from claw_acp.verify.rule import Rule, Verdict
+
+
+class Sighting(Value):
+    """One place where a rule applied.
+
+    Attributes:
+        rule: Its id.
+        reason: How it was broken; empty when it was kept.
+        frames: The frames that show it.
+    """
+
+    rule: str
+    reason: str = ""
+    frames: tuple[Frame, ...] = ()
+
+
+Watcher: TypeAlias = Callable[[Sequence[Line]], Iterator[Sighting]]
+
+
+def kept(rule: Rule) -> Sighting:
+    """The rule applied and was kept."""
+    return Sighting(rule=rule.id)
+
+
+def broken(rule: Rule, reason: str, *frames: Frame) -> Sighting:
+    """The rule was broken."""
+    return Sighting(rule=rule.id, reason=reason, frames=frames)
+
+
+def judged(rule: Rule, sightings: Sequence[Sighting]) -> Verdict:
+    """The verdict on a rule from all places where it applied."""
+    faults = [sighting for sighting in sightings if sighting.reason]
+    if faults:
+        more = f" (and {len(faults) - 1} more times)" if len(faults) > 1 else ""
+        return Verdict(rule=rule, outcome="fail", reason=faults[0].reason + more, frames=faults[0].frames)
+    if not sightings:
+        return Verdict(rule=rule, outcome="not tried", reason="nothing of the kind was seen")
+    return Verdict(rule=rule, outcome="pass")

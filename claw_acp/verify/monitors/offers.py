@@ -1,0 +1,146 @@
+"""What an agent may use only of a client that offered it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.frames import Frame, as_list, as_object, text_of
+from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.rule import Rule
+
+FILES = Rule(
+    id="client.files-only-if-offered",
+    level="MUST",
+    text="fs/* is called only where the client offers it.",
+    source="file-system; TCK ACP-CLIENTCAP-001",
+    cases=(36,),
+)
+TERMINALS = Rule(
+    id="client.terminals-only-if-offered",
+    level="MUST",
+    text="terminal/* is called only where the client offers it.",
+    source="terminals; TCK ACP-CLIENTCAP-002",
+    cases=(36,),
+)
+ELICITATION = Rule(
+    id="client.questions-only-if-offered",
+    level="MUST",
+    text="elicitation/create is called only in a mode that the client offers.",
+    source="elicitation; TCK ACP-CLIENTCAP-003, 201",
+    cases=(36,),
+)
+NOTICES = Rule(
+    id="client.notices-only-if-offered",
+    level="MUST",
+    text="Notices and compaction updates are sent only to clients that take them.",
+    source="protocol schema: ClientSessionCapabilities",
+)
+SWITCHES = Rule(
+    id="config.switches-only-if-offered",
+    level="MUST",
+    text="Options that are switches are shown only to clients that know them.",
+    source="session-config-options; TCK ACP-CONFIG-003",
+    cases=(34,),
+)
+TERMINAL_LOGIN = Rule(
+    id="auth.terminal-only-if-offered",
+    level="MUST",
+    text="A way to log in of type terminal is offered only to clients with auth.terminal.",
+    source="authentication; TCK ACP-AUTH-002, 202",
+    cases=(42,),
+)
+HAS_METHODS = Rule(
+    id="auth.required-has-a-way",
+    level="SHOULD",
+    text="An agent that answers -32000, authentication required, offers a way to authenticate.",
+    source="authentication; TCK ACP-AUTH-005, 205",
+    cases=(42,),
+)
+RULES = (FILES, TERMINALS, ELICITATION, NOTICES, SWITCHES, TERMINAL_LOGIN, HAS_METHODS)
+
+METHODS: Mapping[str, tuple[Rule, str]] = {
+    "fs/read_text_file": (FILES, "fs.readTextFile"),
+    "fs/write_text_file": (FILES, "fs.writeTextFile"),
+    "terminal/create": (TERMINALS, "terminal"),
+    "terminal/output": (TERMINALS, "terminal"),
+    "terminal/wait_for_exit": (TERMINALS, "terminal"),
+    "terminal/kill": (TERMINALS, "terminal"),
+    "terminal/release": (TERMINALS, "terminal"),
+}
+UPDATES = {
+    "notice": "session.notices",
+    "compaction_update": "session.compaction",
+    "compaction_summary_chunk": "session.compaction",
+}
+AUTH_REQUIRED = -32000
+
+
+def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+    """Compare what was used with what was offered."""
+    for line in lines:
+        if line.protocol != 1:
+            continue
+        offered = line.offered or {}
+        seen = False
+        for frame in line.frames:
+            if frame.way == "<-" and not frame.fault:
+                seen = seen or frame.method == "session/update"
+                yield from _called(frame, offered) if frame.method else _answered(frame, line)
+        if seen and not offered:
+            yield from (kept(rule) for rule in (FILES, TERMINALS, ELICITATION, NOTICES))
+
+
+def offers(offered: JsonObject, path: str) -> bool:
+    """Whether the client has a capability: `true` where it is a flag, an object where it is a marker."""
+    value: JsonValue = offered
+    for part in path.split("."):
+        value = as_object(value).get(part)
+    return value is True or isinstance(value, dict)
+
+
+def _called(frame: Frame, offered: JsonObject) -> Iterator[Sighting]:
+    if frame.method in METHODS:
+        rule, path = METHODS[frame.method]
+        yield _gate(rule, path, offered, frame)
+    elif frame.method == "elicitation/create":
+        yield _gate(ELICITATION, f"elicitation.{text_of(frame.params, 'mode') or 'form'}", offered, frame)
+    elif frame.method == "session/update":
+        update = as_object(frame.params.get("update"))
+        kind = text_of(update, "sessionUpdate")
+        if kind in UPDATES:
+            yield _gate(NOTICES, UPDATES[kind], offered, frame)
+        if kind == "config_option_update":
+            yield from _options(update, offered, frame)
+
+
+def _gate(rule: Rule, path: str, offered: JsonObject, frame: Frame) -> Sighting:
+    if offers(offered, path):
+        return kept(rule)
+    return broken(rule, f"the client does not offer {path}", frame)
+
+
+def _options(holder: JsonObject, offered: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    options = [as_object(option) for option in as_list(holder.get("configOptions"))]
+    switches = [text_of(option, "id") for option in options if option.get("type") == "boolean"]
+    if switches and not offers(offered, "session.configOptions.boolean"):
+        yield broken(SWITCHES, f"the option {switches[0]} is a switch", frame)
+    elif options:
+        yield kept(SWITCHES)
+
+
+def _answered(frame: Frame, line: Line) -> Iterator[Sighting]:
+    offered = line.offered or {}
+    yield from _options(frame.result, offered, frame)
+    if frame is line.hello:
+        methods = [as_object(method) for method in as_list(frame.result.get("authMethods"))]
+        terminal = any(method.get("type") == "terminal" for method in methods)
+        may = offers(offered, "auth.terminal") or as_object(offered.get("_meta")).get("terminal-auth") is True
+        if methods:
+            yield (
+                broken(TERMINAL_LOGIN, "the client does not offer auth.terminal", frame)
+                if terminal and not may
+                else (kept(TERMINAL_LOGIN))
+            )
+    if frame.code == AUTH_REQUIRED and line.hello is not None:
+        ways = as_list(line.hello.result.get("authMethods"))
+        yield kept(HAS_METHODS) if ways else broken(HAS_METHODS, "authMethods is empty", line.hello, frame)

@@ -1,0 +1,16 @@
+"""Every rule that is judged by all that was said, and who watches for it, by version of the protocol."""
+
+from collections.abc import Mapping
+
+from claw_acp.verify.monitors import content, endings, offers, order, v2, wire
+from claw_acp.verify.monitors.observation import Watcher
+from claw_acp.verify.rule import Rule
+
+WATCHERS: Mapping[int, tuple[Watcher, ...]] = {
+    1: (wire.watch, order.watch, offers.watch, content.watch, endings.watch),
+    2: (wire.watch, v2.watch, endings.watch),
+}
+RULES: Mapping[int, tuple[Rule, ...]] = {
+    1: (*wire.RULES, *order.RULES, *offers.RULES, *content.RULES, *endings.RULES),
+    2: (*wire.RULES, *v2.RULES, *endings.RULES),
+}
