@@ -1,6 +1,5 @@
 """Patches as Git writes them: applied by Git itself, to files of every kind of name and text."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,8 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from claw_acp.acp.v2.git_patch import MAX_CHANGED, MAX_COMPARED, git_patch, quoted
+from tests.support.toolchain import missing
 
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
+needs_git = pytest.mark.skipif(bool(missing("git")), reason=missing("git"))
 
 NAMES = ["a.txt", "with space.txt", "ünï.txt", 'q"uote.txt', "tab\tname", "back\\slash", "new\nline"]
 CHANGES = [

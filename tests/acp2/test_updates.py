@@ -1,6 +1,5 @@
 """What updates say: calls that are created and patched, output that goes out once, diffs that Git can apply."""
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from tests.acp2.conftest import Spawn
 from tests.support.editor_v2 import printed
 from tests.support.exchange import Json
 from tests.support.script_files import Script, call, say, turn
+from tests.support.toolchain import missing
 
 EDIT = 'mode = "edit"'
 AUTO = 'mode = "auto"'
@@ -97,8 +97,8 @@ async def test_a_diff_is_a_patch_that_git_applies(
 
 def _apply(patch: str, path: Path, before: str | None) -> None:
     """Have Git make the change again."""
-    if shutil.which("git") is None:
-        pytest.skip("git is not here")
+    if reason := missing("git"):
+        pytest.skip(reason)
     if before is None:
         path.unlink()
     else:

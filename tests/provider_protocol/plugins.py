@@ -1,7 +1,5 @@
 """The reference plugins: how each is built and started, and what that needs."""
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,42 +10,44 @@ import pytest
 
 from claw_acp.verify.provider.player import Settings
 from tests.support.node import require_node
+from tests.support.toolchain import ENVIRONMENT, missing
 
 ROOT = Path(__file__).parent.parent.parent
 PLUGINS = ROOT / "protocol-schemas" / "provider" / "plugins"
 BUILD_TIMEOUT = 300.0  # seconds, for a compiler that starts with an empty cache
-ENVIRONMENT = dict(os.environ)  # as it was before a test got a home of its own: toolchains live in the real one
 
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """One language: the program it needs, the command that builds `{out}`, and the command that starts it."""
+    """One language: the programs it needs, the command that builds `{out}`, and the command that starts it."""
 
-    needs: str
+    needs: tuple[str, ...]
     start: tuple[str, ...]
     build: tuple[str, ...] = ()
     version: str = "--version"
 
 
 TOOLCHAINS: Mapping[str, Toolchain] = {
-    "python": Toolchain(sys.executable, (sys.executable, "-S", "-E", "{source}/plugin.py")),
-    "python-kit": Toolchain(sys.executable, (sys.executable, "{source}/plugin.py")),
-    "node": Toolchain("node", ()),
-    "go": Toolchain("go", ("{out}/plugin",), ("go", "build", "-o", "{out}/plugin", "."), "version"),
+    "python": Toolchain((sys.executable,), (sys.executable, "-S", "-E", "{source}/plugin.py")),
+    "python-kit": Toolchain((sys.executable,), (sys.executable, "{source}/plugin.py")),
+    "node": Toolchain(("node",), ()),
+    "go": Toolchain(("go",), ("{out}/plugin",), ("go", "build", "-o", "{out}/plugin", "."), "version"),
     "rust": Toolchain(
-        "rustc", ("{out}/plugin",), ("rustc", "--edition", "2021", "-D", "warnings", "-o", "{out}/plugin", "plugin.rs")
+        ("rustc",),
+        ("{out}/plugin",),
+        ("rustc", "--edition", "2021", "-D", "warnings", "-o", "{out}/plugin", "plugin.rs"),
     ),
     "c": Toolchain(
-        "cc",
+        ("cc",),
         ("{out}/plugin",),
         ("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-o", "{out}/plugin", "plugin.c"),
     ),
     "java": Toolchain(
-        "javac",
+        ("javac", "java"),
         ("java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", "{out}", "Plugin"),
         ("javac", "-Xlint:all", "-Werror", "-d", "{out}", "Json.java", "Plugin.java"),
     ),
-    "sh": Toolchain("sh", ("sh", "{source}/plugin.sh")),
+    "sh": Toolchain((), ("sh", "{source}/plugin.sh")),
 }
 
 
@@ -57,10 +57,9 @@ def built(language: str, out: Path) -> tuple[str, ...]:
     source = PLUGINS / language
     if language == "node":
         return *require_node().node, str(source / "plugin.mjs")
-    if shutil.which(chain.needs) is None:
-        pytest.skip(f"the {language} plugin needs {chain.needs}")
-    if chain.build and subprocess.run([chain.needs, chain.version], capture_output=True, check=False).returncode:
-        pytest.skip(f"{chain.needs} is there and does not work")  # rustup's program without a toolchain
+    for program in chain.needs:
+        if reason := missing(program, chain.version):
+            pytest.skip(f"the {language} plugin cannot be built and run: {reason}")
     if chain.build:
         build = [word.format(out=out, source=source) for word in chain.build]
         done = subprocess.run(

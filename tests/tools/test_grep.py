@@ -10,6 +10,7 @@ from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.json_value import JsonValue
 from claw_acp.tools.search.grep import Grep
 from tests.support.tool_bench import Bench
+from tests.support.toolchain import missing
 from tests.tools.trees import plant
 
 grep = Grep()
@@ -20,8 +21,8 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_
     """Every test holds for both engines; ripgrep's turn is skipped where it is not installed."""
     name: str = request.param
     program = shutil.which("rg")
-    if name == "ripgrep" and program is None:
-        pytest.skip("ripgrep is not installed")
+    if name == "ripgrep" and (reason := missing("rg")):
+        pytest.skip(reason)
     programs = tmp_path / "programs"
     programs.mkdir()
     if program is not None and name == "ripgrep":

@@ -1,4 +1,3 @@
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -7,6 +6,7 @@ import pytest
 
 from claw_acp.tools.search.ignore_rules import IgnoreLookup, IgnoreRules
 from claw_acp.tools.search.walk import walk
+from tests.support.toolchain import missing
 from tests.tools.trees import plant
 
 FILES = {
@@ -39,7 +39,7 @@ def walked(start: Path, root: Path) -> set[str]:
     return {str(Path(entry.path).relative_to(root)) for entry in entries if entry.kind == "file"}
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is what this is compared with")
+@pytest.mark.skipif(bool(missing("git")), reason=f"git is what this is compared with: {missing('git')}")
 def test_a_walk_finds_what_git_finds(root: Path) -> None:
     plant(root, FILES)
     for command in (["init", "-q"], ["add", "."]):
