@@ -49,10 +49,11 @@ Build: TypeAlias = Callable[[Any], Reader]
 
 def failed(read: Reader, value: object, reading: Reading) -> tuple[bool, Any]:
     """Read with all faults taken back: whether there were any, and the value if not."""
-    before = len(reading.faults)
+    before, known = len(reading.faults), len(reading.unknown)
     result = read(value, reading)
     found = len(reading.faults) > before
-    del reading.faults[before:]
+    if found:
+        del reading.faults[before:], reading.unknown[known:]
     return found, result
 
 
