@@ -63,15 +63,15 @@ def built(language: str, out: Path) -> tuple[str, ...]:
     if chain.build:
         build = [word.format(out=out, source=source) for word in chain.build]
         done = subprocess.run(
-            build, cwd=source, env=environment(out), capture_output=True, text=True, timeout=BUILD_TIMEOUT, check=False
+            build, cwd=source, env=environment(), capture_output=True, text=True, timeout=BUILD_TIMEOUT, check=False
         )
         assert done.returncode == 0, done.stderr
     return tuple(word.format(out=out, source=source) for word in chain.start)
 
 
-def environment(scratch: Path) -> dict[str, str]:
-    """For compilers: the real home, no network, caches of their own."""
-    return {**ENVIRONMENT, "GOCACHE": str(scratch / "gocache"), "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod"}
+def environment() -> dict[str, str]:
+    """For compilers: the real home with its caches, and no network."""
+    return {**ENVIRONMENT, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod"}
 
 
 def settings_for(command: tuple[str, ...], *, timeout: float = 20.0) -> Settings:

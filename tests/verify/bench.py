@@ -10,7 +10,7 @@ from claw_acp.verify.run import Report, examine
 
 AGENTS = Path(__file__).parent / "agents"
 ROOT = AGENTS.parent.parent.parent
-TIMEOUT = 5.0  # seconds for one answer; only an agent that hangs takes that long
+TIMEOUT = 2.0  # seconds for one answer; only an agent that hangs takes that long
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 
 

@@ -112,8 +112,10 @@ TOGETHER: Sequence[tuple[str, ...]] = (
     ("NotANumber", "SplitsLines", "NeverFirst", "RootFields", "DoublesHistory", "CallIdsRestart", "RunsBatches",
      "TerminalsUngated", "SharedIds"),
     ("DiesOfGarbage", "TextVersion", "LateReplay", "AsksFirst"),
-    ("IgnoresEof", "TwoAnswers", "NeverSettles"),
-    ("CancelIgnored", "NeverAsksTwice"),
+    ("IgnoresEof",),
+    ("TwoAnswers", "NeverSettles"),
+    ("CancelIgnored",),
+    ("NeverAsksTwice",),
 )  # fmt: skip
 """Faults that one agent can have at once: found by different rules, and not in each other's way."""
 
