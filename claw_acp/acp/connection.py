@@ -33,7 +33,7 @@ from claw_acp.runtime.live_session import LiveSession
 
 log = logging.getLogger(__name__)
 
-LAST_WORDS = 5.0  # seconds for closing the sessions of a client that is gone; each part of it has a bound of its own
+CLOSE_TIMEOUT = 5.0  # seconds for closing the sessions of a client that is gone; each part of it has a bound of its own
 
 _T = TypeVar("_T")
 
@@ -82,7 +82,7 @@ class Connection:
                 await self.peer.run()
                 self._tasks.cancel_scope.cancel()
         finally:
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
                 await self.aclose()
 
     @property

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from claw_acp.acp.form_fields import Unfitting, filled_in, requested_schema
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.acp.view import PATIENCE
+from claw_acp.acp.view import ANSWER_TIMEOUT
 from claw_acp.contracts.asking import Form, FormAnswer
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -110,7 +110,7 @@ async def complete(peer: Peer, elicitation_id: str) -> None:
 async def _asked(peer: Peer, question: JsonObject) -> tuple[Action, JsonObject] | None:
     """What was done, and the content that came with it; None for what is no answer."""
     try:
-        answer = await peer.request(METHOD, question, within=PATIENCE)
+        answer = await peer.request(METHOD, question, within=ANSWER_TIMEOUT)
     except (RpcError, ConnectionClosed, TimeoutError) as error:
         log.warning("question not answered", extra={"mode": question["mode"], "reason": str(error)})
         return None

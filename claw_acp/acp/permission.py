@@ -4,7 +4,7 @@ import logging
 from abc import ABC, abstractmethod
 
 from claw_acp.acp.elicitation import Forms
-from claw_acp.acp.view import PATIENCE, SessionView
+from claw_acp.acp.view import ANSWER_TIMEOUT, SessionView
 from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -54,7 +54,7 @@ class ClientAsker(ABC):
         asked: JsonObject = {"sessionId": question.session, **self.request(question), "options": options}
         try:
             async with self._view.asking():
-                answer = await self._view.peer.request(METHOD, asked, within=PATIENCE)
+                answer = await self._view.peer.request(METHOD, asked, within=ANSWER_TIMEOUT)
             chosen = self.chosen(answer)
         except (RpcError, InvalidRequest, TimeoutError) as error:
             log.warning("permission not answered", extra={"session": question.session, "reason": str(error)})

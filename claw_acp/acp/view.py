@@ -15,7 +15,7 @@ from claw_acp.runtime.live_session import LiveSession
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 3600.0  # seconds for an answer of a person: they go to lunch, but a turn must not wait for ever
+ANSWER_TIMEOUT = 3600.0  # seconds for an answer of a person: they go to lunch, but a turn must not wait for ever
 HELD = 4096  # events that wait for the end of a replay before the session should wait, too
 TOO_MANY = 4 * HELD  # held events at which a view is given up, if others watch the session and keep up
 
@@ -74,7 +74,7 @@ class SessionView(ABC):
         """Send one `session/update`; None is nothing to send. A replay goes as fast as the client reads."""
         if update is not None and self._watching:
             params: JsonObject = {"sessionId": self.opened.session.id, "update": update}
-            self.peer.tell("session/update", params)
+            self.peer.notify_nowait("session/update", params)
             if self._held is not None and self.peer.slow:
                 await self.peer.drained()
 
@@ -145,7 +145,7 @@ class SessionView(ABC):
     @property
     def lost(self) -> bool:
         """Whether nothing more must be kept for the client."""
-        return self.peer.deaf or (self._held is not None and len(self._held) >= TOO_MANY)
+        return self.peer.overloaded or (self._held is not None and len(self._held) >= TOO_MANY)
 
     async def caught_up(self) -> None:
         """Wait until the client has read most of what is kept for it, or is gone."""

@@ -9,7 +9,7 @@ from typing import Final
 
 import anyio.lowlevel
 
-from claw_acp.agent.user_wait import Waiting
+from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.asking import Asker, Choice, PermissionQuestion
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import BudgetReached
@@ -178,7 +178,7 @@ class BudgetGuard:
         await self._show(ToolCallChanged(item=call_id, name=TOOL, title=question.title, kind="other", status="pending"))
         status: ToolStatus = "cancelled"
         try:
-            async with Waiting(self._session).for_person():
+            async with UserWait(self._session).for_person():
                 choice = await self._asker.permission(question)
             await anyio.lowlevel.checkpoint_if_cancelled()  # a client that cancels answers, too: that is no "no"
             allowed = choice is not None and choice.id != _STOP.id

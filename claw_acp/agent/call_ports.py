@@ -7,7 +7,7 @@ import anyio
 
 from claw_acp.agent.redacted import cleaned, redacted_content
 from claw_acp.agent.results import bounded_content, sound
-from claw_acp.agent.user_wait import Waiting
+from claw_acp.agent.user_wait import UserWait
 from claw_acp.agent.watched_programs import WatchedPrograms
 from claw_acp.contracts.asking import Asker, Form, FormAnswer
 from claw_acp.contracts.program import Programs
@@ -36,7 +36,7 @@ class CallPorts:
     """
 
     def __init__(
-        self, session: Session, call_id: str, *, foreign: bool, limit: anyio.CancelScope, waiting: Waiting,
+        self, session: Session, call_id: str, *, foreign: bool, limit: anyio.CancelScope, waiting: UserWait,
         asker: Asker, redactor: Redactor, extension: SessionExtension,
     ) -> None:  # fmt: skip
         self._session = session

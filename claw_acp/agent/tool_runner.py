@@ -20,7 +20,7 @@ from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.results import bounded_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.agent.user_wait import Waiting
+from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.bounded import bounded_parts
 from claw_acp.contracts.tool import Invocation, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
@@ -83,7 +83,7 @@ class ToolRunner:
         self._clock = clock
         self._redactor = redactor
         self._extension = extension
-        self._waiting = Waiting(session)
+        self._waiting = UserWait(session)
 
     async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
         """Run the calls of one answer, in order; neighbours that only read run together.

@@ -7,7 +7,7 @@ from claw_acp.core.events import StateChanged
 from claw_acp.session.session import Session
 
 
-class Waiting:
+class UserWait:
     """Counts the calls that run at once and the questions they have open, and tells when every call waits."""
 
     def __init__(self, session: Session) -> None:

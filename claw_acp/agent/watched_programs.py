@@ -28,5 +28,5 @@ class WatchedPrograms(Programs):
         """See `Programs`."""
         self._work.keep(program, call_id=self._call_id, clean=self._clean)
 
-    def _clean(self, picture: CommandContent) -> CommandContent:
-        return redacted_command(picture, redactor=self._redactor)
+    def _clean(self, snapshot: CommandContent) -> CommandContent:
+        return redacted_command(snapshot, redactor=self._redactor)

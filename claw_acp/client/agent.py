@@ -41,7 +41,7 @@ from claw_acp.schema.sessions import (
 )
 
 PROTOCOL_VERSION = 1
-ANSWER_WITHIN = 60.0  # seconds for anything but a turn, which ends when it ends
+ANSWER_TIMEOUT = 60.0  # seconds for anything but a turn, which ends when it ends
 PAGES = 1000  # of a session list before it is taken for endless
 
 Obituary = Callable[[], Awaitable[str]]
@@ -65,7 +65,7 @@ class Agent:
     """A connected agent. Made by `claw_acp.client.spawn.spawn_agent`.
 
     Every method raises `RpcError` when the agent answers with an error, `AgentGone` when there will be no answer,
-    `AgentMisbehaved` when the answer is not one, and `TimeoutError` when it takes longer than `ANSWER_WITHIN`.
+    `AgentMisbehaved` when the answer is not one, and `TimeoutError` when it takes longer than `ANSWER_TIMEOUT`.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Agent:
         self._served.dismiss(session_id)
         await self._peer.notify("session/cancel", CancelNotification(session_id=session_id).to_wire())
 
-    async def _call(self, method: str, request: Wire, answer: type[_W], *, within: float | None = ANSWER_WITHIN) -> _W:
+    async def _call(self, method: str, request: Wire, answer: type[_W], *, within: float | None = ANSWER_TIMEOUT) -> _W:
         try:
             result = await self._peer.request(method, request.to_wire(), within=within)
         except ConnectionClosed as error:

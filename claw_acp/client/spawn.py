@@ -18,7 +18,7 @@ from claw_acp.rpc.peer import OnFrame
 from claw_acp.rpc.streams import stream_transport
 
 EXIT_WAIT = 2.0  # seconds an agent has to end by itself after its input was closed
-LAST_WORDS = 4.0  # seconds for ending everything when the client itself is being cancelled
+CLOSE_TIMEOUT = 4.0  # seconds for ending everything when the client itself is being cancelled
 STDERR_KEPT = 4096  # bytes of what the agent wrote to stderr last, for saying why it ended
 DYING = 0.5  # seconds between an agent's last frame and its end; past that nothing is said about the end
 
@@ -79,7 +79,7 @@ async def _connected(
         try:
             yield Agent(dispatcher, served, handlers=handlers, terminals=terminals, obituary=errors.obituary)
         finally:
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
                 await child.end(leave=EXIT_WAIT)
                 await terminals.aclose()
             tasks.cancel_scope.cancel()

@@ -23,7 +23,7 @@ from claw_acp.config.thread_call import ThreadCall
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 
-PATIENCE = 30.0  # seconds for a keyring; it may show a dialog, and a person is there who has just typed a key
+KEYRING_TIMEOUT = 30.0  # seconds for a keyring; it may show a dialog, and a person is there who has just typed a key
 
 Store = Literal["keyring", "file"]
 
@@ -40,7 +40,7 @@ class _Keyring(Protocol):
     def erase(self, name: str) -> None: ...
 
 
-def keyring_name(*, within: float = PATIENCE) -> str | None:
+def keyring_name(*, within: float = KEYRING_TIMEOUT) -> str | None:
     """The system's keyring, for people; None when there is none, or it does not answer."""
     try:
         return ThreadCall(lambda: _keyring().backend_name(), name="keyring").result(within=within)
@@ -169,10 +169,10 @@ def _keyring() -> _Keyring:
 
 def _bounded(call: Callable[[], _T]) -> _T:
     try:
-        return ThreadCall(call, name="keyring").result(within=PATIENCE)
+        return ThreadCall(call, name="keyring").result(within=KEYRING_TIMEOUT)
     except TimeoutError as error:
         raise ConfigError(
-            f"the system keyring did not answer within {PATIENCE:g} s; unlock it and try again"
+            f"the system keyring did not answer within {KEYRING_TIMEOUT:g} s; unlock it and try again"
         ) from error
 
 

@@ -10,7 +10,7 @@ from claw_acp.core.redaction import redact
 from claw_acp.core.secret import Secret
 from claw_acp.process.blocking import BlockingChild
 
-PATIENCE = 30.0  # seconds; the command may ask for a fingerprint
+COMMAND_TIMEOUT = 30.0  # seconds; the command may ask for a fingerprint
 KEY_LIMIT = 16 * 1024  # bytes; the longest keys in use (signed tokens) have about 4 KiB
 
 _WORDS_SHOWN = 200  # characters of what the command said
@@ -28,7 +28,7 @@ class KeyCommand:
         """Run it. Blocks.
 
         Raises:
-            ConfigError: It cannot be started, fails, prints nothing, or takes longer than `PATIENCE`.
+            ConfigError: It cannot be started, fails, prints nothing, or takes longer than `COMMAND_TIMEOUT`.
         """
         try:
             self._child = BlockingChild(shlex.split(self._line), env=without_keys(environ))
@@ -38,9 +38,9 @@ class KeyCommand:
         if self._unwanted:
             self.kill()  # whoever wanted that came before there was anything to end
         try:
-            code, printed, said = self._child.finish(within=PATIENCE)
+            code, printed, said = self._child.finish(within=COMMAND_TIMEOUT)
         except TimeoutError as error:
-            raise self._failed(f"did not end within {PATIENCE:g} s") from error
+            raise self._failed(f"did not end within {COMMAND_TIMEOUT:g} s") from error
         if code:
             words_said = redact(printable(said.decode("utf-8", "replace").strip()))[-_WORDS_SHOWN:]
             raise self._failed(f"failed with exit code {code}: {words_said or 'it said nothing'}")

@@ -11,8 +11,8 @@ from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 
-KEYRING_PATIENCE = 10.0  # seconds for a keyring to answer; one that shows a dialog may take longer and is asked again
-COMMAND_PATIENCE = 31.0  # seconds; the command itself is ended a second earlier
+KEYRING_TIMEOUT = 10.0  # seconds for a keyring to answer; one that shows a dialog may take longer and is asked again
+COMMAND_TIMEOUT = 31.0  # seconds; the command itself is ended a second earlier
 COMMAND_FRESH = 300.0  # seconds a key from a command is used: it may be a token that expires within the hour
 
 # Loaded when a key is there to be read, and not before: keyring takes some 50 ms.
@@ -60,7 +60,7 @@ class SecretCache:
         """
         if (known := self.known.get(reference)) is not None:
             return known
-        patience = COMMAND_PATIENCE if reference.kind == "command" else KEYRING_PATIENCE
+        patience = COMMAND_TIMEOUT if reference.kind == "command" else KEYRING_TIMEOUT
         with self._lock:
             call = self._under_way.get(reference)
             if call is None:

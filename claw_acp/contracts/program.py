@@ -11,12 +11,12 @@ class Program(Protocol):
     """A program that a tool runs on this machine."""
 
     @property
-    def picture(self) -> CommandContent:
+    def snapshot(self) -> CommandContent:
         """How it was seen last."""
         ...
 
-    async def news(self) -> CommandContent:
-        """Wait until there is more to see than the last picture shows, or it has ended; then a new picture.
+    async def next_snapshot(self) -> CommandContent:
+        """Wait until there is more to see than the last snapshot shows, or it has ended; then a new snapshot.
 
         Pictures follow each other no faster than people read.
         """

@@ -10,10 +10,10 @@ from claw_acp.gateway.acp.connections import Connections
 from claw_acp.gateway.acp.http_profile import HttpProfile
 from claw_acp.gateway.acp.websocket_profile import WebSocketProfile
 from claw_acp.gateway.http.exchange import Exchange, Head
-from claw_acp.gateway.http.http_error import ClientGone, Refused
+from claw_acp.gateway.http.http_error import ClientGone, HttpError
 from claw_acp.gateway.http.limits import Limits
-from claw_acp.gateway.http.origin_policy import METHODS, Place
-from claw_acp.gateway.http.receive_budget import Room
+from claw_acp.gateway.http.origin_policy import METHODS, OriginPolicy
+from claw_acp.gateway.http.receive_budget import ReceiveBudget
 from claw_acp.gateway.http.token_check import check_token
 from claw_acp.gateway.http.websocket import WebSocket
 
@@ -34,12 +34,12 @@ class Application:
     """
 
     def __init__(
-        self, connections: Connections, *, place: Place, token: Secret | None, limits: Limits, clock: Clock
+        self, connections: Connections, *, place: OriginPolicy, token: Secret | None, limits: Limits, clock: Clock
     ) -> None:
         self._place = place
         self._token = token
         self._clock = clock
-        self._http = HttpProfile(connections, Room(limits))
+        self._http = HttpProfile(connections, ReceiveBudget(limits))
         self._websocket = WebSocketProfile(connections, limits)
 
     # ------------------------------------------------------------------ HTTP
@@ -50,7 +50,7 @@ class Application:
         try:
             try:
                 await self._handle(exchange)
-            except Refused as refusal:
+            except HttpError as refusal:
                 await exchange.refuse(refusal)
             except ClientGone:
                 raise
@@ -69,9 +69,9 @@ class Application:
         handlers = {"POST": self._http.post, "GET": self._http.get, "DELETE": self._http.delete}
         handler = handlers.get(head.method)
         if handler is None:
-            raise Refused(405, f"{ENDPOINT} knows {METHODS}", headers={"allow": METHODS})
+            raise HttpError(405, f"{ENDPOINT} knows {METHODS}", headers={"allow": METHODS})
         if head.headers.get("upgrade", "").lower() == "websocket":
-            raise Refused(400, "a WebSocket is opened with GET and `Connection: Upgrade`, over HTTP/1.1")
+            raise HttpError(400, "a WebSocket is opened with GET and `Connection: Upgrade`, over HTTP/1.1")
         await handler(exchange)
 
     # ------------------------------------------------------------------ WebSocket
@@ -84,7 +84,7 @@ class Application:
                 self._check(head)
                 check_token(head, self._token)
                 await self._websocket.serve(websocket)
-            except Refused as refusal:
+            except HttpError as refusal:
                 await websocket.refuse(refusal)
             except ClientGone:
                 raise
@@ -98,9 +98,9 @@ class Application:
     def _check(self, head: Head) -> None:
         self._place.check(head)
         if head.path != ENDPOINT:
-            raise Refused(404, f"the one endpoint here is {ENDPOINT}")
+            raise HttpError(404, f"the one endpoint here is {ENDPOINT}")
 
-    def _incident(self, error: Exception, head: Head) -> Refused:
+    def _incident(self, error: Exception, head: Head) -> HttpError:
         incident = new_id("inc", clock=self._clock)
         log.error("request failed", exc_info=error, extra={"method": head.method, "incident": incident})
-        return Refused(500, f"internal error, see log entry {incident}")
+        return HttpError(500, f"internal error, see log entry {incident}")

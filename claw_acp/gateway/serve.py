@@ -19,7 +19,7 @@ from claw_acp.gateway.address import Address
 from claw_acp.gateway.app import Application
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.listener import Listener
-from claw_acp.gateway.http.origin_policy import Place
+from claw_acp.gateway.http.origin_policy import OriginPolicy
 from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.engine_host import EngineHost, hosted_engine
 from claw_acp.telemetry.trace import FrameTrace
@@ -78,7 +78,7 @@ async def run(
 ) -> None:
     """Serve connections made by `connect` until `stop` is set; all are closed before this returns."""
     over = anyio.Event()
-    place = Place(
+    place = OriginPolicy(
         loopback=address.is_loopback,
         local_pages=terms.token is not None,
         hosts=terms.hosts,

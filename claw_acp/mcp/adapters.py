@@ -9,7 +9,7 @@ from claw_acp.mcp.input_schema import usable_schema
 from claw_acp.mcp.names import command_names, tool_name
 from claw_acp.mcp.prompts import PromptCommand
 from claw_acp.mcp.server import Server
-from claw_acp.mcp.server_catalog import NOTHING, Offer
+from claw_acp.mcp.server_catalog import NOTHING, ServerCatalog
 from claw_acp.mcp.tools import ServerTool
 
 MOST_TOOLS = 128  # of one server that are looked at; more do not fit into any request
@@ -18,12 +18,12 @@ MOST_PROMPTS = 100
 log = logging.getLogger(__name__)
 
 
-class Lending:
+class ServerAdapters:
     """A server and its things, made anew when its offer changes."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._offer: Offer = NOTHING
+        self._offer: ServerCatalog = NOTHING
         self._tools: Sequence[Tool] = ()
         self._commands: Sequence[Command] = ()
 

@@ -48,12 +48,12 @@ from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import replace
 from claw_acp.core.version import VERSION
 from claw_acp.mcp.content import document_parts, prompt_parts, tool_result
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.error_mapping import error_text, invalid, is_closed
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.listing import listed_resources, offered
-from claw_acp.mcp.progress_timeout import Patience
-from claw_acp.mcp.server_catalog import NOTHING, Offer, OfferedResource, OnProgress, ServerConnection
+from claw_acp.mcp.progress_timeout import ProgressTimeout
+from claw_acp.mcp.server_catalog import NOTHING, OfferedResource, OnProgress, ServerCatalog, ServerConnection
 from claw_acp.rpc.message import encode
 
 LIST_SECONDS = 30.0  # to ask again what a server offers
@@ -93,7 +93,7 @@ class _Dispatcher(JSONRPCDispatcher):
 class Client:
     """See `ServerConnection`. Requests run in tasks of the connection: who waits for one may leave at any time."""
 
-    def __init__(self, spec: McpServerSpec, *, evidence: Evidence, roots: Callable[[], Sequence[Path]]) -> None:
+    def __init__(self, spec: McpServerSpec, *, evidence: Diagnostics, roots: Callable[[], Sequence[Path]]) -> None:
         self.offer = NOTHING
         self._spec = spec
         self._evidence = evidence
@@ -130,7 +130,7 @@ class Client:
             await self._initialize()
         self.offer = await self._offered()
 
-    async def _offered(self) -> Offer:
+    async def _offered(self) -> ServerCatalog:
         offer = await offered(self._session, server=self._spec.name, clean=self._evidence.clean)
         return replace(offer, instructions=self._evidence.redact(self._session.instructions or ""))
 
@@ -177,7 +177,7 @@ class Client:
             await anyio.sleep(DEBOUNCE_SECONDS)
             self._stale = anyio.Event()
             try:
-                offer = await self._ask(self._offered, Patience(LIST_SECONDS))
+                offer = await self._ask(self._offered, ProgressTimeout(LIST_SECONDS))
             except ToolError as error:
                 log.info("MCP server does not list again", extra={"server": self._spec.name, "reason": error.message})
             else:
@@ -232,7 +232,7 @@ class Client:
 
     async def call(self, tool: str, arguments: JsonObject, *, within: float, on_progress: OnProgress) -> ToolResult:
         """See `ServerConnection`."""
-        patience = Patience(within)
+        patience = ProgressTimeout(within)
         given = _writable(arguments)
 
         async def heard(progress: float, total: float | None, message: str | None) -> None:
@@ -255,11 +255,11 @@ class Client:
                 name, dict(arguments), input_responses=responses, request_state=state, allow_input_required=True
             )
 
-        return prompt_parts(await self._ask(lambda: self._answered(once), Patience(within)))
+        return prompt_parts(await self._ask(lambda: self._answered(once), ProgressTimeout(within)))
 
     async def resources(self, *, within: float) -> Sequence[OfferedResource]:
         """See `ServerConnection`."""
-        return await self._ask(lambda: listed_resources(self._session), Patience(within))
+        return await self._ask(lambda: listed_resources(self._session), ProgressTimeout(within))
 
     async def read(self, uri: str, *, within: float) -> tuple[ContentPart, ...]:
         """See `ServerConnection`."""
@@ -269,7 +269,7 @@ class Client:
                 uri, input_responses=responses, request_state=state, allow_input_required=True
             )
 
-        return document_parts(await self._ask(lambda: self._answered(once), Patience(within)))
+        return document_parts(await self._ask(lambda: self._answered(once), ProgressTimeout(within)))
 
     async def _answered(
         self, once: Callable[[InputResponses | None, str | None], Awaitable[_T | InputRequiredResult]]
@@ -290,7 +290,7 @@ class Client:
                 responses[key] = response
         raise ToolError(f"The MCP server {self._spec.name} wanted more {ROUNDS} times and never answered.")
 
-    async def _ask(self, work: Callable[[], Awaitable[_T]], patience: Patience) -> _T:
+    async def _ask(self, work: Callable[[], Awaitable[_T]], patience: ProgressTimeout) -> _T:
         """Do it in a task of the connection, which can tell the server when whoever asked has gone."""
         if self._lost.is_set():
             raise ServerFailed("is not connected")
@@ -325,7 +325,7 @@ class Client:
         stateful = self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS
         return stateful and isinstance(self._spec, HttpServer) and self._evidence.status == HTTPStatus.NOT_FOUND
 
-    def _translated(self, error: Exception | None, patience: Patience) -> Exception:
+    def _translated(self, error: Exception | None, patience: ProgressTimeout) -> Exception:
         name = self._spec.name
         match error:
             case None if self._lost.is_set():

@@ -8,7 +8,7 @@ from mcp.client._transport import TransportStreams
 
 from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec, StdioServer
 from claw_acp.mcp.client import Client
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.error_mapping import explained
 from claw_acp.mcp.http import http_streams
 from claw_acp.mcp.library_log import tame_library_log
@@ -19,7 +19,7 @@ from claw_acp.mcp.stdio import stdio_streams
 
 @asynccontextmanager
 async def connect(
-    spec: McpServerSpec, *, cwd: Path, roots: Callable[[], Sequence[Path]], evidence: Evidence
+    spec: McpServerSpec, *, cwd: Path, roots: Callable[[], Sequence[Path]], evidence: Diagnostics
 ) -> AsyncGenerator[ServerConnection]:
     """A connection to a server; nothing has been said yet. Leaving the block ends it.
 
@@ -36,7 +36,7 @@ async def connect(
         raise explained(error, spec=spec, evidence=evidence) from error
 
 
-def _streams(spec: McpServerSpec, *, cwd: Path, evidence: Evidence) -> AbstractAsyncContextManager[TransportStreams]:
+def _streams(spec: McpServerSpec, *, cwd: Path, evidence: Diagnostics) -> AbstractAsyncContextManager[TransportStreams]:
     match spec:
         case StdioServer():
             return stdio_streams(spec, cwd=Path(spec.cwd) if spec.cwd else cwd, evidence=evidence)

@@ -14,7 +14,7 @@ SHORTEST_SECRET = 4  # characters of a secret that are looked for; shorter ones 
 QUOTED = 400  # characters of its last words in a message
 
 
-class Evidence:
+class Diagnostics:
     """Collected by the transport of one server while it runs. Quotes never hold what its settings keep secret.
 
     Attributes:

@@ -11,13 +11,13 @@ from pydantic import ValidationError
 
 from claw_acp.contracts.mcp_server import HttpServer, McpServerSpec
 from claw_acp.core.json_value import JsonValue
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.failure import ServerFailed
 
 _CHECK_ADDRESS = "Check that it runs, and its address."
 
 
-def explained(error: BaseException, *, spec: McpServerSpec, evidence: Evidence) -> ServerFailed:
+def explained(error: BaseException, *, spec: McpServerSpec, evidence: Diagnostics) -> ServerFailed:
     """Why the connection could not be made, or ended."""
     cause = _cause(error)
     if isinstance(cause, ServerFailed):
@@ -57,7 +57,7 @@ def invalid(error: ValidationError) -> str:
     return f"{place}: {problem['msg']}" if place else problem["msg"]
 
 
-def _network(cause: BaseException, *, spec: HttpServer, evidence: Evidence) -> ServerFailed | None:
+def _network(cause: BaseException, *, spec: HttpServer, evidence: Diagnostics) -> ServerFailed | None:
     status = cause.response.status_code if isinstance(cause, httpx2.HTTPStatusError) else evidence.status
     if status in {401, 403}:
         return ServerFailed(

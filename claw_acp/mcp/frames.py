@@ -10,7 +10,7 @@ from mcp.types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.rpc.framing import Frame, Oversized
 from claw_acp.rpc.message import encode
 
@@ -25,7 +25,7 @@ class FrameReader:
     An answer that is broken still ends its request, with an error: nobody should wait for a better one.
     """
 
-    def __init__(self, *, server: str, evidence: Evidence) -> None:
+    def __init__(self, *, server: str, evidence: Diagnostics) -> None:
         self._server = server
         self._evidence = evidence
         self._strays = 0

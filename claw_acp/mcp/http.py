@@ -13,7 +13,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from claw_acp.contracts.mcp_server import HttpServer
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.failure import ServerFailed
 
 CONNECT_SECONDS = 10.0  # until name, TCP and TLS stand
@@ -23,7 +23,7 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @asynccontextmanager
-async def http_streams(spec: HttpServer, *, evidence: Evidence) -> AsyncGenerator[TransportStreams]:
+async def http_streams(spec: HttpServer, *, evidence: Diagnostics) -> AsyncGenerator[TransportStreams]:
     """Talk to the server at an address.
 
     Redirects within its origin are followed, others are not: our headers are meant for this server alone. How long an
@@ -52,7 +52,7 @@ async def http_streams(spec: HttpServer, *, evidence: Evidence) -> AsyncGenerato
             yield streams
 
 
-def _make_client(spec: HttpServer, evidence: Evidence) -> httpx2.AsyncClient:
+def _make_client(spec: HttpServer, evidence: Diagnostics) -> httpx2.AsyncClient:
     """Made in a thread: reading the certificates takes some 50 ms, in which other sessions must not stand still."""
 
     async def look(response: httpx2.Response) -> None:

@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PaginatedRequestParams, PaginatedResult, Prompt, Tool
 
 from claw_acp.core.json_value import JsonObject
-from claw_acp.mcp.server_catalog import Offer, OfferedPrompt, OfferedResource, OfferedTool, PromptArgument
+from claw_acp.mcp.server_catalog import OfferedPrompt, OfferedResource, OfferedTool, PromptArgument, ServerCatalog
 
 MOST_PAGES = 50  # a server whose list never ends must not keep us
 MOST_LISTED = 1000
@@ -20,7 +20,7 @@ _P = TypeVar("_P", bound=PaginatedResult)
 log = logging.getLogger(__name__)
 
 
-async def offered(session: ClientSession, *, server: str, clean: Callable[[str], str]) -> Offer:
+async def offered(session: ClientSession, *, server: str, clean: Callable[[str], str]) -> ServerCatalog:
     """All that it offers now. What it announced and then refuses to list counts as nothing, but for tools.
 
     Args:
@@ -45,7 +45,7 @@ async def offered(session: ClientSession, *, server: str, clean: Callable[[str],
             resources = await listed_resources(session)
     except MCPError as error:
         log.info("MCP server does not list everything", extra={"server": server, "reason": clean(error.message)})
-    return Offer(
+    return ServerCatalog(
         tools=tuple(map(_tool, filter(_can_be_called, tools))),
         prompts=tuple(map(_prompt, prompts)),
         resources=bool(resources),

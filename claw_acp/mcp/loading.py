@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from claw_acp.contracts.mcp_server import McpServerSpec
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.server_catalog import ServerConnection
 from claw_acp.registry.reference import Ref
 
@@ -20,7 +20,7 @@ class Connect(Protocol):
     """`connecting.connect`."""
 
     def __call__(
-        self, spec: McpServerSpec, *, cwd: Path, roots: Callable[[], Sequence[Path]], evidence: Evidence
+        self, spec: McpServerSpec, *, cwd: Path, roots: Callable[[], Sequence[Path]], evidence: Diagnostics
     ) -> AbstractAsyncContextManager[ServerConnection]:
         """A connection to a server, for as long as the block runs."""
         ...

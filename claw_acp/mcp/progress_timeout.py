@@ -5,7 +5,7 @@ import anyio
 MOST = 10  # times the bound, in all, however often there was a sign of life
 
 
-class Patience:
+class ProgressTimeout:
     """A bound, in seconds, that starts anew at each sign of life."""
 
     def __init__(self, within: float) -> None:

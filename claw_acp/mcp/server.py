@@ -18,7 +18,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.printable import printable
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.loading import Connect, load_connect
 from claw_acp.mcp.server_catalog import NOTHING, OfferedResource, OnProgress, ServerConnection
@@ -29,7 +29,7 @@ from claw_acp.telemetry.context import log_context
 RESTARTS = 3  # within `RESTART_WINDOW`; one more death and the server is off
 RESTART_WINDOW = 60.0  # seconds
 BACKOFF = (0.2, 1.0, 3.0)  # seconds before each restart
-FAREWELL = 2.0  # seconds for a server to end by itself
+STOP_TIMEOUT = 2.0  # seconds for a server to end by itself
 NEWS_SECONDS = 5.0  # to tell a server something it need not answer
 
 _T = TypeVar("_T")
@@ -123,12 +123,12 @@ class Server:
         Raises:
             ServerFailed: It did not start, or was lost.
         """
-        evidence: Evidence | None = None
+        evidence: Diagnostics | None = None
         with anyio.CancelScope() as self._starting:
             connect = await self._connect_with()
             self._starting.deadline = anyio.current_time() + self.plan.start
             spec = await to_thread.run_sync(self.plan.resolved, self._secrets, abandon_on_cancel=True)
-            evidence = Evidence(spec)
+            evidence = Diagnostics(spec)
             roots = self._session.roots
             async with connect(spec, cwd=roots[0], roots=lambda: self._session.roots, evidence=evidence) as connection:
                 with anyio.CancelScope() as self._serving:
@@ -203,7 +203,7 @@ class Server:
             self._starting.cancel()
         else:
             self._serving.cancel()  # and then it may say goodbye
-            self._starting.deadline = anyio.current_time() + FAREWELL
+            self._starting.deadline = anyio.current_time() + STOP_TIMEOUT
 
     async def roots_changed(self) -> None:
         """Tell it that the session works in other directories."""

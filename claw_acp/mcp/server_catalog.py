@@ -49,7 +49,7 @@ class OfferedResource(Value):
     template: bool = False
 
 
-class Offer(Value):
+class ServerCatalog(Value):
     """All that a server offers at the moment. `instructions` is what it says to models of its use."""
 
     tools: tuple[OfferedTool, ...] = ()
@@ -58,7 +58,7 @@ class Offer(Value):
     instructions: str = ""
 
 
-NOTHING = Offer()
+NOTHING = ServerCatalog()
 
 
 class ServerConnection(Protocol):
@@ -68,7 +68,7 @@ class ServerConnection(Protocol):
     """
 
     @property
-    def offer(self) -> Offer:
+    def offer(self) -> ServerCatalog:
         """What it offers now."""
         ...
 

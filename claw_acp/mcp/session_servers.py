@@ -14,10 +14,10 @@ from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandsChanged, Event, Notice
 from claw_acp.core.ids import new_id
-from claw_acp.mcp.adapters import Lending
+from claw_acp.mcp.adapters import ServerAdapters
 from claw_acp.mcp.instructions import told
 from claw_acp.mcp.resources import ListResources, ReadResource
-from claw_acp.mcp.server import FAREWELL, Server
+from claw_acp.mcp.server import STOP_TIMEOUT, Server
 from claw_acp.mcp.server_config import plans, slugs
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
@@ -25,7 +25,7 @@ from claw_acp.session.setup import SessionSetup
 
 MOST_TOOLS = 100  # lent to one session; vendors refuse requests with more than 128, ours included
 HEAD_START = 0.25  # seconds at most that servers wait for the answer that opens the session to be written
-LAST_WORDS = 1.0  # seconds beyond a server's own farewell until nobody waits for it any more
+CLOSE_TIMEOUT = 1.0  # seconds beyond a server's own farewell until nobody waits for it any more
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class McpServers(SessionExtension):
         self._secrets = secrets
         self._tasks = tasks
         self._clock = clock
-        self._lendings: list[Lending] = []
+        self._lendings: list[ServerAdapters] = []
         self._leaving: list[Server] = []
         self._since = anyio.current_time()
         self._roots: Sequence[Path] = session.roots
@@ -68,7 +68,7 @@ class McpServers(SessionExtension):
         """
         before = {(lending.server.plan.name, lending.server.slug): lending for lending in self._lendings}
         wanted = plans(setup.servers, settings)
-        lendings: list[Lending] = []
+        lendings: list[ServerAdapters] = []
         for plan, slug in zip(wanted, slugs(wanted), strict=True):
             known = before.get((plan.name, slug))
             if known is None or known.server.plan != plan or known.server.ended.is_set():
@@ -83,7 +83,7 @@ class McpServers(SessionExtension):
                 )
                 self._tasks.start_soon(self._run, server, name=f"MCP server {slug}")
                 self._since = anyio.current_time()
-                known = Lending(server)
+                known = ServerAdapters(server)
             lendings.append(known)
         for lending in self._lendings:
             if lending not in lendings:
@@ -134,7 +134,7 @@ class McpServers(SessionExtension):
         self._introduced.set()
         for server in servers:
             server.stop()
-        with anyio.move_on_after(FAREWELL + LAST_WORDS, shield=True):
+        with anyio.move_on_after(STOP_TIMEOUT + CLOSE_TIMEOUT, shield=True):
             for server in servers:
                 await server.ended.wait()
 

@@ -12,7 +12,7 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 
 from claw_acp.contracts.mcp_server import StdioServer
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.failure import ServerFailed
 from claw_acp.mcp.frames import FrameReader, line
 from claw_acp.process.child_process import ChildProcess, exit_status, start_child
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def stdio_streams(spec: StdioServer, *, cwd: Path, evidence: Evidence) -> AsyncGenerator[TransportStreams]:
+async def stdio_streams(spec: StdioServer, *, cwd: Path, evidence: Diagnostics) -> AsyncGenerator[TransportStreams]:
     """Start the program and talk to it; leaving the block ends it and all that it started.
 
     Raises:
@@ -67,7 +67,7 @@ def server_environment(base: Mapping[str, str], *, extra: Mapping[str, str]) -> 
     return {**kept, **extra}
 
 
-async def _start(spec: StdioServer, *, cwd: Path, evidence: Evidence) -> "_Program":
+async def _start(spec: StdioServer, *, cwd: Path, evidence: Diagnostics) -> "_Program":
     try:
         child = await start_child(
             [spec.command, *spec.args], env=server_environment(os.environ, extra=spec.env), cwd=cwd, stdin="pipe"
@@ -102,7 +102,7 @@ def _not_started(spec: StdioServer, *, cwd: Path, error: OSError | ValueError) -
 class _Program:
     """One running program and the streams to it."""
 
-    def __init__(self, child: ChildProcess, *, server: str, evidence: Evidence) -> None:
+    def __init__(self, child: ChildProcess, *, server: str, evidence: Diagnostics) -> None:
         self._child = child
         self._evidence = evidence
         self._reader = FrameReader(server=server, evidence=evidence)

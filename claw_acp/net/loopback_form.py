@@ -22,7 +22,7 @@ REQUEST_TIMEOUT = 60.0  # seconds for one request, with whatever its answer wait
 HEAD_LIMIT = 16 * 1024  # bytes
 BODY_LIMIT = 64 * 1024  # bytes of a form
 CONNECTIONS = 8  # at a time; more are turned away
-LAST_WORDS = 1.0  # seconds to end a connection
+CLOSE_TIMEOUT = 1.0  # seconds to end a connection
 
 _HEADERS = (
     ("Content-Type", "text/html; charset=utf-8"),
@@ -107,7 +107,7 @@ class LoopbackForm:
                     await self._serve_one(stream)
         finally:
             self._open -= 1
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
                 await stream.aclose()
 
     async def _serve_one(self, stream: SocketStream) -> None:

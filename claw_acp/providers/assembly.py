@@ -22,7 +22,7 @@ from claw_acp.providers.text_tools.provider import TextToolProvider, ToolModes
 from claw_acp.registry.entry_points import load_extension
 from claw_acp.registry.reference import Ref
 
-WITHIN = frozenset({"offline", "scripted"})
+BUILT_IN = frozenset({"offline", "scripted"})
 """Kinds that answer by themselves: what fails there would fail again, and a test wants to see how."""
 
 MakePlain: TypeAlias = Callable[[ProviderSetup], Provider]
@@ -67,7 +67,7 @@ def plain(
     """
     known = setup.about if about is None else partial(about, setup.name, setup.base_url)
     provider = make_provider(factory_of(setup), replace(setup, clock=clock, about=known, tasks=tasks))
-    return provider if tool_modes is None or setup.kind in WITHIN else TextToolProvider(provider, memory=tool_modes)
+    return provider if tool_modes is None or setup.kind in BUILT_IN else TextToolProvider(provider, memory=tool_modes)
 
 
 def resilient(
@@ -94,7 +94,7 @@ def resilient(
     """
     assert not model.target.unread, "the key is still to be read: see resolve_ready"
     chosen = make(model.setup)
-    within = model.setup.kind in WITHIN
+    within = model.setup.kind in BUILT_IN
     if within and not model.fallbacks:
         return chosen
     targets, providers = [model.target], {model.setup: chosen}

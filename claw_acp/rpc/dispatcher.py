@@ -49,7 +49,7 @@ IN_FLIGHT = 1024  # requests handled at once; more wait
 # One more is refused. We never stop reading instead: what would free a place may be a cancel or an answer to us.
 WAITING = 8 * IN_FLIGHT
 HIGH_WATER = 1024 * 1024  # bytes queued to a slow reader before notifications wait
-DEAF = 8 * HIGH_WATER  # bytes of unread answers before we stop reading too; up to here a slow reader can still cancel
+OVERLOADED = 8 * HIGH_WATER  # bytes of unread answers before we stop reading too; a slow reader can cancel up to here
 LAST_ANSWERS = 0.3  # seconds for the requests that were being handled when the input ended
 GIVEN_UP = 256  # ids of requests we cancelled that are remembered, to know their late answers
 CANCEL = "$/cancel_request"
@@ -81,8 +81,8 @@ class Dispatcher:
         on_frame: Hears every frame.
         decode: Reads a frame in the place of `rpc.message`, for peers whose faults are forgiven or punished otherwise;
             None from it: there is nothing more to do.
-        deaf_at: Bytes of unread answers before reading stops. A peer that finishes one answer before it reads on, as
-            single-threaded ones do, would stand still for ever then.
+        overloaded_at: Bytes of unread answers before reading stops. A peer that finishes one answer before it reads
+            on, as single-threaded ones do, would stand still for ever then.
     """
 
     def __init__(
@@ -92,13 +92,13 @@ class Dispatcher:
         *,
         on_frame: OnFrame | None = None,
         decode: Callable[[Frame], Incoming | None] | None = None,
-        deaf_at: int = DEAF,
+        overloaded_at: int = OVERLOADED,
     ) -> None:
         self._transport = transport
         self._router = router
         self._on_frame = on_frame
         self._decode = decode or self._read
-        self._deaf_at = deaf_at
+        self._overloaded_at = overloaded_at
         self._pending: dict[RequestId, OutgoingCall] = {}
         self._given_up: deque[RequestId] = deque(maxlen=GIVEN_UP)
         self._in_flight: set[_InFlight] = set()
@@ -148,7 +148,7 @@ class Dispatcher:
 
     def cancel(self, call: OutgoingCall) -> None:
         """Ask the other side to stop working on a request."""
-        self.tell(CANCEL, {"requestId": call.id})
+        self.notify_nowait(CANCEL, {"requestId": call.id})
 
     def forget(self, call: OutgoingCall) -> None:
         """Nobody waits for the answer any more."""
@@ -156,11 +156,11 @@ class Dispatcher:
 
     async def notify(self, method: str, params: JsonObject) -> None:
         """See `Peer.notify`."""
-        self.tell(method, params)
+        self.notify_nowait(method, params)
         if self.slow:
             await self._transport.drained()
 
-    def tell(self, method: str, params: JsonObject) -> None:
+    def notify_nowait(self, method: str, params: JsonObject) -> None:
         """See `Peer.tell`."""
         self._send(notification_line(method, params))
 
@@ -170,9 +170,9 @@ class Dispatcher:
         return self._transport.backlog > HIGH_WATER
 
     @property
-    def deaf(self) -> bool:
-        """See `Peer.deaf`."""
-        return self._transport.backlog > self._deaf_at
+    def overloaded(self) -> bool:
+        """See `Peer.overloaded`."""
+        return self._transport.backlog > self._overloaded_at
 
     async def drained(self) -> None:
         """See `Peer.drained`."""
@@ -200,7 +200,7 @@ class Dispatcher:
             try:
                 while (frame := await self._transport.receive()) is not None:
                     self._accept(frame, tasks)
-                    if self.deaf:
+                    if self.overloaded:
                         await self._transport.drained()
                 await self._finish()
             finally:

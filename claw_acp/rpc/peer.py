@@ -128,8 +128,8 @@ class Peer(Protocol):
         """Send a notification; waits while the other side is slow."""
         ...
 
-    def tell(self, method: str, params: JsonObject) -> None:
-        """Send a notification without waiting, whatever is still unread; the caller looks at `slow` and `deaf`."""
+    def notify_nowait(self, method: str, params: JsonObject) -> None:
+        """Send a notification without waiting, whatever is unread; the caller looks at `slow` and `overloaded`."""
         ...
 
     @property
@@ -138,7 +138,7 @@ class Peer(Protocol):
         ...
 
     @property
-    def deaf(self) -> bool:
+    def overloaded(self) -> bool:
         """Whether so much is unread that no more should be kept for the other side."""
         ...
 

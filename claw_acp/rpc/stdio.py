@@ -26,7 +26,7 @@ READ_SIZE = 256 * 1024
 FRAMES_WAITING = 4096  # frames not yet received before the reader pauses
 BYTES_WAITING = 16 * 1024 * 1024  # and bytes of them
 LOOK_AGAIN = 0.25  # seconds between looks whether the other side left, while the reader pauses
-LAST_WORDS = 0.3  # seconds at the very end for a reader that is merely slow
+DRAIN_TIMEOUT = 0.3  # seconds at the very end for a reader that is merely slow
 
 
 class StdioTransport:
@@ -185,6 +185,6 @@ async def stdio_transport(
         try:
             yield transport
         finally:
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(DRAIN_TIMEOUT, shield=True):
                 await transport.written()
             tasks.cancel_scope.cancel()

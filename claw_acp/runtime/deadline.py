@@ -7,7 +7,7 @@ from typing import Final
 from claw_acp.process.groups import kill_all_groups
 
 POLITE: Final = 0.7  # seconds from the end that commands have to end by themselves; what they wrote is still kept
-EXIT_WITHIN: Final = 1.7  # seconds from the end to the process's own; editors kill after two or three
+EXIT_TIMEOUT: Final = 1.7  # seconds from the end to the process's own; editors kill after two or three
 
 
 class Deadline:
@@ -19,7 +19,7 @@ class Deadline:
     def start(self) -> None:
         """The end has come. Callable from any thread; only the first call counts."""
         if self._once.acquire(blocking=False):
-            for seconds, act in ((POLITE, kill_all_groups), (EXIT_WITHIN, _leave)):
+            for seconds, act in ((POLITE, kill_all_groups), (EXIT_TIMEOUT, _leave)):
                 timer = threading.Timer(seconds, act)
                 timer.daemon = True
                 timer.start()

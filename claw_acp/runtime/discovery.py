@@ -47,9 +47,9 @@ MAKE_PROVIDER: "Ref[Callable[[ProviderSetup], Provider]]" = Ref("claw_acp.provid
 FIRST_LOOK = 0.15  # seconds a new session waits for model servers, when there is nobody else to answer
 LOOK_AGAIN = 3.0  # seconds after which servers are looked for again, when there is a reason to
 FETCH_AGAIN = 600.0  # seconds after which a provider that could not list its models is asked again
-FETCH_WITHIN = 20.0  # seconds for one list, with the connection
+FETCH_TIMEOUT = 20.0  # seconds for one list, with the connection
 AT_ONCE = 4  # lists that are fetched at the same time
-LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
+CLOSE_TIMEOUT = 1.0  # seconds a provider has to let go of its connections
 
 _SILENT = frozenset({"offline", "scripted"})
 
@@ -209,7 +209,7 @@ class Discovery:
     async def _fetch(self, profile: ProviderProfile, settings: Settings, limit: anyio.CapacityLimiter) -> None:
         async with limit:
             try:
-                with anyio.fail_after(FETCH_WITHIN):
+                with anyio.fail_after(FETCH_TIMEOUT):
                     listed = for_chat(await self._listed(profile, settings))
             except (ClawError, TimeoutError) as error:
                 reason = error.message if isinstance(error, ClawError) else "no answer in time"
@@ -236,7 +236,7 @@ class Discovery:
         try:
             return tuple(await provider.models())
         finally:
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
                 await provider.aclose()
 
     # ------------------------------------------------------------------ telling

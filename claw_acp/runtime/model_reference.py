@@ -19,7 +19,7 @@ from claw_acp.workspace.process_host import ProcessHost
 
 BUILD: Final = "claw_acp.providers.catalog.reference_build"
 LIFE: Final = 24 * 3600.0  # seconds a reference is taken for new
-BUILD_WITHIN: Final = 60.0  # seconds for the process; it fetches a megabyte, where that is allowed
+BUILD_TIMEOUT: Final = 60.0  # seconds for the process; it fetches a megabyte, where that is allowed
 TELLING: Final = 2000  # bytes of what it prints
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class ReferenceUpkeep:
             log.info("no reference of models", extra={"reason": str(error)})
             return
         try:
-            with anyio.move_on_after(BUILD_WITHIN):
+            with anyio.move_on_after(BUILD_TIMEOUT):
                 status = await process.wait()
                 if status.code:
                     printed = (await process.output()).text

@@ -15,7 +15,7 @@ from claw_acp.providers.fallback.plan import Health
 from claw_acp.providers.fallback.succession import Successions
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 
-LAST_WORDS = 1.0  # seconds a provider has to let go of its connections
+CLOSE_TIMEOUT = 1.0  # seconds a provider has to let go of its connections
 KEPT = 8  # providers whose connections are kept; a client may set a new token every few minutes
 
 
@@ -84,10 +84,10 @@ class ProviderPool:
 
 
 async def _close(providers: Sequence[Provider]) -> None:
-    """Close providers beside one another, each within `LAST_WORDS`."""
+    """Close providers beside one another, each within `CLOSE_TIMEOUT`."""
     if not providers:
         return
-    with anyio.move_on_after(LAST_WORDS, shield=True):
+    with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
         async with anyio.create_task_group() as tasks:
             for provider in providers:
                 tasks.start_soon(provider.aclose)

@@ -44,7 +44,7 @@ from claw_acp.session.lock import SessionLock
 from claw_acp.session.spending import Ledger
 from claw_acp.session.titles import title_of
 
-PRICED_WITHIN = 3.0  # seconds the first prompt under a budget waits for prices that are just being fetched
+PRICES_TIMEOUT = 3.0  # seconds the first prompt under a budget waits for prices that are just being fetched
 SETTLING = 1.0  # seconds from the opening of a session that its first prompt waits for MCP servers
 
 
@@ -160,7 +160,7 @@ class Turns:
         if told is None:
             return Outcome(stop="end_turn", usage=None)
         if limits_of(opened.settings.budget).amounts:
-            await self._discovery.reference.settled(within=PRICED_WITHIN)  # it may know what this will cost
+            await self._discovery.reference.settled(within=PRICES_TIMEOUT)  # it may know what this will cost
         secrets = self._configuration.secrets
         choice = await choose_answerer(
             opened.settings, model=session.record.model, prompt=told, pool=self._providers, secrets=secrets

@@ -29,7 +29,7 @@ class _Kept:
     program: Program
     call_id: str
     clean: Clean
-    picture: CommandContent  # as shown last, clean
+    snapshot: CommandContent  # as shown last, clean
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     over: anyio.Event = field(default_factory=anyio.Event)
 
@@ -98,7 +98,7 @@ class ActiveWork:
     @contextmanager
     def running(self, program: Program) -> Generator[None]:
         """For as long as the block runs, `cancel_terminal` can end this program."""
-        terminal_id = program.picture.terminal_id
+        terminal_id = program.snapshot.terminal_id
         self._programs[terminal_id] = program
         try:
             yield
@@ -111,12 +111,12 @@ class ActiveWork:
         Args:
             program: It has been shown in its call.
             call_id: That call.
-            clean: Takes out of a picture what nobody may see.
+            clean: Takes out of a snapshot what nobody may see.
         """
         if self._tasks is None:
             return
-        kept = _Kept(program=program, call_id=call_id, clean=clean, picture=clean(program.picture))
-        self._kept[kept.picture.terminal_id] = kept
+        kept = _Kept(program=program, call_id=call_id, clean=clean, snapshot=clean(program.snapshot))
+        self._kept[kept.snapshot.terminal_id] = kept
         self._tasks.start_soon(self._follow, kept, name="background program")
 
     def cancel_terminal(self, terminal_id: str) -> bool:
@@ -135,7 +135,7 @@ class ActiveWork:
 
         One that ended is gone from here before its end is shown.
         """
-        return tuple(kept.picture for kept in self._kept.values())
+        return tuple(kept.snapshot for kept in self._kept.values())
 
     async def aclose(self, *, within: float) -> None:
         """Let the end of programs be shown, which somebody else has brought about; then nothing is shown any more.
@@ -153,15 +153,15 @@ class ActiveWork:
             self._kept.clear()
 
     async def _follow(self, kept: _Kept) -> None:
-        terminal_id = kept.picture.terminal_id
+        terminal_id = kept.snapshot.terminal_id
         try:
             with kept.scope:
-                while kept.picture.running:
-                    kept.picture = kept.clean(await kept.program.news())
-                    if not kept.picture.running:
+                while kept.snapshot.running:
+                    kept.snapshot = kept.clean(await kept.program.next_snapshot())
+                    if not kept.snapshot.running:
                         self._kept.pop(terminal_id, None)
                         self.ends.append(_end(kept))
-                    await self._broadcast(TerminalChanged(item=terminal_id, command=kept.picture))
+                    await self._broadcast(TerminalChanged(item=terminal_id, command=kept.snapshot))
             kept.over.set()
             await self._keep_ends()
         except Exception:
@@ -173,9 +173,9 @@ class ActiveWork:
 
 def _end(kept: _Kept) -> ToolCallChanged:
     """The call as it is now that its program has ended; in words too, for those who see no terminals."""
-    picture = kept.picture
-    content: tuple[CommandContent | PartContent, ...] = (picture,)
-    if picture.code is not None or picture.signal is not None:
-        words = ending(ExitStatus(code=picture.code, signal=picture.signal))
-        content = (picture, PartContent(part=TextPart(text=words)))
+    snapshot = kept.snapshot
+    content: tuple[CommandContent | PartContent, ...] = (snapshot,)
+    if snapshot.code is not None or snapshot.signal is not None:
+        words = ending(ExitStatus(code=snapshot.code, signal=snapshot.signal))
+        content = (snapshot, PartContent(part=TextPart(text=words)))
     return ToolCallChanged(item=kept.call_id, content=content)

@@ -9,21 +9,21 @@ import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.verify.client_stub import Desk, PermissionAnswer
+from claw_acp.verify.client_stub import ClientStub, PermissionAnswer
 from claw_acp.verify.frames import Call, Frame, Key, alike, text_of
 from claw_acp.verify.process import AgentProcess, Ending
 from claw_acp.verify.reading import Reader
 from claw_acp.verify.rule import Failed
 
-EXIT_WITHIN = 5.0  # seconds from the end of the input to the end of the process; clients kill after about as long
-LAST_WORDS = 0.5  # seconds for what is still on its way when an agent ends
+EXIT_TIMEOUT = 5.0  # seconds from the end of the input to the end of the process; clients kill after about as long
+DRAIN_TIMEOUT = 0.5  # seconds for what is still on its way when an agent ends
 GRACE = 0.2  # seconds more, in which we read what came while we ourselves were busy
 BYTES_KEPT = 256 * 1024 * 1024  # of one agent's output; past that it is taken for endless
 
 _T = TypeVar("_T")
 
 
-class Line:
+class AgentConnection:
     """One agent and everything that was said. Made by `Bench`, which runs it and sees to its end.
 
     Args:
@@ -46,7 +46,7 @@ class Line:
     def __init__(self, process: AgentProcess, *, name: str, root: Path, timeout: float) -> None:
         self.name = name
         self.process = process
-        self.desk = Desk(root)
+        self.desk = ClientStub(root)
         self.timeout = timeout
         self.frames: list[Frame] = []
         self.calls: list[Call] = []
@@ -294,7 +294,7 @@ class Line:
 
     # ------------------------------------------------------------------ the end
 
-    async def end(self, *, how: str = "its input was closed", within: float = EXIT_WITHIN) -> Ending:
+    async def end(self, *, how: str = "its input was closed", within: float = EXIT_TIMEOUT) -> Ending:
         """Close the input and see the agent out; only the first call counts.
 
         Args:
@@ -311,13 +311,13 @@ class Line:
         return self.ending or Ending(asked=how, seconds=None, code=self.process.exit_code)
 
     async def _leave(self, how: str, within: float) -> None:
-        with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_WORDS):
+        with anyio.CancelScope(shield=True), anyio.move_on_after(DRAIN_TIMEOUT):
             if not self.output_over:
                 await self.flushed()
             await self.process.close_input()
         self.go_on_reading()
         seconds = await self.process.wait(within=within)
-        with anyio.move_on_after(LAST_WORDS):
+        with anyio.move_on_after(DRAIN_TIMEOUT):
             await self.until(lambda: self.output_over, "the end of its output")
         left = await self.process.left() if seconds is not None else ()
         self.ending = Ending(asked=how, seconds=seconds, code=self.process.exit_code, left=left)
@@ -325,7 +325,7 @@ class Line:
 
     async def discard(self) -> None:
         """End the agent at once, whatever it is doing."""
-        with anyio.CancelScope(shield=True), anyio.move_on_after(EXIT_WITHIN):
+        with anyio.CancelScope(shield=True), anyio.move_on_after(EXIT_TIMEOUT):
             await self.process.kill()
         if self._tasks is not None:
             self._tasks.cancel_scope.cancel()

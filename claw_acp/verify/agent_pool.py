@@ -9,7 +9,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.core.value import Value, made_by
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.facts import Facts
 from claw_acp.verify.process import AgentProcess
 
@@ -44,7 +44,7 @@ class Options(Value):
     protocol: int = 1
 
 
-class Bench:
+class AgentPool:
     """The agents of one run. Those that were used without trouble are used again; all are ended by `close`.
 
     Attributes:
@@ -57,13 +57,13 @@ class Bench:
         self.options = options
         self.scratch = scratch
         self.facts = Facts()
-        self.lines: list[Line] = []
-        self._idle: list[Line] = []
+        self.lines: list[AgentConnection] = []
+        self._idle: list[AgentConnection] = []
         self.tasks: TaskGroup | None = None
         self._mark = mark
         self._numbers = itertools.count(1)
 
-    async def spawn(self) -> Line:
+    async def spawn(self) -> AgentConnection:
         """Start an agent and say nothing to it.
 
         Raises:
@@ -71,13 +71,13 @@ class Bench:
         """
         name = f"{self._mark}-{next(self._numbers)}"
         process = await AgentProcess.start(self.options.command, env=self.options.env, mark=name)
-        line = Line(process, name=name, root=self.options.cwd, timeout=self.options.timeout)
+        line = AgentConnection(process, name=name, root=self.options.cwd, timeout=self.options.timeout)
         self.lines.append(line)
         assert self.tasks is not None
         self.tasks.start_soon(line.run, name=name)
         return line
 
-    def idle(self) -> Line | None:
+    def idle(self) -> AgentConnection | None:
         """An initialized connection that nobody uses; None when there is none."""
         while self._idle:
             line = self._idle.pop()
@@ -85,7 +85,7 @@ class Bench:
                 return line
         return None
 
-    def give_back(self, line: Line) -> None:
+    def give_back(self, line: AgentConnection) -> None:
         """Nobody uses it any more; what is in order will be used again."""
         line.desk.reset()
         if line.usable and not line.questions:
@@ -93,7 +93,7 @@ class Bench:
         else:
             self.dismiss(line)
 
-    def dismiss(self, line: Line) -> None:
+    def dismiss(self, line: AgentConnection) -> None:
         """End a connection, in the background."""
         assert self.tasks is not None
         self.tasks.start_soon(line.end, name=f"end of {line.name}")

@@ -6,13 +6,13 @@ from typing import TypeAlias
 
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import Value
-from claw_acp.verify.agent_pool import Bench
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.agent_pool import AgentPool
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import Failed, Level, NotJudged, NotTried, Rule, Skipped
 
-Need: TypeAlias = Callable[[Bench], NotJudged | None]
-Trial: TypeAlias = Callable[[Attempt], Awaitable[None]]
+Need: TypeAlias = Callable[[AgentPool], NotJudged | None]
+Trial: TypeAlias = Callable[[CheckRun], Awaitable[None]]
 
 
 class Check(Value):
@@ -69,29 +69,29 @@ ONLY_1 = (1,)
 # ------------------------------------------------------------------ what must be there
 
 
-def greeted(bench: Bench) -> NotJudged | None:
+def greeted(bench: AgentPool) -> NotJudged | None:
     """The agent answers `initialize`."""
     return None if bench.facts.hello is not None else NotTried("the agent does not answer initialize")
 
 
-def session(bench: Bench) -> NotJudged | None:
+def session(bench: AgentPool) -> NotJudged | None:
     """The agent opens sessions."""
     return greeted(bench) or (NotTried(bench.facts.no_session) if bench.facts.no_session else None)
 
 
-def turn(bench: Bench) -> NotJudged | None:
+def turn(bench: AgentPool) -> NotJudged | None:
     """The agent answers prompts."""
     return session(bench) or (NotTried(bench.facts.no_turn) if bench.facts.no_turn else None)
 
 
-def slow(bench: Bench) -> NotJudged | None:
+def slow(bench: AgentPool) -> NotJudged | None:
     """A prompt is known that takes long."""
     if bench.options.slow_prompt is None:
         return Skipped("give --slow-prompt TEXT, a prompt that keeps the agent busy")
     return session(bench)
 
 
-def tool(bench: Bench) -> NotJudged | None:
+def tool(bench: AgentPool) -> NotJudged | None:
     """A prompt is known that makes the agent ask for permission."""
     if bench.options.tool_prompt is None:
         return Skipped("give --tool-prompt TEXT, a prompt that makes the agent ask for permission")
@@ -101,7 +101,7 @@ def tool(bench: Bench) -> NotJudged | None:
 def offers(path: str) -> Need:
     """The agent has this capability."""
 
-    def need(bench: Bench) -> NotJudged | None:
+    def need(bench: AgentPool) -> NotJudged | None:
         return greeted(bench) or (None if bench.facts.offers(path) else Skipped(f"{path} is not offered"))
 
     return need
@@ -110,7 +110,7 @@ def offers(path: str) -> Need:
 def offers_not(path: str) -> Need:
     """The agent lacks this capability."""
 
-    def need(bench: Bench) -> NotJudged | None:
+    def need(bench: AgentPool) -> NotJudged | None:
         return greeted(bench) or (Skipped(f"{path} is offered") if bench.facts.offers(path) else None)
 
     return need

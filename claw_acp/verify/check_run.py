@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.verify.agent_connection import Line
-from claw_acp.verify.agent_pool import Bench, Options
+from claw_acp.verify.agent_connection import AgentConnection
+from claw_acp.verify.agent_pool import AgentPool, Options
 from claw_acp.verify.dialect import TALKS
 from claw_acp.verify.facts import Facts
 from claw_acp.verify.frames import Call, Frame, text_of
@@ -19,7 +19,7 @@ UNDER_WAY = 1.0  # seconds in which a long turn shows a first sign, or is taken 
 STILL = 0.1  # seconds from there in which it must not end if it is to count as long
 
 
-class Attempt:
+class CheckRun:
     """What a check works with.
 
     Args:
@@ -31,12 +31,12 @@ class Attempt:
         talk: The version of the protocol.
     """
 
-    def __init__(self, bench: Bench, *, reuse: bool) -> None:
+    def __init__(self, bench: AgentPool, *, reuse: bool) -> None:
         self.reused = False
         self._bench = bench
         self._reuse = reuse
         self.talk = TALKS[bench.options.protocol]
-        self._begun: list[tuple[Line, int]] = []
+        self._begun: list[tuple[AgentConnection, int]] = []
 
     @property
     def options(self) -> Options:
@@ -60,7 +60,7 @@ class Attempt:
     # ------------------------------------------------------------------ connections
 
     @asynccontextmanager
-    async def bare(self) -> AsyncGenerator[Line]:
+    async def bare(self) -> AsyncGenerator[AgentConnection]:
         """A connection of its own on which nothing was said yet."""
         line = await self._bench.spawn()
         self._begun.append((line, 0))
@@ -70,14 +70,14 @@ class Attempt:
             self._bench.dismiss(line)
 
     @asynccontextmanager
-    async def fresh(self, *, capabilities: JsonObject | None = None) -> AsyncGenerator[Line]:
+    async def fresh(self, *, capabilities: JsonObject | None = None) -> AsyncGenerator[AgentConnection]:
         """A connection of its own, initialized."""
         async with self.bare() as line:
             await self.initialize(line, capabilities=capabilities or {})
             yield line
 
     @asynccontextmanager
-    async def line(self) -> AsyncGenerator[Line]:
+    async def line(self) -> AsyncGenerator[AgentConnection]:
         """An initialized connection of a client without any capability, perhaps used before."""
         line = self._bench.idle() if self._reuse else None
         if line is None:
@@ -100,7 +100,7 @@ class Attempt:
         """The parameters of an ordinary `initialize`."""
         return self.talk.hello(capabilities)
 
-    async def initialize(self, line: Line, *, capabilities: JsonObject) -> Frame:
+    async def initialize(self, line: AgentConnection, *, capabilities: JsonObject) -> Frame:
         """Initialize, and authenticate where sessions need it.
 
         Raises:
@@ -111,7 +111,7 @@ class Attempt:
             await self.authenticate(line)
         return answer
 
-    async def authenticate(self, line: Line) -> None:
+    async def authenticate(self, line: AgentConnection) -> None:
         """Log in as the options say.
 
         Raises:
@@ -123,7 +123,7 @@ class Attempt:
         """The parameters of `session/new`."""
         return {"cwd": str(self.options.cwd), "mcpServers": [], **more}
 
-    async def session(self, line: Line, *, cwd: Path | None = None) -> str:
+    async def session(self, line: AgentConnection, *, cwd: Path | None = None) -> str:
         """Open a session.
 
         Raises:
@@ -135,7 +135,7 @@ class Attempt:
             raise NotTried("session/new gave no session id")
         return session
 
-    def prompt(self, line: Line, session: str, text: str | None = None) -> Call:
+    def prompt(self, line: AgentConnection, session: str, text: str | None = None) -> Call:
         """Send a prompt."""
         return line.call("session/prompt", self.prompt_params(session, text))
 
@@ -143,7 +143,7 @@ class Attempt:
         """The parameters of a prompt of one text."""
         return {"sessionId": session, "prompt": [{"type": "text", "text": text or self.options.prompt}]}
 
-    async def turn(self, line: Line, session: str, text: str | None = None) -> Frame:
+    async def turn(self, line: AgentConnection, session: str, text: str | None = None) -> Frame:
         """Have a whole turn; the frame that ended it.
 
         Raises:
@@ -155,7 +155,7 @@ class Attempt:
             raise NotTried(f"a turn did not work: {failed.reason}") from failed
         return self.succeeded(end, "session/prompt")
 
-    async def ended(self, line: Line, call: Call, *, within: float | None = None) -> Frame:
+    async def ended(self, line: AgentConnection, call: Call, *, within: float | None = None) -> Frame:
         """The frame that ends the turn of a prompt.
 
         Raises:
@@ -164,7 +164,7 @@ class Attempt:
         what = "the answer to session/prompt" if self.options.protocol == 1 else "the end of the turn"
         return await line.until(lambda: self.talk.end(line, call), what, within=within, shown=[call.frame])
 
-    async def slow_turn(self, line: Line, session: str) -> Call:
+    async def slow_turn(self, line: AgentConnection, session: str) -> Call:
         """A turn that is under way and does not end by itself.
 
         Raises:
@@ -183,7 +183,7 @@ class Attempt:
             raise NotTried(f"the turn of --slow-prompt ended ({how}) before anything could be done in it")
         return call
 
-    async def question(self, line: Line, session: str) -> tuple[Call, Frame]:
+    async def question(self, line: AgentConnection, session: str) -> tuple[Call, Frame]:
         """A turn that waits for permission, and the question, which is left open.
 
         Raises:
@@ -205,7 +205,7 @@ class Attempt:
             raise NotTried("the turn of --tool-prompt ended without a request for permission")
         return call, asked
 
-    async def over(self, line: Line, session: str, *calls: Call) -> None:
+    async def over(self, line: AgentConnection, session: str, *calls: Call) -> None:
         """End turns that served their purpose; a connection on which that fails is not used again."""
         line.cancel(session)
         try:
@@ -214,7 +214,7 @@ class Attempt:
         except Failed:
             line.spoiled = True
 
-    async def lead_up(self, line: Line, method: str, params: JsonObject) -> Frame:
+    async def lead_up(self, line: AgentConnection, method: str, params: JsonObject) -> Frame:
         """Ask for something that must work before the check can begin.
 
         Raises:
@@ -222,7 +222,7 @@ class Attempt:
         """
         return self.succeeded(await self.tried(line, method, params), method)
 
-    async def tried(self, line: Line, method: str, params: JsonObject) -> Frame:
+    async def tried(self, line: AgentConnection, method: str, params: JsonObject) -> Frame:
         """The answer to a request that leads up to something.
 
         Raises:
@@ -245,7 +245,7 @@ class Attempt:
 
     # ------------------------------------------------------------------ looking
 
-    async def alive(self, line: Line, *, shown: Sequence[Frame] = ()) -> None:
+    async def alive(self, line: AgentConnection, *, shown: Sequence[Frame] = ()) -> None:
         """Check that the agent still reads and answers; afterwards everything sent before has been read.
 
         Raises:
@@ -257,7 +257,7 @@ class Attempt:
         except Failed as failed:
             raise Dead(f"the agent no longer answers: {failed.reason}", [*shown, *failed.frames]) from failed
 
-    async def heard(self, line: Line, *, begin: int, shown: Sequence[Frame] = ()) -> list[Frame]:
+    async def heard(self, line: AgentConnection, *, begin: int, shown: Sequence[Frame] = ()) -> list[Frame]:
         """Everything that came since `begin`, when the agent has read all and a quiet moment more has passed.
 
         Raises:
@@ -269,7 +269,7 @@ class Attempt:
         return [frame for frame in line.frames[begin:] if frame.way == "<-" and frame.call is not sign]
 
 
-def updates(line: Line, session: str, *, since: int = 0, until: int | None = None) -> list[Frame]:
+def updates(line: AgentConnection, session: str, *, since: int = 0, until: int | None = None) -> list[Frame]:
     """The updates of a session in a part of what was said."""
     return [
         frame

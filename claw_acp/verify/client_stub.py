@@ -23,7 +23,7 @@ EVERYTHING: JsonObject = {
 """The capabilities of a client that serves files and terminals and takes every stable update."""
 
 
-class Desk:
+class ClientStub:
     """Answers an agent.
 
     Attributes:

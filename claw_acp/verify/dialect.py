@@ -5,13 +5,13 @@ from typing import Protocol
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.version import VERSION
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Call, Frame, as_object, text_of
 
 WHO: JsonObject = {"name": "claw-acp-verify", "title": "claw-acp verify", "version": VERSION}
 
 
-class Talk(Protocol):
+class Dialect(Protocol):
     """One version of the protocol, as far as checks of several versions need it."""
 
     def hello(self, capabilities: JsonObject) -> dict[str, JsonValue]:
@@ -23,7 +23,7 @@ class Talk(Protocol):
     yes: JsonValue
     """The value of a capability that is there."""
 
-    def end(self, line: Line, call: Call) -> Frame | None:
+    def end(self, line: AgentConnection, call: Call) -> Frame | None:
         """The frame that ended the turn of this prompt; None while it runs."""
         ...
 
@@ -40,7 +40,7 @@ class Talk(Protocol):
         ...
 
 
-class First:
+class DialectV1:
     """Protocol 1: the answer to a prompt ends its turn."""
 
     def __init__(self) -> None:
@@ -48,28 +48,28 @@ class First:
         self.yes: JsonValue = True
 
     def hello(self, capabilities: JsonObject) -> dict[str, JsonValue]:
-        """See `Talk`."""
+        """See `Dialect`."""
         return {"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": WHO}
 
-    def end(self, line: Line, call: Call) -> Frame | None:
-        """See `Talk`."""
+    def end(self, line: AgentConnection, call: Call) -> Frame | None:
+        """See `Dialect`."""
         del line
         return call.answers[0] if call.answers else None
 
     def reason(self, end: Frame) -> str:
-        """See `Talk`."""
+        """See `Dialect`."""
         return text_of(end.result, "stopReason")
 
     def server(self, name: str, command: str, *args: str) -> JsonObject:
-        """See `Talk`."""
+        """See `Dialect`."""
         return {"name": name, "command": command, "args": list(args), "env": []}
 
     def setting(self, name: str, value: str) -> JsonObject:
-        """See `Talk`."""
+        """See `Dialect`."""
         return {"configId": name, "value": value}
 
 
-class Second:
+class DialectV2:
     """Protocol 2: a prompt is answered when it is taken in, and a state says when its turn is over."""
 
     def __init__(self) -> None:
@@ -77,11 +77,11 @@ class Second:
         self.yes: JsonValue = {}
 
     def hello(self, capabilities: JsonObject) -> dict[str, JsonValue]:
-        """See `Talk`."""
+        """See `Dialect`."""
         return {"protocolVersion": 2, "capabilities": capabilities, "info": WHO}
 
-    def end(self, line: Line, call: Call) -> Frame | None:
-        """See `Talk`."""
+    def end(self, line: AgentConnection, call: Call) -> Frame | None:
+        """See `Dialect`."""
         if call.answers and call.answers[0].error is not None:
             return call.answers[0]
         for frame in line.frames[line.frames.index(call.frame) :]:
@@ -92,16 +92,16 @@ class Second:
         return None
 
     def reason(self, end: Frame) -> str:
-        """See `Talk`."""
+        """See `Dialect`."""
         return text_of(as_object(end.params.get("update")), "stopReason")
 
     def server(self, name: str, command: str, *args: str) -> JsonObject:
-        """See `Talk`."""
+        """See `Dialect`."""
         return {"type": "stdio", "name": name, "command": command, "args": list(args), "env": []}
 
     def setting(self, name: str, value: str) -> JsonObject:
-        """See `Talk`."""
+        """See `Dialect`."""
         return {"configId": name, "type": "id", "value": value}
 
 
-TALKS: Mapping[int, Talk] = {1: First(), 2: Second()}
+TALKS: Mapping[int, Dialect] = {1: DialectV1(), 2: DialectV2()}

@@ -3,26 +3,26 @@
 import anyio
 
 from claw_acp.core.json_value import JsonObject
-from claw_acp.verify.agent_connection import Line
-from claw_acp.verify.agent_pool import Bench
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.agent_connection import AgentConnection
+from claw_acp.verify.agent_pool import AgentPool
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.facts import LIFESIGN
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import CannotStart, Failed, NotTried
 
-LIFESIGN_WITHIN = 3.0  # seconds for an answer that needs no thought
+FIRST_ANSWER_TIMEOUT = 3.0  # seconds for an answer that needs no thought
 SETTLED = 0.3  # seconds after the first turn, for what comes late to be seen by those who watch for it
 AUTH_REQUIRED = -32000
 UNKNOWN_SESSION = "verify-no-such-session"
 
 
-async def meet(bench: Bench) -> None:
+async def meet(bench: AgentPool) -> None:
     """Initialize, open a session, have a turn; fill in `bench.facts`.
 
     Raises:
         CannotStart: The agent cannot be started, or ended without a word.
     """
-    attempt = Attempt(bench, reuse=False)
+    attempt = CheckRun(bench, reuse=False)
     async with attempt.bare() as line:
         try:
             hello = await attempt.initialize(line, capabilities={})
@@ -38,7 +38,7 @@ async def meet(bench: Bench) -> None:
         await _first_turn(attempt, line)
 
 
-async def _first_turn(attempt: Attempt, line: Line) -> None:
+async def _first_turn(attempt: CheckRun, line: AgentConnection) -> None:
     facts = attempt.facts
     try:
         opened = await _first_session(attempt, line)
@@ -54,7 +54,7 @@ async def _first_turn(attempt: Attempt, line: Line) -> None:
     await anyio.sleep(SETTLED)
 
 
-async def _first_session(attempt: Attempt, line: Line) -> Frame:
+async def _first_session(attempt: CheckRun, line: AgentConnection) -> Frame:
     """The answer to session/new, after logging in if that is needed and known how."""
     answer = await attempt.tried(line, "session/new", attempt.opening())
     if answer.code == AUTH_REQUIRED and attempt.options.auth_method is not None:
@@ -64,14 +64,14 @@ async def _first_session(attempt: Attempt, line: Line) -> Frame:
     return attempt.succeeded(answer, "session/new")
 
 
-async def _lifesign(attempt: Attempt, line: Line) -> tuple[str, JsonObject]:
+async def _lifesign(attempt: CheckRun, line: AgentConnection) -> tuple[str, JsonObject]:
     """A request that is answered at once, be it with an error."""
     nothing: JsonObject = {}
     unknown = attempt.prompt_params(UNKNOWN_SESSION)
     for method, params in ((LIFESIGN, nothing), ("session/prompt", unknown), ("session/list", nothing)):
         call = line.call(method, params)
         try:
-            await line.answered(call, within=min(LIFESIGN_WITHIN, line.timeout))
+            await line.answered(call, within=min(FIRST_ANSWER_TIMEOUT, line.timeout))
         except Failed:
             continue
         return method, params

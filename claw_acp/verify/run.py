@@ -8,17 +8,17 @@ from pathlib import Path
 import anyio
 
 from claw_acp.core.value import Value
-from claw_acp.verify.agent_pool import Bench, Options
+from claw_acp.verify.agent_pool import AgentPool, Options
 from claw_acp.verify.check import Check
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.checks.table import CHECKS
 from claw_acp.verify.discovery import meet
-from claw_acp.verify.monitors.observation import Sighting, judged
+from claw_acp.verify.monitors.observation import Observation, judged
 from claw_acp.verify.monitors.table import RULES, WATCHERS
 from claw_acp.verify.rule import CannotStart, Failed, NotJudged, Rule, Verdict
 
 AT_ONCE = 2 + min(os.cpu_count() or 1, 6)  # checks under way at a time, each with an agent of its own
-PATIENCE = 12  # timeouts that one check may take altogether
+MOST_TIMEOUTS = 12  # timeouts that one check may take altogether
 
 Told = Callable[[Verdict], None]
 
@@ -55,7 +55,7 @@ async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), 
         if told is not None:
             told(verdict)
 
-    bench = Bench(options, scratch=scratch, mark=f"verify-{os.getpid()}-{id(verdicts):x}")
+    bench = AgentPool(options, scratch=scratch, mark=f"verify-{os.getpid()}-{id(verdicts):x}")
     checks = [check for check in CHECKS[options.protocol] if _wanted(check.rule, only)]
     trouble = await _drive(bench, checks, tell=tell)
     if trouble is not None:
@@ -66,7 +66,7 @@ async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), 
     return Report(verdicts=ordered, agent=bench.facts.name, protocol=options.protocol)
 
 
-async def _drive(bench: Bench, checks: Sequence[Check], *, tell: Told) -> CannotStart | None:
+async def _drive(bench: AgentPool, checks: Sequence[Check], *, tell: Told) -> CannotStart | None:
     """Try the checks and see every agent to its end; why there is none to check, if so."""
     trouble = None
     async with anyio.create_task_group() as tasks:
@@ -91,7 +91,7 @@ def _wanted(rule: Rule, only: Sequence[str]) -> bool:
 # ------------------------------------------------------------------ checks
 
 
-async def _try_all(bench: Bench, checks: Sequence[Check], *, tell: Told) -> None:
+async def _try_all(bench: AgentPool, checks: Sequence[Check], *, tell: Told) -> None:
     waiting = [check for check in checks if not check.alone]
     async with anyio.create_task_group() as tasks:
         for _ in range(AT_ONCE):
@@ -101,27 +101,27 @@ async def _try_all(bench: Bench, checks: Sequence[Check], *, tell: Told) -> None
             tell(await _judge(bench, check))
 
 
-async def _work(bench: Bench, waiting: list[Check], tell: Told) -> None:
+async def _work(bench: AgentPool, waiting: list[Check], tell: Told) -> None:
     while waiting:
         tell(await _judge(bench, waiting.pop(0)))
 
 
-async def _judge(bench: Bench, check: Check) -> Verdict:
+async def _judge(bench: AgentPool, check: Check) -> Verdict:
     """Try a check; on a connection that other checks had used before, a failure counts only if it comes back."""
     for need in check.needs:
         if (missing := need(bench)) is not None:
             return Verdict(rule=check.rule, outcome=missing.outcome, reason=missing.reason)
-    attempt = Attempt(bench, reuse=True)
+    attempt = CheckRun(bench, reuse=True)
     verdict = await _attempt(check, attempt)
     if verdict.outcome != "pass" and attempt.reused:
-        verdict = await _attempt(check, Attempt(bench, reuse=False))
+        verdict = await _attempt(check, CheckRun(bench, reuse=False))
     return verdict
 
 
-async def _attempt(check: Check, attempt: Attempt) -> Verdict:
+async def _attempt(check: Check, attempt: CheckRun) -> Verdict:
     rule = check.rule
     try:
-        with anyio.fail_after(PATIENCE * attempt.options.timeout):
+        with anyio.fail_after(MOST_TIMEOUTS * attempt.options.timeout):
             await check.trial(attempt)
     except Failed as failed:
         story = attempt.story()
@@ -138,8 +138,8 @@ async def _attempt(check: Check, attempt: Attempt) -> Verdict:
 # ------------------------------------------------------------------ everything that was said
 
 
-def _look_back(bench: Bench, wanted: Sequence[Rule]) -> list[Verdict]:
-    seen: dict[str, list[Sighting]] = {rule.id: [] for rule in wanted}
+def _look_back(bench: AgentPool, wanted: Sequence[Rule]) -> list[Verdict]:
+    seen: dict[str, list[Observation]] = {rule.id: [] for rule in wanted}
     for watcher in WATCHERS[bench.options.protocol]:
         for sighting in watcher(bench.lines):
             if sighting.rule in seen:

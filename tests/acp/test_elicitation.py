@@ -6,7 +6,7 @@ import pytest
 
 from claw_acp.acp.elicitation import Forms, ask_url, complete
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.acp.view import PATIENCE
+from claw_acp.acp.view import ANSWER_TIMEOUT
 from claw_acp.contracts.asking import Form, FormAnswer, TextField
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
@@ -24,7 +24,7 @@ class Client:
         self.told: list[tuple[str, JsonObject]] = []
 
     async def request(self, method: str, params: JsonObject, *, within: float | None = None) -> JsonValue:
-        assert (method, within) == ("elicitation/create", PATIENCE)
+        assert (method, within) == ("elicitation/create", ANSWER_TIMEOUT)
         for version in (1, 2) if params.get("requestId", 0) is not None else (1,):  # only 1 has requests with id null
             assert OfficialSchema.load(version).problems("CreateElicitationRequest", params) == []
         self.asked.append(params)
@@ -34,12 +34,12 @@ class Client:
         return answer
 
     async def notify(self, method: str, params: JsonObject) -> None:
-        self.tell(method, params)
+        self.notify_nowait(method, params)
 
-    def tell(self, method: str, params: JsonObject) -> None:
+    def notify_nowait(self, method: str, params: JsonObject) -> None:
         self.told.append((method, params))
 
-    slow = deaf = False
+    slow = overloaded = False
 
     async def drained(self) -> None:
         """Nothing is ever unread here."""

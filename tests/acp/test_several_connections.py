@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from claw_acp.core.events import TextDelta
-from claw_acp.rpc.dispatcher import DEAF, HIGH_WATER
-from tests.support.agent_process import PATIENCE
+from claw_acp.rpc.dispatcher import HIGH_WATER, OVERLOADED
+from tests.support.agent_process import TIMEOUT
 from tests.support.exchange import Call, Json, spoken, tool_calls
 from tests.support.script_files import Script, Step, call, hold, say, turn
 from tests.support.shared_house import Guest, SharedHouse
@@ -24,7 +24,7 @@ LONG = Script(
     turn(
         say("first "),
         hold("gate"),
-        *(say(PIECE) for _ in range(5 * DEAF // 4 // len(PIECE))),
+        *(say(PIECE) for _ in range(5 * OVERLOADED // 4 // len(PIECE))),
         say(" last"),
         when="long",
     ),
@@ -218,12 +218,12 @@ async def test_one_who_does_not_read_holds_up_nobody_and_is_disconnected(open_ho
         house.script.let_go("gate")
         assert (await prompt.outcome()).text.endswith(" last")
         await bob.until_ended()
-        assert bob.wire.backlog <= DEAF + 2 * len(PIECE)
+        assert bob.wire.backlog <= OVERLOADED + 2 * len(PIECE)
         assert (await ada.prompt("short")).text == "short"
 
 
 async def test_one_who_only_pauses_gets_everything(open_house: OpenHouse) -> None:
-    pieces = [say(PIECE) for _ in range(DEAF // len(PIECE) // 2)]  # more than is kept for one who reads alone
+    pieces = [say(PIECE) for _ in range(OVERLOADED // len(PIECE) // 2)]  # more than is kept for one who reads alone
     script = Script(turn(say("first "), hold("gate"), *pieces, say(" last")), loop=True)
     async with open_house(script=script) as house:
         ada, bob = await house.visit(), await house.visit()
@@ -295,7 +295,7 @@ async def _full(guest: Guest) -> None:
 
 
 async def _until(condition: Callable[[], object]) -> None:
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(TIMEOUT):
         while not condition():
             await anyio.lowlevel.checkpoint()
 

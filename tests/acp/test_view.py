@@ -26,7 +26,7 @@ class Line:
     def __init__(self) -> None:
         self.told: list[JsonValue] = []
         self.slow = False
-        self.deaf = False
+        self.overloaded = False
         self.hung_up = False
         self.room = anyio.Event()
 
@@ -34,9 +34,9 @@ class Line:
         raise AssertionError(f"{method} {params} {within}")
 
     async def notify(self, method: str, params: JsonObject) -> None:
-        self.tell(method, params)
+        self.notify_nowait(method, params)
 
-    def tell(self, method: str, params: JsonObject) -> None:
+    def notify_nowait(self, method: str, params: JsonObject) -> None:
         assert method == "session/update"
         update = cast("JsonObject", params["update"])
         self.told.append(update["text"])

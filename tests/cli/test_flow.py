@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claw_acp.cli.terminal.paint import Paint
-from claw_acp.cli.terminal.paragraphs import Flow
+from claw_acp.cli.terminal.paragraphs import Paragraphs
 
 
 class Screen(io.StringIO):
@@ -17,7 +17,7 @@ class Screen(io.StringIO):
 
 def written(pieces: Sequence[str], *, out: io.StringIO | None = None, width: int = 30, lead: str = "") -> str:
     out = out or io.StringIO()
-    flow = Flow(out, paint=Paint(out, environ={}), width=width, lead=lead)
+    flow = Paragraphs(out, paint=Paint(out, environ={}), width=width, lead=lead)
     for piece in pieces:
         flow.feed(piece)
     flow.end()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from claw_acp.cli.terminal.live_view import LiveView
 from claw_acp.cli.terminal.paint import Paint
-from claw_acp.cli.terminal.permission_keys import PermissionDesk, first_of, keys_for
+from claw_acp.cli.terminal.permission_keys import PermissionPrompt, first_of, keys_for
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.permission import PermissionOption, PermissionOptionKind, RequestPermissionRequest
 from claw_acp.schema.plans import PlanEntry
@@ -100,7 +100,7 @@ async def test_an_answer_given_by_itself_says_why() -> None:
         options=(option("allow_once", "Allow"), option("reject_once", "Reject")),
     )
 
-    chosen = await PermissionDesk(view, by="reject", why="nobody is here").answer(request)
+    chosen = await PermissionPrompt(view, by="reject", why="nobody is here").answer(request)
 
     assert chosen == request.options[1]
     assert out.getvalue() == (

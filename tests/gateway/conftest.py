@@ -11,7 +11,7 @@ import anyio
 import httpx
 import pytest
 
-from tests.support.agent_process import PATIENCE
+from tests.support.agent_process import TIMEOUT
 from tests.support.editor_fixtures import home, project
 from tests.support.exchange import Json
 from tests.support.remote_server import RemoteServer
@@ -71,7 +71,7 @@ class Peer:
     async def stream(self, session: str = "") -> AsyncGenerator[httpx.Response]:
         """Open a stream; right after another reader has left it, the server may have to notice that first."""
         headers = self.headers(session, {"accept": "text/event-stream"})
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             while True:
                 async with self.client.stream("GET", self.server.url, headers=headers) as stream:
                     if stream.status_code != 409:

@@ -9,7 +9,7 @@ from h2.connection import H2Connection
 from h2.settings import SettingCodes, Settings
 
 from claw_acp.gateway.http.limits import Limits
-from tests.support.agent_process import PATIENCE
+from tests.support.agent_process import TIMEOUT
 from tests.support.small_gateway import open_gateway
 
 
@@ -25,7 +25,7 @@ async def test_who_asks_without_leaving_room_for_the_answer_is_hung_up_on(home: 
             fields = [(":method", "GET"), (":path", "/acp"), (":scheme", "http"), (":authority", place.netloc)]
             protocol.send_headers(1, fields, end_stream=True)
             await stream.send(protocol.data_to_send())
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(TIMEOUT):
                 while True:
                     try:
                         protocol.receive_data(await stream.receive())

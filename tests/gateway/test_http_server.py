@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from claw_acp.gateway.http.limits import Limits
 from tests.gateway.conftest import INITIALIZE
-from tests.support.agent_process import PATIENCE
+from tests.support.agent_process import TIMEOUT
 from tests.support.http2_transport import http2_client
 from tests.support.small_gateway import SmallGateway, open_gateway
 
@@ -36,7 +36,7 @@ async def gateway(home: Path) -> AsyncGenerator[SmallGateway]:
 @asynccontextmanager
 async def connected(gateway: SmallGateway) -> AsyncGenerator[SocketStream]:
     parts = urlsplit(gateway.url)
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(TIMEOUT):
         async with await anyio.connect_tcp(parts.hostname or "", parts.port or 0) as stream:
             yield stream
 

@@ -14,7 +14,7 @@ from anyio.abc import SocketStream
 
 from claw_acp.gateway.http.limits import Limits
 from tests.gateway.conftest import INITIALIZE
-from tests.support.agent_process import PATIENCE, eventually
+from tests.support.agent_process import TIMEOUT, eventually
 from tests.support.exchange import Json
 from tests.support.http2_transport import http2_client
 from tests.support.script_files import Script, hold, say, turn
@@ -34,7 +34,7 @@ async def client_of(gateway: SmallGateway, *, http2: bool = False) -> AsyncGener
         async with http2_client(gateway.url) as client:
             yield client
     else:
-        async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
             yield client
 
 
@@ -57,14 +57,14 @@ async def status(client: httpx.AsyncClient, gateway: SmallGateway, headers: dict
 
 
 async def until_status(wanted: int, client: httpx.AsyncClient, gateway: SmallGateway, headers: dict[str, str]) -> None:
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(TIMEOUT):
         while await status(client, gateway, headers) != wanted:  # noqa: ASYNC110 - nobody can tell us
             await anyio.sleep(SOON)
 
 
 async def until_hung_up(stream: SocketStream) -> bytes:
     data = b""
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(TIMEOUT):
         while True:
             try:
                 data += await stream.receive()
@@ -87,7 +87,7 @@ async def test_connections_are_limited_whichever_way_they_come(home: Path) -> No
             assert refusal.value.status == 503
             await second.close()
         await client.delete(gateway.url, headers=first)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             while (await client.post(gateway.url, json=INITIALIZE)).status_code == 503:
                 pass
 
@@ -103,7 +103,7 @@ async def test_tcp_connections_are_limited(home: Path) -> None:
             assert await until_hung_up(third) == b""
         await first.send(request)
         assert b"HTTP/1.1 404" in await until_hung_up(first)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             while True:
                 async with raw(gateway) as stream:
                     await stream.send(request)
@@ -190,7 +190,7 @@ async def test_requests_that_are_just_received_are_limited(home: Path) -> None:
 
         tasks.start_soon(send)
         await began.wait()
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             while await status(client, gateway, headers) != 503:
                 pass
         end.set()

@@ -5,7 +5,7 @@ import pytest
 from claw_acp.config.model import McpSection
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.mcp_server import HttpServer, McpServerSpec, StdioServer
-from claw_acp.mcp.diagnostics import Evidence
+from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.server_config import Configured
 
 LONG = "tiger-lily-home"
@@ -20,11 +20,11 @@ LONG = "tiger-lily-home"
     ],
 )
 def test_any_longer_value_is_kept_back_whatever_its_name(spec: McpServerSpec) -> None:
-    assert Evidence(spec).clean(f"cannot log in with {LONG}!") == "cannot log in with tige[redacted]!"
+    assert Diagnostics(spec).clean(f"cannot log in with {LONG}!") == "cannot log in with tige[redacted]!"
 
 
 def test_short_values_are_ordinary_words() -> None:
-    assert Evidence(StdioServer(name="s", command="x", env={"LEVEL": "debug"})).clean("debug it") == "debug it"
+    assert Diagnostics(StdioServer(name="s", command="x", env={"LEVEL": "debug"})).clean("debug it") == "debug it"
 
 
 @pytest.mark.parametrize(
@@ -33,5 +33,5 @@ def test_short_values_are_ordinary_words() -> None:
 def test_what_was_kept_as_a_secret_is_one_however_short(settings: dict[str, object]) -> None:
     entry = McpSection.validated(settings)
     plan = Configured(name="s", entry=entry, environ={"PIN": "12345"})
-    evidence = Evidence(plan.resolved(SecretCache()))
+    evidence = Diagnostics(plan.resolved(SecretCache()))
     assert evidence.clean("wrong PIN 12345") == "wrong PIN [redacted]"

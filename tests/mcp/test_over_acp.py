@@ -15,7 +15,7 @@ from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.schema.mcp import McpServerAcp, McpServerHttp, McpServerSse, McpServerStdio
 from tests.mcp.in_editor import ServerInEditor
 from tests.mcp.support import AUTO, NOTICES, commands, notice, ready
-from tests.support.agent_process import PATIENCE
+from tests.support.agent_process import TIMEOUT
 from tests.support.editor_fixtures import Spawn
 from tests.support.exchange import RpcFailure, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
@@ -106,7 +106,7 @@ async def test_what_the_editor_has_later_is_found_by_subscription(spawn: Spawn) 
         server = ServerInEditor(editor)
         await editor.new_session(mcpServers=[server.declared])
         await ready(editor, "inside")
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             await server.subscribed.wait()
         server.prompts.append({"name": "late"})
         await server.changed()

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from claw_acp.mcp.names import server_names
-from claw_acp.mcp.progress_timeout import Patience
+from claw_acp.mcp.progress_timeout import ProgressTimeout
 from tests.mcp.support import AUTO, commands, configured, heard, methods, raw, ready
 from tests.support.agent_process import eventually
 from tests.support.editor_fixtures import Spawn
@@ -307,11 +307,11 @@ async def test_what_a_server_logs_is_detail_in_our_log(spawn: Spawn) -> None:
 
 
 async def test_patience_begins_anew_and_has_an_end() -> None:
-    patience = Patience(10)
+    patience = ProgressTimeout(10)
     first = patience.scope.deadline
     patience.again()
     assert first <= patience.scope.deadline <= first + 1
-    short = Patience(1e-9)
+    short = ProgressTimeout(1e-9)
     for _ in range(100):
         short.again()
     assert short.scope.deadline < anyio.current_time()

@@ -55,7 +55,7 @@ async def test_end_of_input_ends_a_command_that_will_not_end(opened: Spawn, spaw
     async with opened(script=WORKING, config=AUTO) as editor:
         session = editor.session
         await _caught_working(editor)
-        await eventually(lambda: len(editor.process.family()) >= 3, what="a command with a child")
+        await eventually(lambda: len(editor.process.children()) >= 2, what="a command with a child")
         await editor.leave()
     text, states, shown = await _replayed(spawn, session)
     assert (text, states) == ("running", ["failed"])
@@ -79,7 +79,7 @@ async def test_even_a_kill_that_nobody_can_handle_takes_the_commands_along(opene
     script = Script(turn(call("shell", command=STUBBORN, **how)), turn(say("next")), loop=True)
     async with opened(script=script, config=AUTO) as editor:
         await _caught_working(editor)
-        await eventually(lambda: len(editor.process.family()) >= 3, what="a command with a child")
+        await eventually(lambda: len(editor.process.children()) >= 2, what="a command with a child")
         await editor.kill()
         await editor.process.childless()
 

@@ -5,7 +5,7 @@ import anyio
 import pytest
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.rpc.dispatcher import DEAF, HIGH_WATER, Dispatcher
+from claw_acp.rpc.dispatcher import HIGH_WATER, OVERLOADED, Dispatcher
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.framing import Oversized
 from claw_acp.rpc.memory_pair import MemoryTransport, memory_pair
@@ -356,7 +356,7 @@ async def test_while_too_many_answers_are_unread_nothing_more_is_read() -> None:
         wire.says(*({"jsonrpc": "2.0", "method": "hear", "params": {"x": number}} for number in range(2)))
         await anyio.wait_all_tasks_blocked()
         assert heard == ["0", "1"]
-        ours.unread = DEAF + 1
+        ours.unread = OVERLOADED + 1
         wire.says(*({"jsonrpc": "2.0", "method": "hear", "params": {"x": number}} for number in range(2, 4)))
         await anyio.wait_all_tasks_blocked()
         assert heard == ["0", "1", "2"]

@@ -14,7 +14,7 @@ from tests.support.official_schema import Breach
 from tests.support.process_mark import MARK, command_of, marked
 from tests.support.program import PROGRAM, Child, start_process
 
-PATIENCE = 45.0  # seconds any single wait of a test may take; only a hang takes that long
+TIMEOUT = 45.0  # seconds any single wait of a test may take; only a hang takes that long
 EXIT_BOUND = 15.0  # seconds from the end of the input to the end of the process: 2 promised, the rest for a machine
 # that has ten times the work it can do. What hangs would be there much longer.
 POLL = 0.005  # seconds between looks at what no event tells (other processes)
@@ -22,7 +22,7 @@ LOOKS = 30  # sleeping at this many looks in a row counts as idle
 READ_SIZE = 1024 * 1024
 
 
-async def eventually(condition: Callable[[], bool], *, what: str, within: float = PATIENCE) -> None:
+async def eventually(condition: Callable[[], bool], *, what: str, within: float = TIMEOUT) -> None:
     """Wait for something that only looking can tell: another process, a file of its making."""
     with anyio.move_on_after(within):
         while not condition():  # noqa: ASYNC110 - nobody can tell us
@@ -129,7 +129,7 @@ class AgentProcess:
     async def write(self, data: bytes) -> None:
         """Write all of it; a program that does not read fails the test, one that is gone raises BrokenPipeError."""
         rest = memoryview(data)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             while rest and self._stdin is not None:
                 try:
                     rest = rest[os.write(self._stdin, rest) :]
@@ -182,7 +182,7 @@ class AgentProcess:
         return self._child.returncode
 
     def family(self) -> list[int]:
-        """Live processes that the program started, itself among them."""
+        """Live processes that the program started; itself among them, unless it was forked."""
         return marked(self._mark)
 
     def children(self) -> list[int]:
@@ -208,5 +208,5 @@ class AgentProcess:
         self.close_stdin()
         self.kill_family()
         self._child.kill()
-        self._child.wait(PATIENCE)
+        self._child.wait(TIMEOUT)
         self.close_stdout()

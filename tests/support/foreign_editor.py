@@ -55,7 +55,7 @@ from acp.schema import (
     WriteTextFileResponse,
 )
 
-from tests.support.agent_process import PATIENCE
+from tests.support.agent_process import TIMEOUT
 from tests.support.editor_desk import Files, RpcFailure, Terminals
 
 Block: TypeAlias = (
@@ -155,7 +155,7 @@ class ForeignEditor(Client):
     async def prompt(self, session: str, *content: str | Block) -> PromptResponse:
         """Send a prompt and wait for the end of the turn."""
         blocks = [text_block(item) if isinstance(item, str) else item for item in content]
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             return await self.agent.prompt(session, blocks)
 
     @asynccontextmanager
@@ -181,7 +181,7 @@ class ForeignEditor(Client):
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until something that the program sent makes this true."""
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             while not condition():
                 await self._changed.wait()
 

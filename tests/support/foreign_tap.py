@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.support.agent_process import PATIENCE, AgentProcess
+from tests.support.agent_process import TIMEOUT, AgentProcess
 from tests.support.official_schema import Breach, Judge
 
 UNKNOWN_TO_THE_SDK = "handling notification method=$/cancel_request"
@@ -41,7 +41,7 @@ async def tapped_agent(
                 tasks.start_soon(_to_client, process, writer, judge, client_left)
                 yield foreign_reader, foreign_writer
                 foreign_writer.close()
-                tasks.cancel_scope.deadline = anyio.current_time() + PATIENCE
+                tasks.cancel_scope.deadline = anyio.current_time() + TIMEOUT
         finally:
             for end in (writer, foreign_writer):
                 end.close()

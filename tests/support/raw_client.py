@@ -12,7 +12,7 @@ from typing import Any, cast
 import anyio
 from anyio.abc import TaskGroup
 
-from tests.support.agent_process import PATIENCE, AgentProcess
+from tests.support.agent_process import TIMEOUT, AgentProcess
 from tests.support.exchange import Call, Frame, Json, RpcFailure
 from tests.support.official_schema import Breach, Judge
 
@@ -108,13 +108,13 @@ class RawClient:
 
     async def wait_for(self, condition: Callable[[], object], what: str) -> None:
         """Wait until something holds; it is looked at after every frame."""
-        with anyio.move_on_after(PATIENCE):
+        with anyio.move_on_after(TIMEOUT):
             while not condition():
                 if self._ended:
                     raise AssertionError(f"the agent's output ended before {what}\n{self.report()}")
                 await self._news.wait()
             return
-        raise AssertionError(f"after {PATIENCE:g} s there is still not {what}\n{self.report()}")
+        raise AssertionError(f"after {TIMEOUT:g} s there is still not {what}\n{self.report()}")
 
     def received(self, method: str | None = None) -> list[Json]:
         """Frames of the agent, or only its calls of one method."""

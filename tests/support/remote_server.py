@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import httpx
 
-from tests.support.agent_process import EXIT_BOUND, PATIENCE, AgentProcess, eventually
+from tests.support.agent_process import EXIT_BOUND, TIMEOUT, AgentProcess, eventually
 from tests.support.http2_transport import http2_client
 from tests.support.program import run_program
 from tests.support.quiet import QUIET
@@ -90,7 +90,7 @@ class RemoteServer:
             async with http2_client(self.url, headers=self.headers) as client:
                 yield client
         else:
-            async with httpx.AsyncClient(headers=self.headers, timeout=PATIENCE, trust_env=False) as client:
+            async with httpx.AsyncClient(headers=self.headers, timeout=TIMEOUT, trust_env=False) as client:
                 yield client
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
@@ -103,7 +103,7 @@ class RemoteServer:
 
 async def _first_line(process: AgentProcess) -> str:
     data = b""
-    with anyio.move_on_after(PATIENCE):
+    with anyio.move_on_after(TIMEOUT):
         while not data.endswith(b"\n"):
             piece = await process.read()
             assert piece, f"it ended:\n{process.stderr()}"

@@ -12,7 +12,7 @@ import httpx
 from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from tests.support.agent_process import PATIENCE, AgentProcess
+from tests.support.agent_process import TIMEOUT, AgentProcess
 from tests.support.editor import Editor
 from tests.support.exchange import Json
 from tests.support.official_schema import Judge, OfficialSchema
@@ -63,7 +63,7 @@ class Wire(ABC):
 
     async def ended(self) -> int:
         """Wait for the end."""
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             await self._gone.wait()
         return 0
 

@@ -18,7 +18,7 @@ from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
-from tests.support.agent_process import PATIENCE, AgentProcess
+from tests.support.agent_process import TIMEOUT, AgentProcess
 from tests.support.editor import Editor
 from tests.support.editor_v2 import EditorV2
 from tests.support.exchange import Json
@@ -42,13 +42,13 @@ class Guest(Editor):
     async def leave(self) -> None:
         """Hang up, and wait until the agent has let go of everything."""
         self.wire.hang_up()
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             await self.ended.wait()
         self.over = True
 
     async def until_ended(self) -> None:
         """Wait until the agent ends the connection."""
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             await self.ended.wait()
         self.over = True
 

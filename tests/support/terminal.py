@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.program import PROGRAM, Child, start_process
 
 AGAIN = 1.0  # seconds until a key is pressed again
-PATIENCE = 20.0  # seconds any single wait may take; only a hang takes that long
+TIMEOUT = 20.0  # seconds any single wait may take; only a hang takes that long
 
 
 class Terminal:
@@ -48,10 +48,10 @@ class Terminal:
         """Wait for the end; returns the exit code."""
         while self._read():
             continue
-        return self._child.wait(PATIENCE)
+        return self._child.wait(TIMEOUT)
 
     def _read(self) -> bool:
-        if not select.select([self._master], [], [], PATIENCE)[0]:
+        if not select.select([self._master], [], [], TIMEOUT)[0]:
             raise AssertionError(f"nothing happens any more:\n{self.printed}")
         try:
             data = os.read(self._master, 64 * 1024)
@@ -72,5 +72,5 @@ def at_terminal(*arguments: str, environ: Mapping[str, str], cwd: Path) -> Gener
         yield Terminal(child, master)
     finally:
         child.kill()
-        child.wait(PATIENCE)
+        child.wait(TIMEOUT)
         os.close(master)

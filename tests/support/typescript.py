@@ -15,7 +15,7 @@ from tests.support.foreign_desk import Desk
 from tests.support.node import FOREIGN, foreign_modules, require_node
 from tests.support.official_schema import Judge, OfficialSchema
 
-PATIENCE = 50.0  # seconds for a whole script; a test may take 60
+TIMEOUT = 50.0  # seconds for a whole script; a test may take 60
 
 
 async def reported(
@@ -45,7 +45,7 @@ async def reported(
 def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
     """Run it to its end; returns what it printed. It must print nothing else."""
     try:
-        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, timeout=TIMEOUT, check=False)
     except subprocess.TimeoutExpired as error:
         raise AssertionError(f"the script does not end:\n{(error.stderr or b'').decode()}") from None
     errors = done.stderr.decode()

@@ -26,7 +26,7 @@ from wsproto.events import (
 )
 from wsproto.utilities import LocalProtocolError
 
-from tests.support.agent_process import PATIENCE
+from tests.support.agent_process import TIMEOUT
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class WebSocketClient:
         await self._stream.send(self._protocol.send(event))
 
     async def _next(self) -> Event | None:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             while not self._events:
                 try:
                     data = await self._stream.receive()

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 _A = TypeVar("_A", bound=Wire)
 
-PATIENCE = 30.0  # seconds for the editor to open, read or kill a terminal
+CLIENT_TIMEOUT = 30.0  # seconds for the editor to open, read or kill a terminal
 
 _INERT: Final = re.compile(r"[\w./:@%+=-]+", re.ASCII)
 _LONGEST_WORD: Final = 100_000  # characters; Linux takes 131,071 bytes in one argument
@@ -73,7 +73,7 @@ class EditorTerminal:
 
     async def output(self) -> ProcessOutput:
         """See `RunningProcess`."""
-        answer = await self._ask("output", TerminalOutputResponse, within=PATIENCE)
+        answer = await self._ask("output", TerminalOutputResponse, within=CLIENT_TIMEOUT)
         status = answer.exit_status
         ended = None if status is None else ExitStatus(code=status.exit_code, signal=status.signal)
         return ProcessOutput(text=answer.output, truncated=answer.truncated, exit=ended)
@@ -134,7 +134,7 @@ class _Opening:
     async def run(self) -> None:
         with self._scope:
             try:
-                answer = await self._peer.request("terminal/create", self._params, within=PATIENCE)
+                answer = await self._peer.request("terminal/create", self._params, within=CLIENT_TIMEOUT)
                 self.terminal_id = parse(CreateTerminalResponse, answer, method="terminal/create").terminal_id
             except (RpcError, ConnectionClosed, InvalidRequest, TimeoutError) as error:
                 self.failure = error

@@ -22,7 +22,7 @@ from claw_acp.schema.invalid import parse
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 30.0  # seconds for the editor to read or write a buffer
+CLIENT_TIMEOUT = 30.0  # seconds for the editor to read or write a buffer
 
 
 class EditorWorkspace:
@@ -120,7 +120,7 @@ class EditorWorkspace:
 
     async def _ask(self, method: str, path: Path, **more: JsonValue) -> JsonValue:
         params = {"sessionId": self._view.opened.session.id, "path": str(path), **more}
-        return await self._view.peer.request(method, params, within=PATIENCE)
+        return await self._view.peer.request(method, params, within=CLIENT_TIMEOUT)
 
     async def _do_without(self, capability: str, title: str, instead: str) -> None:
         """Take it that the client of this session has not what it said it had."""

@@ -16,7 +16,7 @@ from claw_acp.cli.demo import project
 from claw_acp.cli.demo.report import Facts, report
 from claw_acp.cli.terminal.live_view import LiveView
 from claw_acp.cli.terminal.paint import Paint
-from claw_acp.cli.terminal.permission_keys import PermissionDesk, can_ask
+from claw_acp.cli.terminal.permission_keys import PermissionPrompt, can_ask
 from claw_acp.client.agent import Agent
 from claw_acp.client.handlers import Handlers, LocalFiles, OnPermission, OnUpdate
 from claw_acp.client.spawn import spawn_agent
@@ -30,7 +30,7 @@ from claw_acp.schema.updates import ContentChunk, SessionUpdate
 
 SERVER = (sys.executable, "-m", "claw_acp")
 MODEL = "offline/assistant"
-TEST_WITHIN = 60.0  # seconds for running the project's test ourselves
+TEST_TIMEOUT = 60.0  # seconds for running the project's test ourselves
 LOG_SHOWN = 4000  # bytes of what the server wrote to stderr, shown when something went wrong
 _KEPT = frozenset({"CLAW_ACP_LOG", "CLAW_ACP_TRACE"})  # of our variables; the others would change what is shown
 
@@ -90,7 +90,7 @@ class _Demo:
         self._first_update: float | None = None
         self.view = LiveView(sys.stdout, paint=paint, base=self._project)
         why = "--yes" if told else "there is no terminal to ask on"
-        self._desk = PermissionDesk(self.view, by="key" if by_key else "allow", why=why)
+        self._desk = PermissionPrompt(self.view, by="key" if by_key else "allow", why=why)
         self.log = b""
 
     async def run(self) -> bool:
@@ -172,7 +172,7 @@ class _Demo:
         self.view.draw(update)
 
     async def _test_passes(self) -> bool:
-        with anyio.fail_after(TEST_WITHIN):
+        with anyio.fail_after(TEST_TIMEOUT):
             test = [sys.executable, *project.TEST_ARGUMENTS]
             async with running_child(
                 test, cwd=self._project, env=_project_environment(), stdout="null", stderr="null"

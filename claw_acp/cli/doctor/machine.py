@@ -12,7 +12,7 @@ from claw_acp.config.credential_store import keyring_name
 from claw_acp.config.locations import HOME_VARIABLE, Locations
 
 OLDEST_PYTHON = (3, 11)
-KEYRING_PATIENCE = 5.0  # seconds for the keyring to say what it is
+KEYRING_TIMEOUT = 5.0  # seconds for the keyring to say what it is
 
 
 def python_check() -> Check:
@@ -36,7 +36,7 @@ def directory_checks(locations: Locations) -> list[Check]:
 
 def keyring_check() -> Check:
     """Where `claw-acp login` will keep keys."""
-    name = keyring_name(within=KEYRING_PATIENCE)
+    name = keyring_name(within=KEYRING_TIMEOUT)
     detail = name or "none that works here; keys are kept in a file that only you can read"
     return Check(level="ok", subject="keyring", detail=detail)
 

@@ -13,10 +13,10 @@ import anyio
 from claw_acp.cli.current_settings import locations_here
 from claw_acp.cli.run.view import JsonLines, PlainText, RunView
 from claw_acp.cli.sessions.stored import ID_HELP, find_session, last_session, stored_sessions
-from claw_acp.cli.terminal.form_lines import FormDesk
+from claw_acp.cli.terminal.form_lines import FormPrompt
 from claw_acp.cli.terminal.live_view import LiveView
 from claw_acp.cli.terminal.paint import Paint
-from claw_acp.cli.terminal.permission_keys import PermissionDesk, can_ask
+from claw_acp.cli.terminal.permission_keys import PermissionPrompt, can_ask
 from claw_acp.client.agent import Agent
 from claw_acp.client.handlers import Handlers
 from claw_acp.client.spawn import spawn_agent
@@ -137,8 +137,8 @@ class _Turn:
     async def run(self) -> None:
         """Start an agent, run the turn, end the agent."""
         by, why = _answers(yes=self._arguments.yes, json=self._arguments.json)
-        desk = PermissionDesk(self._activity, by=by, why=why)
-        form = FormDesk(self._activity).answer if by == "key" else None
+        desk = PermissionPrompt(self._activity, by=by, why=why)
+        form = FormPrompt(self._activity).answer if by == "key" else None
         handlers = Handlers(update=self._update, permission=desk.answer, form=form)
         async with (
             spawn_agent(SERVER, handlers=handlers, env=self._environ(), on_stderr=self._pass_on) as agent,

@@ -37,7 +37,7 @@ class _Wrong(ValueError):
     """What was typed is no answer; the text says what would be."""
 
 
-class FormDesk:
+class FormPrompt:
     """Puts the questions of a form to the person, one after the other. Ctrl-D declines them all.
 
     An empty line leaves a question open, or takes its default. Whether all fits is the agent's to say; it asks again.

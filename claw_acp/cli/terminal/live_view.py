@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from claw_acp.cli.terminal.paint import Colour, Paint
-from claw_acp.cli.terminal.paragraphs import Flow
+from claw_acp.cli.terminal.paragraphs import Paragraphs
 from claw_acp.schema.content import ContentBlock, TextContent
 from claw_acp.schema.tool_call import Content, Diff, Terminal, ToolCall, ToolCallContent, ToolCallUpdate
 from claw_acp.schema.updates import ContentChunk, Notice, Plan, SessionUpdate, ToolCallUpdated
@@ -52,7 +52,7 @@ class LiveView:
         self._paint = paint
         self._base = base
         self._width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
-        self._flow: Flow | None = None
+        self._flow: Paragraphs | None = None
         self._section: str | None = None
         self._plan: tuple[tuple[str, str], ...] = ()
         self._latest: Card | None = None
@@ -104,7 +104,7 @@ class LiveView:
         if self._section != kind or self._flow is None:
             self.section(kind)
             lead, colour = _VOICES[kind]
-            self._flow = Flow(self._out, paint=self._paint, width=self._width, colour=colour, lead=lead)
+            self._flow = Paragraphs(self._out, paint=self._paint, width=self._width, colour=colour, lead=lead)
         self._flow.feed(text)
 
     # ------------------------------------------------------------------ plan

@@ -9,7 +9,7 @@ INDENT = "  "
 CODE_INDENT = "  │ "
 
 
-class Flow:
+class Paragraphs:
     """Writes Markdown as it streams: wraps at words, shows `code` bold and fenced blocks behind a rule.
 
     The last word of a piece is kept back until it is known to be whole.

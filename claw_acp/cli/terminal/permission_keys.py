@@ -61,7 +61,7 @@ def first_of(options: Sequence[PermissionOption], *kinds: PermissionOptionKind) 
     return next((option for kind in kinds for option in options if option.kind == kind), None)
 
 
-class PermissionDesk:
+class PermissionPrompt:
     """Puts questions to the person, or answers them as it was told to; `why` is then shown."""
 
     def __init__(self, view: LiveView, *, by: Literal["key", "allow", "reject"], why: str) -> None:

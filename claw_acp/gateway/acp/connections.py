@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 from claw_acp.acp.connection import Connection
 from claw_acp.core.ids import new_id
 from claw_acp.gateway.acp.close_code import FAILED, OVER, SHUTDOWN, RemoteTransport
-from claw_acp.gateway.http.http_error import Refused
+from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.receive_budget import BUSY
 
@@ -56,9 +56,9 @@ class Connections:
             Refused: 503, there are too many, or the server is about to end.
         """
         if self._closing:
-            raise Refused(503, "the server is shutting down")
+            raise HttpError(503, "the server is shutting down")
         if len(self._live) >= self._limits.connections:
-            raise Refused(503, f"{self._limits.connections} connections are open; close some", headers=BUSY)
+            raise HttpError(503, f"{self._limits.connections} connections are open; close some", headers=BUSY)
         connection_id = new_id("con")
         self._live[connection_id] = transport
         return connection_id

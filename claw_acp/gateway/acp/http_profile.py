@@ -12,8 +12,8 @@ from claw_acp.gateway.acp.http_transport import HttpTransport
 from claw_acp.gateway.acp.mailbox import Mailbox
 from claw_acp.gateway.acp.routing import HEADER_REQUIRED, Route, session_in
 from claw_acp.gateway.http.exchange import Exchange
-from claw_acp.gateway.http.http_error import ClientGone, Refused
-from claw_acp.gateway.http.receive_budget import BUSY, Room
+from claw_acp.gateway.http.http_error import ClientGone, HttpError
+from claw_acp.gateway.http.receive_budget import BUSY, ReceiveBudget
 from claw_acp.rpc.message import Malformed, Notification, Request, Response, decode, error_line
 
 CONNECTION_ID: Final = "acp-connection-id"
@@ -33,7 +33,7 @@ class HttpProfile:
         room: The budget for bodies being received.
     """
 
-    def __init__(self, connections: Connections, room: Room) -> None:
+    def __init__(self, connections: Connections, room: ReceiveBudget) -> None:
         self._connections = connections
         self._room = room
 
@@ -46,11 +46,11 @@ class HttpProfile:
         """
         headers = exchange.head.headers
         if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-            raise Refused(415, f"a message is sent as {JSON}")
+            raise HttpError(415, f"a message is sent as {JSON}")
         frame = await exchange.body(limits=self._room.limits, room=self._room)
         message = decode(frame)
         if isinstance(message, Malformed):
-            raise Refused(400, json=error_line(message.id, message.code, message.reason))
+            raise HttpError(400, json=error_line(message.id, message.code, message.reason))
         if isinstance(message, Request) and message.method == "initialize":
             await self._initialize(exchange, message, frame)
             return
@@ -58,14 +58,14 @@ class HttpProfile:
         try:
             await _hand_in(transport, message, frame, header=headers.get(SESSION_ID))
         except TimeoutError:
-            raise Refused(503, "the connection is busy; read its streams, then try again", headers=BUSY) from None
+            raise HttpError(503, "the connection is busy; read its streams, then try again", headers=BUSY) from None
         await exchange.answer(202, b"", {})
 
     async def _initialize(self, exchange: Exchange, request: Request, frame: bytes) -> None:
         if CONNECTION_ID in exchange.head.headers:
-            raise Refused(400, "this connection is initialized; leave out Acp-Connection-Id to make another")
+            raise HttpError(400, "this connection is initialized; leave out Acp-Connection-Id to make another")
         if request.id is None:
-            raise Refused(400, "initialize needs an id")
+            raise HttpError(400, "initialize needs an id")
         transport = HttpTransport(self._room.limits)
         connection_id = self._connections.add(transport)
         self._connections.start(connection_id, transport, beside=transport.end_when_unused)
@@ -74,9 +74,9 @@ class HttpProfile:
                 answer = await transport.initialize(frame)
         except TimeoutError:
             transport.end(LEFT)
-            raise Refused(504, "no answer to initialize in time") from None
+            raise HttpError(504, "no answer to initialize in time") from None
         if not answer:
-            raise Refused(503, "the server is shutting down")
+            raise HttpError(503, "the server is shutting down")
         await exchange.answer(200, answer.rstrip(b"\n"), {"content-type": JSON, CONNECTION_ID: connection_id})
 
     async def get(self, exchange: Exchange) -> None:
@@ -87,16 +87,16 @@ class HttpProfile:
         """
         headers = exchange.head.headers
         if EVENTS not in headers.get("accept", "").lower():
-            raise Refused(406, f"a stream is sent as {EVENTS}; name it in Accept")
+            raise HttpError(406, f"a stream is sent as {EVENTS}; name it in Accept")
         transport = self._connection(exchange)
         session = headers.get(SESSION_ID)
         if session is not None and not may_be_id(session, "ses"):
-            raise Refused(404, "there is no such session")
+            raise HttpError(404, "there is no such session")
         mailbox = transport.stream(session)
         if mailbox is None:
-            raise Refused(503, f"a connection has at most {self._room.limits.streams} streams of sessions")
+            raise HttpError(503, f"a connection has at most {self._room.limits.streams} streams of sessions")
         if mailbox.open:
-            raise Refused(409, "this stream is open already")
+            raise HttpError(409, "this stream is open already")
         mailbox.open = True
         try:
             with transport.usage.one():
@@ -140,10 +140,10 @@ class HttpProfile:
     def _connection(self, exchange: Exchange) -> HttpTransport:
         connection_id = exchange.head.headers.get(CONNECTION_ID)
         if connection_id is None:
-            raise Refused(400, "Acp-Connection-Id is missing; the answer to initialize has it")
+            raise HttpError(400, "Acp-Connection-Id is missing; the answer to initialize has it")
         transport = self._connections.get(connection_id)
         if not isinstance(transport, HttpTransport) or transport.over.is_set():
-            raise Refused(404, "there is no such connection; it was closed, or the server is another one by now")
+            raise HttpError(404, "there is no such connection; it was closed, or the server is another one by now")
         return transport
 
 
@@ -153,15 +153,15 @@ async def _hand_in(
     if isinstance(message, Response):
         expected = transport.expects(message)
         if header is not None and expected is not None and header != expected:
-            raise Refused(400, "Acp-Session-Id is not the session of the request that is answered")
+            raise HttpError(400, "Acp-Session-Id is not the session of the request that is answered")
         with transport.usage.one():
             await transport.take_answer(message, frame)
         return
     session = session_in(message.params)
     if header is None and message.method in HEADER_REQUIRED:
-        raise Refused(400, f"{message.method} needs Acp-Session-Id")
+        raise HttpError(400, f"{message.method} needs Acp-Session-Id")
     if header is not None and session is not None and header != session:
-        raise Refused(400, "Acp-Session-Id is not the session in params")
+        raise HttpError(400, "Acp-Session-Id is not the session in params")
     with transport.usage.one():
         if isinstance(message, Request):
             await transport.take_request(message, frame, session=header or session)

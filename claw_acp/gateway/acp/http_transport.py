@@ -2,12 +2,12 @@
 
 import anyio
 
-from claw_acp.gateway.acp.close_code import IDLE, STALLED, Ending
+from claw_acp.gateway.acp.close_code import IDLE, STALLED, CloseReason
 from claw_acp.gateway.acp.inbox import Inbox
 from claw_acp.gateway.acp.mailbox import Mailbox
 from claw_acp.gateway.acp.routing import ENDERS, REOPENERS, Asked, Route, Routes, session_in
-from claw_acp.gateway.acp.send_backlog import Unread
-from claw_acp.gateway.http.idle_tracker import Usage
+from claw_acp.gateway.acp.send_backlog import SendBacklog
+from claw_acp.gateway.http.idle_tracker import IdleTracker
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.rpc.message import Malformed, Request, Response, decode
 
@@ -16,11 +16,11 @@ class HttpTransport:
     """The frames of one connection. See `Transport`; the other methods serve the HTTP requests that carry them."""
 
     def __init__(self, limits: Limits) -> None:
-        self.usage = Usage()
+        self.usage = IdleTracker()
         self.over = anyio.Event()
         self._limits = limits
         self._inbox = Inbox()
-        self._unread = Unread(stall=limits.stall, on_stall=lambda: self.end(STALLED))
+        self._unread = SendBacklog(stall=limits.stall, on_stall=lambda: self.end(STALLED))
         self._routes = Routes()
         self._common = Mailbox(self._unread)
         self._sessions: dict[str, Mailbox] = {}
@@ -58,7 +58,7 @@ class HttpTransport:
         """See `Transport.drained`. A client that stops reading for too long is disconnected."""
         await self._unread.drained()
 
-    def end(self, ending: Ending) -> None:  # noqa: ARG002 - streams end without a reason
+    def end(self, ending: CloseReason) -> None:  # noqa: ARG002 - streams end without a reason
         """See `RemoteTransport.end`."""
         if not self.over.is_set():
             self.over.set()

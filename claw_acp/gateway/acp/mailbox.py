@@ -4,7 +4,7 @@ from collections import deque
 
 import anyio
 
-from claw_acp.gateway.acp.send_backlog import Unread
+from claw_acp.gateway.acp.send_backlog import SendBacklog
 
 TOGETHER = 64 * 1024  # bytes of small messages that travel in one piece
 
@@ -12,7 +12,7 @@ TOGETHER = 64 * 1024  # bytes of small messages that travel in one piece
 class Mailbox:
     """Messages for one stream, kept until a client reads it. One client at a time may read."""
 
-    def __init__(self, unread: Unread) -> None:
+    def __init__(self, unread: SendBacklog) -> None:
         self.open = False
         """Whether a client reads the stream."""
         self.kept = False

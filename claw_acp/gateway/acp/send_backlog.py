@@ -7,7 +7,7 @@ import anyio
 from claw_acp.rpc.backlog import Backlog
 
 
-class Unread:
+class SendBacklog:
     """Counts bytes from being sent until the client has read them.
 
     Args:

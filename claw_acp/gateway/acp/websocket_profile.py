@@ -4,7 +4,7 @@ from typing import Final
 
 import anyio
 
-from claw_acp.gateway.acp.close_code import LATE, Ending
+from claw_acp.gateway.acp.close_code import LATE, CloseReason
 from claw_acp.gateway.acp.connections import Connections
 from claw_acp.gateway.acp.http_profile import CONNECTION_ID
 from claw_acp.gateway.acp.websocket_transport import WebSocketTransport
@@ -13,8 +13,8 @@ from claw_acp.gateway.http.token_check import chosen_subprotocol
 from claw_acp.gateway.http.websocket import WebSocket
 from claw_acp.rpc.message import Malformed, Request, Response, decode, error_line
 
-NOT_INITIALIZE: Final = Ending(code=1002, reason="the first message must be initialize")
-WITHOUT_ID: Final = Ending(code=1002, reason="initialize needs an id")
+NOT_INITIALIZE: Final = CloseReason(code=1002, reason="the first message must be initialize")
+WITHOUT_ID: Final = CloseReason(code=1002, reason="initialize needs an id")
 
 
 class WebSocketProfile:

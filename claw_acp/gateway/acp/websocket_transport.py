@@ -4,8 +4,8 @@ from collections import deque
 
 import anyio
 
-from claw_acp.gateway.acp.close_code import LEFT, OVER, STALLED, Ending
-from claw_acp.gateway.acp.send_backlog import Unread
+from claw_acp.gateway.acp.close_code import LEFT, OVER, STALLED, CloseReason
+from claw_acp.gateway.acp.send_backlog import SendBacklog
 from claw_acp.gateway.http.http_error import ClientGone
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.websocket import WebSocket
@@ -24,7 +24,7 @@ class WebSocketTransport:
         self._work = anyio.Event()
         self._over = anyio.Event()
         self._reading: anyio.CancelScope | None = None
-        self._unread = Unread(stall=limits.stall, on_stall=lambda: self.end(STALLED))
+        self._unread = SendBacklog(stall=limits.stall, on_stall=lambda: self.end(STALLED))
 
     async def receive(self) -> bytes | None:
         """See `Transport.receive`."""
@@ -58,7 +58,7 @@ class WebSocketTransport:
         """See `Transport.drained`. A client that stops reading for too long is disconnected."""
         await self._unread.drained()
 
-    def end(self, ending: Ending) -> None:
+    def end(self, ending: CloseReason) -> None:
         """See `RemoteTransport.end`."""
         if not self._over.is_set():
             self.ending = ending

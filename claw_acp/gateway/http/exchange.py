@@ -10,9 +10,9 @@ import anyio
 
 from claw_acp.core.value import Value
 from claw_acp.core.version import VERSION
-from claw_acp.gateway.http.http_error import Refused
+from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.limits import Limits
-from claw_acp.gateway.http.receive_budget import Room
+from claw_acp.gateway.http.receive_budget import ReceiveBudget
 
 PRODUCT: Final = "claw-acp"
 
@@ -122,7 +122,7 @@ class Exchange(ABC):
 
     # ------------------------------------------------------------------ what is made of it
 
-    async def body(self, *, limits: Limits, room: Room) -> bytes:
+    async def body(self, *, limits: Limits, room: ReceiveBudget) -> bytes:
         """The whole request body. A body over the limit is read to its end as well, so that the refusal is not lost.
 
         Raises:
@@ -130,7 +130,7 @@ class Exchange(ABC):
             ClientGone: The client hung up.
         """
         pieces: list[bytes] = []
-        refusal: Refused | None = None
+        refusal: HttpError | None = None
         with anyio.move_on_after(limits.body), room.for_one() as share:
             while piece := await self._piece(limits.gap):
                 if refusal is None:
@@ -140,7 +140,7 @@ class Exchange(ABC):
                 raise refusal
             return b"".join(pieces)
         self._whole = True  # as much as there will be
-        raise Refused(408, "the body took too long")
+        raise HttpError(408, "the body took too long")
 
     async def _piece(self, gap: float) -> bytes:
         with anyio.move_on_after(gap):
@@ -148,9 +148,9 @@ class Exchange(ABC):
             self._whole = not piece
             return piece
         self._whole = True  # as much as there will be
-        raise Refused(408, "nothing more of the body came")
+        raise HttpError(408, "nothing more of the body came")
 
-    async def refuse(self, refusal: Refused) -> None:
+    async def refuse(self, refusal: HttpError) -> None:
         """Respond with a refusal, after reading some of the remaining body. Unauthorized clients must reconnect.
 
         Raises:

@@ -8,7 +8,7 @@ from anyio.abc import ByteStream
 
 from claw_acp.gateway.http.exchange import Exchange, Head, RawHeaders, phrase, raw_headers
 from claw_acp.gateway.http.handler import Handler
-from claw_acp.gateway.http.http_error import ClientGone, Refused
+from claw_acp.gateway.http.http_error import ClientGone, HttpError
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.websocket import WebSocket, wants_websocket
 
@@ -91,7 +91,7 @@ class Http1:
         try:
             event = await self._next_event()
         except h11.RemoteProtocolError as error:
-            raise Refused(400, f"the body is broken: {error}") from error
+            raise HttpError(400, f"the body is broken: {error}") from error
         if isinstance(event, h11.ConnectionClosed):
             raise ClientGone
         return bytes(event.data) if isinstance(event, h11.Data) else b""
@@ -183,6 +183,6 @@ class Http1Exchange(Exchange):
         try:
             while await self.receive():
                 pass
-        except (ClientGone, Refused):
+        except (ClientGone, HttpError):
             return
         await self._connection.gone()

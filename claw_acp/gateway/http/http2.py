@@ -17,7 +17,7 @@ from anyio.abc import ByteStream, TaskGroup
 from claw_acp.gateway.http.exchange import Exchange, Head, RawHeaders
 from claw_acp.gateway.http.handler import Handler
 from claw_acp.gateway.http.http_error import ClientGone
-from claw_acp.gateway.http.idle_tracker import Usage
+from claw_acp.gateway.http.idle_tracker import IdleTracker
 from claw_acp.gateway.http.limits import Limits
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -40,7 +40,7 @@ class Http2:
         self._early = early
         self._protocol = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding=None))
         self._exchanges: dict[int, Http2Exchange] = {}
-        self._usage = Usage()
+        self._usage = IdleTracker()
         self._writing = anyio.Lock()
         self._room = anyio.Event()
         self._scope = anyio.CancelScope()

@@ -7,7 +7,7 @@ from typing import Final
 _NOTHING: Final = MappingProxyType[str, str]({})
 
 
-class Refused(Exception):
+class HttpError(Exception):
     """An HTTP error response; `app` sends it.
 
     Attributes:

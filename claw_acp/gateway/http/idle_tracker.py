@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import anyio
 
 
-class Usage:
+class IdleTracker:
     """Counts users."""
 
     def __init__(self) -> None:

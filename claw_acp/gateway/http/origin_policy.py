@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from typing import Final
 
 from claw_acp.gateway.http.exchange import Head
-from claw_acp.gateway.http.http_error import Refused
+from claw_acp.gateway.http.http_error import HttpError
 
 _EXPOSED: Final = "Acp-Connection-Id, Acp-Session-Id"
 _ALLOWED: Final = "Authorization, Content-Type, Accept, Acp-Connection-Id, Acp-Session-Id, Acp-Protocol-Version"
@@ -18,7 +18,7 @@ _HOST: Final = re.compile(_AUTHORITY)
 _WEB_ORIGIN: Final = re.compile(rf"https?://{_AUTHORITY}")
 
 
-class Place:
+class OriginPolicy:
     """The host names of the server, and the origins whose pages may use it.
 
     A foreign page can make its own host name resolve to this machine (DNS rebinding); its requests then carry that
@@ -48,12 +48,12 @@ class Place:
             Refused: 403.
         """
         if not self._is_ours(_name(_HOST, head.headers.get("host", ""))):
-            raise Refused(403, "this server does not go by that name; `--allow-host NAME` adds one")
+            raise HttpError(403, "this server does not go by that name; `--allow-host NAME` adds one")
         origin = head.headers.get("origin")
         # Browsers leave `Origin` out of some requests that pages can cause, but then say this.
         by_page = head.headers.get("sec-fetch-site", "none") != "none"
         if by_page if origin is None else not self._is_welcome(origin):
-            raise Refused(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` lets them")
+            raise HttpError(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` lets them")
 
     def answer_headers(self, head: Head) -> Mapping[str, str]:
         """The CORS headers that let an allowed page read responses."""

@@ -3,13 +3,13 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from claw_acp.gateway.http.http_error import Refused
+from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.limits import Limits
 
 BUSY = {"retry-after": "1"}
 
 
-class Room:
+class ReceiveBudget:
     """Counts the bodies being received, and their bytes."""
 
     def __init__(self, limits: Limits) -> None:
@@ -25,7 +25,7 @@ class Room:
             Refused: 503, too many bodies are being received.
         """
         if self.bodies >= self.limits.posts:
-            raise Refused(503, "too many requests at once; wait for some of the answers", headers=BUSY)
+            raise HttpError(503, "too many requests at once; wait for some of the answers", headers=BUSY)
         self.bodies += 1
         share = Share(self)
         try:
@@ -38,17 +38,17 @@ class Room:
 class Share:
     """The share of one body in the budget."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: ReceiveBudget) -> None:
         self.size = 0
         self._room = room
 
-    def grow(self, more: int) -> Refused | None:
+    def grow(self, more: int) -> HttpError | None:
         """Take `more` bytes; returns the refusal when a limit is passed, after which no data must be kept."""
         limits = self._room.limits
         self.size += more
         self._room.bytes += more
         if self.size > limits.message:
-            return Refused(413, f"a message may have at most {limits.message} bytes")
+            return HttpError(413, f"a message may have at most {limits.message} bytes")
         if self._room.bytes > limits.messages:
-            return Refused(503, "too much is being received at once; try again in a moment", headers=BUSY)
+            return HttpError(503, "too much is being received at once; try again in a moment", headers=BUSY)
         return None

@@ -9,7 +9,7 @@ from typing import Final
 
 from claw_acp.core.secret import Secret
 from claw_acp.gateway.http.exchange import Head
-from claw_acp.gateway.http.http_error import Refused
+from claw_acp.gateway.http.http_error import HttpError
 
 SUBPROTOCOL: Final = "acp"
 SHOWN_AS: Final = "acp.bearer."
@@ -25,11 +25,11 @@ def check_token(head: Head, token: Secret | None) -> None:
         return
     shown = _shown(head)
     if shown is None:
-        raise Refused(
+        raise HttpError(
             401, "a token is needed: `Authorization: Bearer TOKEN`", headers={"www-authenticate": 'Bearer realm="acp"'}
         )
     if Secret(shown) != token:  # in constant time
-        raise Refused(
+        raise HttpError(
             401, "this is not the token", headers={"www-authenticate": 'Bearer realm="acp", error="invalid_token"'}
         )
 

@@ -13,7 +13,7 @@ from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessa
 from wsproto.utilities import LocalProtocolError, generate_accept_token
 
 from claw_acp.gateway.http.exchange import Head, listed, phrase, raw_headers
-from claw_acp.gateway.http.http_error import ClientGone, Refused
+from claw_acp.gateway.http.http_error import ClientGone, HttpError
 from claw_acp.gateway.http.limits import Limits
 
 VERSION: Final = "13"
@@ -69,7 +69,7 @@ class WebSocket:
         await self._write(_answer(101, named, b""))
         self._protocol.receive_data(self._rest)
 
-    async def refuse(self, refusal: Refused) -> None:
+    async def refuse(self, refusal: HttpError) -> None:
         """Respond to the request with a status instead.
 
         Raises:
@@ -181,13 +181,13 @@ class WebSocket:
 def _key(head: Head) -> bytes:
     version = head.headers.get("sec-websocket-version")
     if version != VERSION:
-        raise Refused(426, "only WebSocket 13 is spoken here", headers={"sec-websocket-version": VERSION})
+        raise HttpError(426, "only WebSocket 13 is spoken here", headers={"sec-websocket-version": VERSION})
     key = head.headers.get("sec-websocket-key", "")
     try:
         if len(base64.b64decode(key, validate=True)) != 16:
             raise binascii.Error
     except ValueError:
-        raise Refused(400, "Sec-WebSocket-Key is not 16 bytes in Base64") from None
+        raise HttpError(400, "Sec-WebSocket-Key is not 16 bytes in Base64") from None
     return key.encode()
 
 

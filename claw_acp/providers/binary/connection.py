@@ -65,7 +65,7 @@ class Connection:
         self._output = child.stdout
         self._listening = OutputWhileAsked(child.stdout, self._calls)
         self._transport = StreamTransport(self._listening, child.stdin, limit=ANSWER_LIMIT)
-        self._peer = Dispatcher(self._transport, _NoMethods(), decode=self._decode, deaf_at=sys.maxsize)
+        self._peer = Dispatcher(self._transport, _NoMethods(), decode=self._decode, overloaded_at=sys.maxsize)
         self._leaving = False
         self._over = anyio.Event()
         self._stray: dict[str, int] = {}

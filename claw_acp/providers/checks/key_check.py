@@ -26,7 +26,7 @@ from claw_acp.providers.registry.profiles import ProviderProfile, with_list
 from claw_acp.providers.selection.setups import connection_of, quirks_of
 
 TRIAL_TIMEOUT = 20.0  # seconds for everything that is asked
-LAST_WORDS = 1.0  # seconds to let go of the connections
+CLOSE_TIMEOUT = 1.0  # seconds to let go of the connections
 
 _FORBIDDEN = 403  # the key is known, but not for this: some keys may ask models and not list them
 
@@ -133,7 +133,7 @@ async def _provider(profile: ProviderProfile, key: Secret | None) -> AsyncGenera
     try:
         yield provider
     finally:
-        with anyio.move_on_after(LAST_WORDS, shield=True):
+        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
             await provider.aclose()
 
 

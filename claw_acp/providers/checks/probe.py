@@ -33,7 +33,7 @@ from claw_acp.providers.selection.setups import setup_of
 from claw_acp.providers.text_tools.provider import ToolModes
 
 PROBE_TIMEOUT = 60.0  # seconds for one question; local servers load their model first
-LAST_WORDS = 1.0  # seconds to let go of the connections
+CLOSE_TIMEOUT = 1.0  # seconds to let go of the connections
 ANSWER_LENGTH = 1024  # tokens; models that think need some before they say anything
 
 QUESTION = "Reply with the single word: pong"
@@ -141,7 +141,7 @@ async def made(
     try:
         yield provider
     finally:
-        with anyio.move_on_after(LAST_WORDS, shield=True):
+        with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
             await provider.aclose()
 
 

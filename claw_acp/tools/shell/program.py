@@ -1,4 +1,4 @@
-"""A command on this machine, as people see it run: its terminal, picture by picture."""
+"""A command on this machine, as people see it run: its terminal, snapshot by snapshot."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,7 +16,7 @@ from claw_acp.tools.display import MAX_SHOWN_TEXT
 from claw_acp.tools.shell.text import clip
 
 PROGRESS_SECONDS: Final = 0.25
-"""The least time between two pictures of a running command; people read no faster."""
+"""The least time between two snapshots of a running command; people read no faster."""
 
 _MARGIN: Final = 200  # characters of a shown block that a note about what was left out may take
 
@@ -27,26 +27,26 @@ class ShellProgram:
     def __init__(self, process: RunningProcess, *, line: str, cwd: Path, clock: Clock) -> None:
         self._process = process
         self._seen = ProcessOutput(text="", truncated=False, exit=None)
-        self._picture = CommandContent(terminal_id=new_id("term", clock=clock), line=line, cwd=str(cwd), raw=b"")
+        self._snapshot = CommandContent(terminal_id=new_id("term", clock=clock), line=line, cwd=str(cwd), raw=b"")
 
     @property
-    def picture(self) -> CommandContent:
+    def snapshot(self) -> CommandContent:
         """See `Program`. At first the terminal is empty."""
-        return self._picture
+        return self._snapshot
 
-    async def news(self) -> CommandContent:
+    async def next_snapshot(self) -> CommandContent:
         """See `Program`. What is printed is seen `PROGRESS_SECONDS` later, with all that follows it until then."""
         while True:
             await self._process.changed(self._seen)
             with anyio.move_on_after(PROGRESS_SECONDS):
                 await self._process.wait()
             self._seen = await self._process.output()
-            before, now = self._picture, self._draw(self._seen)
+            before, now = self._snapshot, self._draw(self._seen)
             if now != before:
                 return now
 
     def ended(self, output: ProcessOutput) -> CommandContent:
-        """The last picture; of a command that could not be made to end nobody knows how it ended."""
+        """The last snapshot; of a command that could not be made to end nobody knows how it ended."""
         status = output.exit or ExitStatus()
         return self._draw(replace(output, exit=status))
 
@@ -61,8 +61,8 @@ class ShellProgram:
         shown = clip(
             readable(text), limit=MAX_SHOWN_TEXT - _MARGIN, tail_only=status is None or output.truncated
         ).rstrip()
-        self._picture = replace(
-            self._picture,
+        self._snapshot = replace(
+            self._snapshot,
             text=shown,
             raw=output.raw,
             printed=output.printed,
@@ -70,7 +70,7 @@ class ShellProgram:
             code=None if status is None else status.code,
             signal=None if status is None else status.signal,
         )
-        return self._picture
+        return self._snapshot
 
 
 if TYPE_CHECKING:

@@ -139,7 +139,7 @@ class _Run(Invocation):
         """Let the command run on as a task of the session; its terminal is followed."""
         if self._program is not None:
             with self._programs.running(self._program):
-                await self._context.progress(Progress(content=(self._program.picture,)))
+                await self._context.progress(Progress(content=(self._program.snapshot,)))
         tasks = BackgroundTasks.on(self._context.state)
         task = tasks.add(process, line=self._parameters.command, clock=self._context.clock)
         if self._program is not None:
@@ -169,14 +169,14 @@ class _Run(Invocation):
             await self._context.progress(Progress(content=(self._shown(process),)))
         else:
             with self._programs.running(self._program):
-                await self._context.progress(Progress(content=(self._program.picture,)))
-                while (picture := await self._program.news()).running:
-                    await self._context.progress(Progress(content=(picture,)))
+                await self._context.progress(Progress(content=(self._program.snapshot,)))
+                while (snapshot := await self._program.next_snapshot()).running:
+                    await self._context.progress(Progress(content=(snapshot,)))
         return await process.wait()
 
     def _shown(self, process: RunningProcess) -> ToolContent:
         if self._program is not None:
-            return self._program.picture
+            return self._program.snapshot
         assert process.terminal_id is not None
         return TerminalContent(terminal_id=process.terminal_id)
 

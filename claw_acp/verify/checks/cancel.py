@@ -4,10 +4,10 @@ import anyio
 
 from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.message import REQUEST_CANCELLED
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import ONLY_1, advice, checks_in, exchange, must, must_succeed, slow, tool, turn
 from claw_acp.verify.check import session as opened
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import Call, Frame
 from claw_acp.verify.rule import Failed
 
@@ -16,7 +16,7 @@ SETTLED = 0.3  # seconds for what comes late, which is seen by those who watch f
 NO_IDS: tuple[JsonValue, ...] = (720_001, "nobody", None, 1.5, [])
 
 
-async def _must_be_cancelled(attempt: Attempt, line: Line, call: Call, *before: Frame) -> None:
+async def _must_be_cancelled(attempt: CheckRun, line: AgentConnection, call: Call, *before: Frame) -> None:
     end = await attempt.ended(line, call)
     must_succeed(end, "the cancelled prompt")
     reason = attempt.talk.reason(end)
@@ -25,7 +25,7 @@ async def _must_be_cancelled(attempt: Attempt, line: Line, call: Call, *before: 
 
 
 @must("cancel.mid-turn", slow, source=f"{_PAGE}; TCK ACP-CANCEL-001, 201, 203", cases=(1, 2))
-async def mid_turn(attempt: Attempt) -> None:
+async def mid_turn(attempt: CheckRun) -> None:
     """A turn that is cancelled ends with the stop reason `cancelled`, not with an error and not later by itself."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -35,7 +35,7 @@ async def mid_turn(attempt: Attempt) -> None:
 
 
 @must("cancel.next-prompt-works", slow, turn, source=_PAGE, cases=(1,))
-async def next_prompt(attempt: Attempt) -> None:
+async def next_prompt(attempt: CheckRun) -> None:
     """After a cancelled turn the session takes the next prompt."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -49,7 +49,7 @@ async def next_prompt(attempt: Attempt) -> None:
 
 
 @must("cancel.right-away", turn, source=_PAGE, cases=(1,))
-async def right_away(attempt: Attempt) -> None:
+async def right_away(attempt: CheckRun) -> None:
     """A cancel that comes right after its prompt ends the turn too, or comes too late; the prompt has one result."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -62,7 +62,7 @@ async def right_away(attempt: Attempt) -> None:
 
 
 @must("cancel.nothing-to-cancel", turn, source=_PAGE, cases=(3,))
-async def idle(attempt: Attempt) -> None:
+async def idle(attempt: CheckRun) -> None:
     """session/cancel without a turn, twice, or for an unknown session is not answered and does no harm."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -78,7 +78,7 @@ async def idle(attempt: Attempt) -> None:
 
 
 @must("cancel.only-its-session", slow, source=_PAGE, cases=(32,))
-async def only_its_session(attempt: Attempt) -> None:
+async def only_its_session(attempt: CheckRun) -> None:
     """A cancel ends the turn of its session and no other."""
     async with attempt.line() as line:
         first, second = await attempt.session(line), await attempt.session(line)
@@ -92,7 +92,7 @@ async def only_its_session(attempt: Attempt) -> None:
 
 
 @must("cancel.while-asking", tool, source=_PAGE, cases=(1,))
-async def while_asking(attempt: Attempt) -> None:
+async def while_asking(attempt: CheckRun) -> None:
     """A turn that is cancelled while it waits for permission ends with the stop reason `cancelled`."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -102,7 +102,7 @@ async def while_asking(attempt: Attempt) -> None:
 
 
 @must("cancel.unknown-request", opened, source="cancellation", cases=(45,))
-async def unknown_request(attempt: Attempt) -> None:
+async def unknown_request(attempt: CheckRun) -> None:
     """$/cancel_request for an unknown or finished request, or with no id at all, is not answered and does no harm."""
     async with attempt.line() as line:
         begin = len(line.frames)
@@ -115,7 +115,7 @@ async def unknown_request(attempt: Attempt) -> None:
 
 
 @advice("cancel.by-request-id", slow, source="cancellation", cases=(45,), versions=ONLY_1)
-async def by_request_id(attempt: Attempt) -> None:
+async def by_request_id(attempt: CheckRun) -> None:
     """$/cancel_request for a prompt ends its turn: with the stop reason `cancelled`, or with error -32800."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -131,7 +131,7 @@ async def by_request_id(attempt: Attempt) -> None:
 
 
 @advice("cancel.listing", opened, source="cancellation", cases=(45,))
-async def listing(attempt: Attempt) -> None:
+async def listing(attempt: CheckRun) -> None:
     """A request that $/cancel_request comes too late for, or in time, is answered once, with a result or an error."""
     async with attempt.line() as line:
         call = line.call("session/new", attempt.opening())

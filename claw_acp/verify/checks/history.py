@@ -6,7 +6,7 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import (
     ONLY_1,
     advice,
@@ -22,7 +22,7 @@ from claw_acp.verify.check import (
     turn,
 )
 from claw_acp.verify.check import session as opened
-from claw_acp.verify.check_run import Attempt, updates
+from claw_acp.verify.check_run import CheckRun, updates
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.rule import Failed
 
@@ -44,11 +44,11 @@ _roots = offers("sessionCapabilities.additionalDirectories")
 _delete = offers("sessionCapabilities.delete")
 
 
-def _where(attempt: Attempt, session: str) -> JsonObject:
+def _where(attempt: CheckRun, session: str) -> JsonObject:
     return {"sessionId": session, "cwd": str(attempt.options.cwd), "mcpServers": []}
 
 
-async def _stored(attempt: Attempt, text: str | None = None) -> str:
+async def _stored(attempt: CheckRun, text: str | None = None) -> str:
     """A session with one turn, made by an agent process of its own that has ended."""
     async with attempt.fresh() as line:
         session = await attempt.session(line)
@@ -57,7 +57,7 @@ async def _stored(attempt: Attempt, text: str | None = None) -> str:
         return session
 
 
-async def _stored_once(attempt: Attempt) -> str:
+async def _stored_once(attempt: CheckRun) -> str:
     """The same, made once for all checks that only look at it."""
     async with attempt.facts.one_at_a_time:
         if attempt.facts.stored is None:
@@ -77,7 +77,7 @@ def _text(frames: Sequence[Frame], kind: str) -> str:
     return "".join(text_of(content, "text") for content in contents)
 
 
-async def _loaded(attempt: Attempt, line: Line, session: str) -> tuple[Frame, list[Frame]]:
+async def _loaded(attempt: CheckRun, line: AgentConnection, session: str) -> tuple[Frame, list[Frame]]:
     """The answer to session/load, and the messages that came before it."""
     begin = len(line.frames)
     answer = await line.ask("session/load", _where(attempt, session))
@@ -90,7 +90,7 @@ async def _loaded(attempt: Attempt, line: Line, session: str) -> tuple[Frame, li
 
 
 @must("load.replays", turn, _load, source=_PAGE, cases=(11,), versions=ONLY_1)
-async def replays(attempt: Attempt) -> None:
+async def replays(attempt: CheckRun) -> None:
     """session/load shows the whole conversation again, of the user and of the agent, before it is answered."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
@@ -102,7 +102,7 @@ async def replays(attempt: Attempt) -> None:
 
 
 @must("load.nothing-after-the-answer", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-002", cases=(11,), versions=ONLY_1)
-async def nothing_after(attempt: Attempt) -> None:
+async def nothing_after(attempt: CheckRun) -> None:
     """No part of the conversation is shown after the answer to session/load."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
@@ -116,7 +116,7 @@ async def nothing_after(attempt: Attempt) -> None:
 
 
 @must("load.not-doubled", turn, _load, source=_PAGE, cases=(12,), versions=ONLY_1)
-async def not_doubled(attempt: Attempt) -> None:
+async def not_doubled(attempt: CheckRun) -> None:
     """Loading a session, on the same connection too, does not add to it: it shows the same each time."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
@@ -129,7 +129,7 @@ async def not_doubled(attempt: Attempt) -> None:
 
 
 @must("load.then-prompt", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(12,), versions=ONLY_1)
-async def then_prompt(attempt: Attempt) -> None:
+async def then_prompt(attempt: CheckRun) -> None:
     """A loaded session takes prompts."""
     session = await _stored(attempt)
     async with attempt.line() as line:
@@ -138,7 +138,7 @@ async def then_prompt(attempt: Attempt) -> None:
 
 
 @should("load.tool-calls-settled", tool, _load, source=_PAGE, cases=(11,), versions=ONLY_1)
-async def tool_calls(attempt: Attempt) -> None:
+async def tool_calls(attempt: CheckRun) -> None:
     """Tool calls are part of what session/load shows, each with its final status."""
     session = await _stored(attempt, attempt.options.tool_prompt)
     async with attempt.line() as line:
@@ -159,7 +159,7 @@ async def tool_calls(attempt: Attempt) -> None:
 
 
 @advice("load.result-is-an-object", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-003", versions=ONLY_1)
-async def result_is_an_object(attempt: Attempt) -> None:
+async def result_is_an_object(attempt: CheckRun) -> None:
     """The result of session/load is an object, `{}` if there is nothing to say; older agents sent null."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
@@ -172,7 +172,7 @@ async def result_is_an_object(attempt: Attempt) -> None:
 
 
 @must("resume.opens", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-001, 201")
-async def resumes(attempt: Attempt) -> None:
+async def resumes(attempt: CheckRun) -> None:
     """session/resume opens a stored session, which then takes prompts."""
     session = await _stored(attempt)
     async with attempt.line() as line:
@@ -181,7 +181,7 @@ async def resumes(attempt: Attempt) -> None:
 
 
 @must("resume.no-history", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-002, 203", cases=(13,))
-async def no_history(attempt: Attempt) -> None:
+async def no_history(attempt: CheckRun) -> None:
     """session/resume shows nothing of the conversation before it is answered."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
@@ -195,7 +195,7 @@ async def no_history(attempt: Attempt) -> None:
 
 
 @must("resume.additional-directories", turn, _resume, _roots, source=f"{_PAGE}; TCK ACP-ADDDIRS-202", cases=(39,))
-async def resumes_with_directories(attempt: Attempt) -> None:
+async def resumes_with_directories(attempt: CheckRun) -> None:
     """session/resume takes additional directories when the agent offers them."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
@@ -206,7 +206,7 @@ async def resumes_with_directories(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ list
 
 
-async def _all_sessions(line: Line, **params: JsonValue) -> list[JsonObject]:
+async def _all_sessions(line: AgentConnection, **params: JsonValue) -> list[JsonObject]:
     found: list[JsonObject] = []
     cursor: JsonObject = {}
     for _ in range(PAGES):
@@ -220,7 +220,7 @@ async def _all_sessions(line: Line, **params: JsonValue) -> list[JsonObject]:
 
 
 @must("list.answers-an-array", opened, _list, source="session-list; TCK ACP-LIST-001, 002, 201, 202", cases=(46,))
-async def lists(attempt: Attempt) -> None:
+async def lists(attempt: CheckRun) -> None:
     """session/list without parameters, or for a directory without sessions, is answered with an array, never null."""
     async with attempt.line() as line:
         for params in ({}, {"cwd": str(attempt.scratch / "nothing-happened-here")}):
@@ -232,7 +232,7 @@ async def lists(attempt: Attempt) -> None:
 
 
 @should("list.holds-the-session", turn, _list, source="session-list")
-async def holds_the_session(attempt: Attempt) -> None:
+async def holds_the_session(attempt: CheckRun) -> None:
     """A session in which something was said is in the list, once."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -243,7 +243,7 @@ async def holds_the_session(attempt: Attempt) -> None:
 
 
 @must("list.only-of-the-directory", turn, _list, source="session-list; TCK ACP-LIST-203", cases=(46,))
-async def only_of_the_directory(attempt: Attempt) -> None:
+async def only_of_the_directory(attempt: CheckRun) -> None:
     """session/list with a cwd gives only the sessions of that directory."""
     async with attempt.line() as line:
         elsewhere = attempt.scratch / "elsewhere"
@@ -260,7 +260,7 @@ async def only_of_the_directory(attempt: Attempt) -> None:
 
 
 @should("list.bad-cursor", opened, _list, source="session-list; errors", cases=(46,))
-async def bad_cursor(attempt: Attempt) -> None:
+async def bad_cursor(attempt: CheckRun) -> None:
     """A cursor that was never given out is refused with error -32602."""
     async with attempt.line() as line:
         answer = await line.ask("session/list", {"cursor": "verify: no such cursor"})
@@ -271,7 +271,7 @@ async def bad_cursor(attempt: Attempt) -> None:
 
 
 @must("close.closes", opened, _close, source=f"{_PAGE}; TCK ACP-CLOSE-001, 201", cases=(15,))
-async def closes(attempt: Attempt) -> None:
+async def closes(attempt: CheckRun) -> None:
     """session/close is answered with a result, and afterwards the session takes no prompt."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -280,7 +280,7 @@ async def closes(attempt: Attempt) -> None:
 
 
 @must("close.ends-the-turn", slow, _close, source=f"{_PAGE}; TCK ACP-CLOSE-002", versions=ONLY_1)
-async def ends_the_turn(attempt: Attempt) -> None:
+async def ends_the_turn(attempt: CheckRun) -> None:
     """session/close cancels the turn that runs in the session, as session/cancel does."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -295,7 +295,7 @@ async def ends_the_turn(attempt: Attempt) -> None:
 
 
 @must("delete.removes", turn, _delete, source=f"{_PAGE}; TCK ACP-DELETE-001, 201, 202", cases=(15,))
-async def removes(attempt: Attempt) -> None:
+async def removes(attempt: CheckRun) -> None:
     """A deleted session is in no list any more and cannot be loaded."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -311,14 +311,14 @@ async def removes(attempt: Attempt) -> None:
 
 
 @should("delete.twice", opened, _delete, source=f"{_PAGE}; TCK ACP-DELETE-002, 203", cases=(14,))
-async def deletes_twice(attempt: Attempt) -> None:
+async def deletes_twice(attempt: CheckRun) -> None:
     """Deleting a session that does not exist, or does no longer, succeeds."""
     async with attempt.line() as line:
         must_succeed(await line.ask("session/delete", {"sessionId": "verify-no-such-session"}), "session/delete")
 
 
 @should("close.unknown", opened, _close, source=f"{_PAGE}; errors", cases=(14,))
-async def closes_unknown(attempt: Attempt) -> None:
+async def closes_unknown(attempt: CheckRun) -> None:
     """Closing a session that is not open succeeds, or is refused with error -32002."""
     async with attempt.line() as line:
         answer = await line.ask("session/close", {"sessionId": "verify-no-such-session"})

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
-from claw_acp.verify.agent_connection import Line
-from claw_acp.verify.agent_pool import Bench
+from claw_acp.verify.agent_connection import AgentConnection
+from claw_acp.verify.agent_pool import AgentPool
 from claw_acp.verify.check import (
     ONLY_1,
     advice,
@@ -20,7 +20,7 @@ from claw_acp.verify.check import (
     session,
     should,
 )
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import Frame, as_object, text_of
 from claw_acp.verify.rule import Failed, NotJudged, NotTried, Skipped
 
@@ -33,7 +33,7 @@ MALFORMED: JsonObject = {"fs": 7, "terminal": "yes", "session": ["notices"], "au
 FOREIGN: JsonObject = {"fs": {"readTextFile": False, "teleport": True}, "telepathy": {"level": 3}, "_meta": {"a": 1}}
 
 
-async def _hello(line: Line, attempt: Attempt, **changes: JsonValue) -> Frame:
+async def _hello(line: AgentConnection, attempt: CheckRun, **changes: JsonValue) -> Frame:
     return await line.ask("initialize", {**attempt.hello(capabilities={}), **changes})
 
 
@@ -47,7 +47,7 @@ def _version(answer: Frame) -> JsonValue:
 
 
 @must("initialize.answers", source=f"{_PAGE}; TCK ACP-INIT-001, 002, 201", cases=(16, 51))
-async def answers(attempt: Attempt) -> None:
+async def answers(attempt: CheckRun) -> None:
     """Initialize is answered with the protocol version, an integer: the one asked for if the agent speaks it."""
     async with attempt.bare() as line:
         answer = await _hello(line, attempt)
@@ -57,7 +57,7 @@ async def answers(attempt: Attempt) -> None:
 
 
 @must("initialize.needs-only-the-version", greeted, source=_PAGE, versions=ONLY_1)
-async def minimal(attempt: Attempt) -> None:
+async def minimal(attempt: CheckRun) -> None:
     """Capabilities and clientInfo may be left out."""
     async with attempt.bare() as line:
         answer = await line.ask("initialize", {"protocolVersion": attempt.options.protocol})
@@ -65,7 +65,7 @@ async def minimal(attempt: Attempt) -> None:
 
 
 @must("initialize.version-65535", greeted, source=f"{_PAGE}; TCK ACP-INIT-003", cases=(16,))
-async def future_version(attempt: Attempt) -> None:
+async def future_version(attempt: CheckRun) -> None:
     """A version that the agent does not speak is answered with one that it speaks, never echoed and never an error."""
     async with attempt.bare() as line:
         answer = await _hello(line, attempt, protocolVersion=FUTURE, info=INFO)
@@ -75,7 +75,7 @@ async def future_version(attempt: Attempt) -> None:
 
 
 @must("initialize.version-2", greeted, source=_PAGE, cases=(16,), versions=ONLY_1)
-async def next_version(attempt: Attempt) -> None:
+async def next_version(attempt: CheckRun) -> None:
     """A request for version 2 is answered with 2, or with 1."""
     async with attempt.bare() as line:
         answer = await _hello(line, attempt, protocolVersion=2, info=INFO, capabilities={})
@@ -85,7 +85,7 @@ async def next_version(attempt: Attempt) -> None:
 
 
 @should("initialize.version-0", greeted, source=_PAGE, cases=(16,))
-async def version_zero(attempt: Attempt) -> None:
+async def version_zero(attempt: CheckRun) -> None:
     """A request for version 0 is answered with a version that is spoken, or with error -32022."""
     async with attempt.bare() as line:
         answer = await _hello(line, attempt, protocolVersion=0)
@@ -97,7 +97,7 @@ async def version_zero(attempt: Attempt) -> None:
 
 
 @should("initialize.version-not-an-integer", greeted, source=f"{_PAGE}; errors", cases=(16,))
-async def no_version(attempt: Attempt) -> None:
+async def no_version(attempt: CheckRun) -> None:
     """A protocolVersion that is missing, or no integer from 0 to 65535, is answered with error -32602."""
     async with attempt.bare() as line:
         for version in NO_VERSIONS:
@@ -111,7 +111,7 @@ async def no_version(attempt: Attempt) -> None:
 @must(
     "initialize.malformed-capabilities", greeted, source="protocol schema: x-deserialize-default-on-error", cases=(17,)
 )
-async def malformed_capabilities(attempt: Attempt) -> None:
+async def malformed_capabilities(attempt: CheckRun) -> None:
     """A malformed optional capability counts as absent; initialize still succeeds."""
     async with attempt.bare() as line:
         must_succeed(
@@ -121,7 +121,7 @@ async def malformed_capabilities(attempt: Attempt) -> None:
 
 
 @must("initialize.unknown-fields", greeted, source="extensibility", cases=(18, 43))
-async def foreign_fields(attempt: Attempt) -> None:
+async def foreign_fields(attempt: CheckRun) -> None:
     """Unknown fields and capabilities are ignored, and _meta may be null."""
     async with attempt.bare() as line:
         answer = await _hello(line, attempt, clientCapabilities=FOREIGN, capabilities=FOREIGN, mood="fine", _meta=None)
@@ -129,7 +129,7 @@ async def foreign_fields(attempt: Attempt) -> None:
 
 
 @should("initialize.agent-info", greeted, source=f"{_PAGE}; TCK ACP-INIT-004, 203")
-async def info(attempt: Attempt) -> None:
+async def info(attempt: CheckRun) -> None:
     """The agent gives its name and version in agentInfo."""
     async with attempt.bare() as line:
         answer = await _hello(line, attempt)
@@ -139,7 +139,7 @@ async def info(attempt: Attempt) -> None:
 
 
 @should("initialize.twice", greeted, source="errors", cases=(19,), versions=ONLY_1)
-async def twice(attempt: Attempt) -> None:
+async def twice(attempt: CheckRun) -> None:
     """A second initialize is answered with a result or with error -32600, and the connection goes on."""
     async with attempt.fresh() as line:
         answer = await _hello(line, attempt)
@@ -149,7 +149,7 @@ async def twice(attempt: Attempt) -> None:
 
 
 @should("initialize.comes-first", greeted, source=f"{_PAGE}; errors", cases=(19,))
-async def comes_first(attempt: Attempt) -> None:
+async def comes_first(attempt: CheckRun) -> None:
     """A request before initialize is answered with error -32600, and initialize still works."""
     async with attempt.bare() as line:
         must_fail(await line.ask("session/new", attempt.opening()), "a request before initialize", [INVALID_REQUEST])
@@ -157,7 +157,7 @@ async def comes_first(attempt: Attempt) -> None:
 
 
 @should("initialize.pipelined", greeted, source=_PAGE, cases=(19,))
-async def pipelined(attempt: Attempt) -> None:
+async def pipelined(attempt: CheckRun) -> None:
     """A request that does not wait for the answer to initialize is answered all the same."""
     async with attempt.bare() as line:
         hello = line.call("initialize", attempt.hello(capabilities={}))
@@ -174,24 +174,24 @@ def _id(method: JsonObject) -> str:
     return text_of(method, "id") or text_of(method, "methodId")
 
 
-def _has_methods(bench: Bench) -> NotJudged | None:
+def _has_methods(bench: AgentPool) -> NotJudged | None:
     return greeted(bench) or (None if bench.facts.auth_methods else Skipped("no authMethods are offered"))
 
 
-def _has_method(bench: Bench) -> NotJudged | None:
+def _has_method(bench: AgentPool) -> NotJudged | None:
     if bench.options.auth_method is None:
         return Skipped("give --auth-method ID, one of the agent's authMethods")
     return greeted(bench)
 
 
-def _may_log_out(bench: Bench) -> NotJudged | None:
+def _may_log_out(bench: AgentPool) -> NotJudged | None:
     if not bench.options.allow_logout:
         return Skipped("give --allow-logout; it forgets the agent's credentials")
     return None
 
 
 @should("auth.method-ids-unique", _has_methods, source="authentication; TCK ACP-AUTH-001, 201")
-async def unique_methods(attempt: Attempt) -> None:
+async def unique_methods(attempt: CheckRun) -> None:
     """Each way to log in has an id of its own."""
     ids = [_id(method) for method in attempt.facts.auth_methods]
     if len(set(ids)) < len(ids) or "" in ids:
@@ -199,14 +199,14 @@ async def unique_methods(attempt: Attempt) -> None:
 
 
 @advice("auth.method-for-the-registry", greeted, source="ACP Registry: authentication")
-async def registry(attempt: Attempt) -> None:
+async def registry(attempt: CheckRun) -> None:
     """An agent that wants to be listed in the ACP Registry offers a way to log in."""
     if not attempt.facts.auth_methods:
         raise Failed("authMethods is empty")
 
 
 @should("auth.unknown-method", _has_methods, source="authentication", cases=(42,))
-async def unknown_method(attempt: Attempt) -> None:
+async def unknown_method(attempt: CheckRun) -> None:
     """Authenticate with an id that was not offered is answered with error -32602."""
     async with attempt.fresh() as line:
         answer = await line.ask(attempt.talk.login, {"methodId": "verify-no-such-method"})
@@ -214,7 +214,7 @@ async def unknown_method(attempt: Attempt) -> None:
 
 
 @should("auth.terminal-method-not-callable", greeted, source="authentication", cases=(42,))
-async def terminal_method(attempt: Attempt) -> None:
+async def terminal_method(attempt: CheckRun) -> None:
     """Authenticate with a method of type terminal is answered with error -32602."""
     async with attempt.bare() as line:
         answer = await line.ask("initialize", attempt.hello(capabilities={"auth": {"terminal": attempt.talk.yes}}))
@@ -232,7 +232,7 @@ def _methods(answer: Frame) -> Sequence[JsonValue]:
 
 
 @must("auth.authenticates", _has_method, source="authentication; TCK ACP-AUTH-003, 204")
-async def authenticates(attempt: Attempt) -> None:
+async def authenticates(attempt: CheckRun) -> None:
     """After authenticate with an offered method, sessions can be opened."""
     async with attempt.bare() as line:
         must_succeed(await _hello(line, attempt), "initialize")
@@ -243,7 +243,7 @@ async def authenticates(attempt: Attempt) -> None:
 
 
 @must("auth.logs-out", offers("auth.logout"), _may_log_out, source="authentication; TCK ACP-AUTH-004, 203", alone=True)
-async def logs_out(attempt: Attempt) -> None:
+async def logs_out(attempt: CheckRun) -> None:
     """Logout is answered with a result, and the connection goes on."""
     async with attempt.fresh() as line:
         answer = await line.ask(attempt.talk.logout, {})
@@ -252,7 +252,7 @@ async def logs_out(attempt: Attempt) -> None:
 
 
 @should("auth.logout-unoffered", session, offers_not("auth.logout"), source="authentication; errors")
-async def logout_unoffered(attempt: Attempt) -> None:
+async def logout_unoffered(attempt: CheckRun) -> None:
     """Logout that is not offered is answered with error -32601."""
     async with attempt.line() as line:
         must_fail(await line.ask(attempt.talk.logout, {}), "logout, which is not offered", [METHOD_NOT_FOUND])

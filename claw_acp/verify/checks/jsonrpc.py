@@ -6,7 +6,7 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import (
     advice,
     checks_in,
@@ -19,7 +19,7 @@ from claw_acp.verify.check import (
     should,
     tool,
 )
-from claw_acp.verify.check_run import QUIET, Attempt
+from claw_acp.verify.check_run import QUIET, CheckRun
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import Dead, Failed, NotTried
 
@@ -38,7 +38,7 @@ NO_MESSAGES = (b"42", b'"text"', b"null", b"true", b"{}", b"[]", BATCH)
 
 
 @must("jsonrpc.ids-echoed", greeted, source="JSON-RPC 2.0 §5; TCK ACP-JSONRPC-001", cases=(20,))
-async def ids(attempt: Attempt) -> None:
+async def ids(attempt: CheckRun) -> None:
     """An answer carries the id of its request, as the same JSON value: 1 is not "1"."""
     async with attempt.line() as line:
         for request_id in IDS:
@@ -46,7 +46,7 @@ async def ids(attempt: Attempt) -> None:
 
 
 @advice("jsonrpc.large-ids", greeted, source="JSON-RPC 2.0 §5", cases=(20,))
-async def large_ids(attempt: Attempt) -> None:
+async def large_ids(attempt: CheckRun) -> None:
     """Ids beyond 2^53 come back unharmed."""
     async with attempt.line() as line:
         answer = await line.ask("_claw-acp/verify", {}, id=LARGE)
@@ -61,7 +61,7 @@ def _same_id(answer: Frame, request_id: JsonValue) -> None:
 
 
 @must("jsonrpc.requests-at-once", greeted, source="JSON-RPC 2.0 §4")
-async def at_once(attempt: Attempt) -> None:
+async def at_once(attempt: CheckRun) -> None:
     """Requests that are sent without waiting are all answered."""
     async with attempt.line() as line:
         for call in [line.call("_claw-acp/verify", {"number": number}) for number in range(AT_ONCE)]:
@@ -69,21 +69,21 @@ async def at_once(attempt: Attempt) -> None:
 
 
 @should("jsonrpc.unknown-method", greeted, source="extensibility; JSON-RPC 2.0 §5.1; TCK ACP-JSONRPC-004")
-async def unknown_method(attempt: Attempt) -> None:
+async def unknown_method(attempt: CheckRun) -> None:
     """A request for a method that does not exist is answered with error -32601."""
     async with attempt.line() as line:
         must_fail(await line.ask("verify/no_such_method", {}), "an unknown method", [METHOD_NOT_FOUND])
 
 
 @must("jsonrpc.extensions-answered", greeted, source="extensibility; TCK ACP-EXT-001", cases=(44,))
-async def extensions_answered(attempt: Attempt) -> None:
+async def extensions_answered(attempt: CheckRun) -> None:
     """A request for an unknown method that begins with an underscore is answered in some way."""
     async with attempt.line() as line:
         await line.ask("_claw-acp/no_such_method", {})
 
 
 @should("jsonrpc.usable-after-errors", session, source="TCK ACP-JSONRPC-005")
-async def usable_after_errors(attempt: Attempt) -> None:
+async def usable_after_errors(attempt: CheckRun) -> None:
     """After requests that were answered with errors the next ones are served."""
     async with attempt.line() as line:
         for method in ("verify/no_such_method", "session/new", "session/prompt"):
@@ -92,14 +92,14 @@ async def usable_after_errors(attempt: Attempt) -> None:
 
 
 @should("jsonrpc.unknown-extension", greeted, source="extensibility; TCK ACP-JSONRPC-004", cases=(44,))
-async def unknown_extension(attempt: Attempt) -> None:
+async def unknown_extension(attempt: CheckRun) -> None:
     """A request for an unknown method that begins with an underscore is answered with error -32601."""
     async with attempt.line() as line:
         must_fail(await line.ask("_claw-acp/no_such_method", {}), "an unknown extension", [METHOD_NOT_FOUND])
 
 
 @advice("jsonrpc.notification-as-request", session, source="JSON-RPC 2.0 §4")
-async def notification_as_request(attempt: Attempt) -> None:
+async def notification_as_request(attempt: CheckRun) -> None:
     """A notification that is sent with an id is answered in some way, so that the client does not wait."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -112,7 +112,7 @@ async def notification_as_request(attempt: Attempt) -> None:
     source="JSON-RPC 2.0 §4.1; extensibility; TCK ACP-JSONRPC-003",
     cases=(44,),
 )
-async def unknown_notifications(attempt: Attempt) -> None:
+async def unknown_notifications(attempt: CheckRun) -> None:
     """A notification is never answered, be it unknown or wrong, and does no harm."""
     await _silence(
         attempt,
@@ -126,7 +126,7 @@ async def unknown_notifications(attempt: Attempt) -> None:
     )
 
 
-async def _silence(attempt: Attempt, notifications: Sequence[tuple[str, JsonValue]]) -> None:
+async def _silence(attempt: CheckRun, notifications: Sequence[tuple[str, JsonValue]]) -> None:
     """Check that none of these is answered."""
     async with attempt.line() as line:
         begin = len(line.frames)
@@ -137,7 +137,7 @@ async def _silence(attempt: Attempt, notifications: Sequence[tuple[str, JsonValu
 
 
 @should("jsonrpc.invalid-params", greeted, source="JSON-RPC 2.0 §5.1; errors", cases=(41,))
-async def invalid_params(attempt: Attempt) -> None:
+async def invalid_params(attempt: CheckRun) -> None:
     """A request without a required parameter, or with one of a wrong type, is answered with error -32602."""
     async with attempt.line() as line:
         for method, params in MISSHAPEN:
@@ -145,7 +145,7 @@ async def invalid_params(attempt: Attempt) -> None:
 
 
 @must("jsonrpc.answers-to-nothing-ignored", greeted, source="JSON-RPC 2.0 §5", cases=(21,))
-async def unasked_answers(attempt: Attempt) -> None:
+async def unasked_answers(attempt: CheckRun) -> None:
     """An answer to a request that was never sent is ignored."""
     async with attempt.line() as line:
         begin = len(line.frames)
@@ -163,7 +163,7 @@ async def unasked_answers(attempt: Attempt) -> None:
 
 
 @must("jsonrpc.survives-what-is-no-request", greeted, source="JSON-RPC 2.0 §5.1", cases=(22,))
-async def survives(attempt: Attempt) -> None:
+async def survives(attempt: CheckRun) -> None:
     """Numbers, strings, null, empty objects and arrays do not end the connection."""
     async with attempt.line() as line:
         for data in NO_MESSAGES:
@@ -172,7 +172,7 @@ async def survives(attempt: Attempt) -> None:
 
 
 @must("jsonrpc.batch-not-executed", greeted, source="protocol schema; official SDKs", cases=(22,))
-async def batch_not_executed(attempt: Attempt) -> None:
+async def batch_not_executed(attempt: CheckRun) -> None:
     """The requests inside a batch are not executed: ACP has no batches."""
     async with attempt.line() as line:
         begin = len(line.frames)
@@ -183,7 +183,7 @@ async def batch_not_executed(attempt: Attempt) -> None:
 
 
 @should("jsonrpc.batch-refused", greeted, source="JSON-RPC 2.0 §5.1; errors", cases=(22,))
-async def batch_refused(attempt: Attempt) -> None:
+async def batch_refused(attempt: CheckRun) -> None:
     """A batch is answered with one error -32600 and a null id."""
     async with attempt.line() as line:
         await _refused(attempt, line, BATCH, INVALID_REQUEST)
@@ -192,7 +192,7 @@ async def batch_refused(attempt: Attempt) -> None:
 @should(
     "jsonrpc.invalid-request-refused", greeted, source="JSON-RPC 2.0 §5.1; TCK ACP-INFO-INVALIDREQ-001", cases=(22,)
 )
-async def invalid_requests_refused(attempt: Attempt) -> None:
+async def invalid_requests_refused(attempt: CheckRun) -> None:
     """JSON that is no request is answered with error -32600 and a null id."""
     async with attempt.line() as line:
         for data in (b"42", b'"text"', b"{}"):
@@ -200,13 +200,13 @@ async def invalid_requests_refused(attempt: Attempt) -> None:
 
 
 @should("jsonrpc.parse-error-answered", greeted, source="JSON-RPC 2.0 §5.1; TCK ACP-INFO-PARSE-001", cases=(23,))
-async def parse_error(attempt: Attempt) -> None:
+async def parse_error(attempt: CheckRun) -> None:
     """A line that is no JSON is answered with error -32700 and a null id."""
     async with attempt.line() as line:
         await _refused(attempt, line, b'{"jsonrpc":"2.0","id":710003,"method":', PARSE_ERROR)
 
 
-async def _heard(attempt: Attempt, line: Line, sent: Frame, *, begin: int) -> list[Frame]:
+async def _heard(attempt: CheckRun, line: AgentConnection, sent: Frame, *, begin: int) -> list[Frame]:
     """What came; that the agent survives is the business of another check."""
     try:
         return await attempt.heard(line, begin=begin, shown=[sent])
@@ -214,7 +214,7 @@ async def _heard(attempt: Attempt, line: Line, sent: Frame, *, begin: int) -> li
         raise NotTried(dead.reason) from dead
 
 
-async def _refused(attempt: Attempt, line: Line, data: bytes, code: int) -> None:
+async def _refused(attempt: CheckRun, line: AgentConnection, data: bytes, code: int) -> None:
     """Check that a line is answered once, with this code and a null id."""
     begin = len(line.frames)
     sent = line.send_raw(data + b"\n", unreadable=1)
@@ -229,7 +229,7 @@ async def _refused(attempt: Attempt, line: Line, data: bytes, code: int) -> None
 
 
 @advice("jsonrpc.version-checked", greeted, source="JSON-RPC 2.0 §4")
-async def missing_version(attempt: Attempt) -> None:
+async def missing_version(attempt: CheckRun) -> None:
     """A request that is not of JSON-RPC 2.0 is answered with error -32600."""
     async with attempt.line() as line:
         begin = len(line.frames)
@@ -241,7 +241,7 @@ async def missing_version(attempt: Attempt) -> None:
 
 
 @must("jsonrpc.own-id-space", tool, source="JSON-RPC 2.0 §4", cases=(20,))
-async def own_id_space(attempt: Attempt) -> None:
+async def own_id_space(attempt: CheckRun) -> None:
     """The ids of both directions are apart: a request of the client may carry an id that the agent uses too."""
     async with attempt.line() as line:
         opened = await attempt.session(line)

@@ -1,9 +1,9 @@
 """Asking before acting, and what the answers mean."""
 
 from claw_acp.core.json_value import JsonObject
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_succeed, should, tool
-from claw_acp.verify.check_run import Attempt, updates
+from claw_acp.verify.check_run import CheckRun, updates
 from claw_acp.verify.client_stub import EVERYTHING, PermissionAnswer
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.rule import Failed
@@ -11,7 +11,7 @@ from claw_acp.verify.rule import Failed
 _PAGE = "tool-calls: permission"
 
 
-async def _not_done(attempt: Attempt, how: PermissionAnswer) -> None:
+async def _not_done(attempt: CheckRun, how: PermissionAnswer) -> None:
     """Answer the first question in some way that is no permission: the call must not succeed, the turn must end."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -27,7 +27,7 @@ async def _not_done(attempt: Attempt, how: PermissionAnswer) -> None:
         await attempt.alive(line, shown=shown)
 
 
-def _status(line: Line, session: str, question: Frame, *, since: int) -> Frame | None:
+def _status(line: AgentConnection, session: str, question: Frame, *, since: int) -> Frame | None:
     """The last update that gave the status of the call in question."""
     subject = as_object(question.params.get("subject")) or question.params
     wanted = text_of(as_object(subject.get("toolCall")), "toolCallId")
@@ -44,37 +44,37 @@ def _field(frame: Frame, key: str) -> str:
 
 
 @must("permission.rejected-is-not-done", tool, source=_PAGE)
-async def rejected(attempt: Attempt) -> None:
+async def rejected(attempt: CheckRun) -> None:
     """A call that was rejected is not carried out, and the turn comes to an end."""
     await _not_done(attempt, "reject")
 
 
 @must("permission.dismissed-is-not-done", tool, source=_PAGE, cases=(4,))
-async def dismissed(attempt: Attempt) -> None:
+async def dismissed(attempt: CheckRun) -> None:
     """A question answered with `cancelled`, without any cancel, is no approval, and the turn comes to an end."""
     await _not_done(attempt, "cancelled")
 
 
 @must("permission.unoffered-option", tool, source=_PAGE, cases=(5,))
-async def unoffered(attempt: Attempt) -> None:
+async def unoffered(attempt: CheckRun) -> None:
     """An option that was not offered is no approval."""
     await _not_done(attempt, "unoffered")
 
 
 @must("permission.unknown-outcome", tool, source=_PAGE, cases=(5,))
-async def unknown_outcome(attempt: Attempt) -> None:
+async def unknown_outcome(attempt: CheckRun) -> None:
     """An outcome that the protocol does not know is no approval."""
     await _not_done(attempt, "unknown")
 
 
 @must("permission.client-cannot-answer", tool, source=_PAGE, cases=(6,))
-async def error(attempt: Attempt) -> None:
+async def error(attempt: CheckRun) -> None:
     """When the client answers a question with an error, the call is not carried out and the turn comes to an end."""
     await _not_done(attempt, "error")
 
 
 @must("permission.allowed-is-done", tool, source=f"{_PAGE}; TCK ACP-PERM-201")
-async def allowed(attempt: Attempt) -> None:
+async def allowed(attempt: CheckRun) -> None:
     """A call that was allowed goes on, and the turn comes to an end."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -85,7 +85,7 @@ async def allowed(attempt: Attempt) -> None:
 
 
 @should("permission.options", tool, source=_PAGE)
-async def options(attempt: Attempt) -> None:
+async def options(attempt: CheckRun) -> None:
     """A question offers options, each with an id of its own, at least one to allow and one to reject."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -101,7 +101,7 @@ async def options(attempt: Attempt) -> None:
 
 
 @must("permission.out-of-order", tool, source=_PAGE, cases=(8,))
-async def out_of_order(attempt: Attempt) -> None:
+async def out_of_order(attempt: CheckRun) -> None:
     """Questions of two sessions may be open at once, and be answered in any order."""
     async with attempt.line() as line:
         first, second = await attempt.session(line), await attempt.session(line)
@@ -117,7 +117,7 @@ async def out_of_order(attempt: Attempt) -> None:
 
 
 @must("permission.holds-up-nobody", tool, source=_PAGE, cases=(32,))
-async def holds_up_nobody(attempt: Attempt) -> None:
+async def holds_up_nobody(attempt: CheckRun) -> None:
     """While a question is open, other sessions can be opened and the agent answers."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -130,7 +130,7 @@ async def holds_up_nobody(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ files and terminals of the client
 
 
-async def _with_client(attempt: Attempt, *, works: bool) -> None:
+async def _with_client(attempt: CheckRun, *, works: bool) -> None:
     async with attempt.fresh(capabilities=EVERYTHING) as line:
         line.desk.works = works
         session = await attempt.session(line)
@@ -139,13 +139,13 @@ async def _with_client(attempt: Attempt, *, works: bool) -> None:
 
 
 @must("client.serves-everything", tool, source="file-system; terminals", cases=(36, 37), versions=ONLY_1)
-async def serves_everything(attempt: Attempt) -> None:
+async def serves_everything(attempt: CheckRun) -> None:
     """The agent works with a client that serves files and terminals and takes every kind of update."""
     await _with_client(attempt, works=True)
 
 
 @must("client.fails-at-everything", tool, source="file-system; terminals", cases=(36,), versions=ONLY_1)
-async def fails_at_everything(attempt: Attempt) -> None:
+async def fails_at_everything(attempt: CheckRun) -> None:
     """When the client's files and terminals fail, the turn still comes to an end with a stop reason."""
     await _with_client(attempt, works=False)
 

@@ -2,7 +2,7 @@
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import (
     ONLY_1,
     Check,
@@ -17,7 +17,7 @@ from claw_acp.verify.check import (
     turn,
 )
 from claw_acp.verify.check import session as opened
-from claw_acp.verify.check_run import Attempt, updates
+from claw_acp.verify.check_run import CheckRun, updates
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import Failed, NotTried
 
@@ -41,7 +41,7 @@ UPDATES = frozenset(
 
 
 @must("prompt.answers", opened, source=f"{_PAGE}; TCK ACP-PROMPT-001", versions=ONLY_1)
-async def answers(attempt: Attempt) -> None:
+async def answers(attempt: CheckRun) -> None:
     """session/prompt is answered with a stop reason: end_turn, max_tokens, max_turn_requests, refusal or cancelled."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -54,21 +54,21 @@ async def answers(attempt: Attempt) -> None:
 
 
 @should("prompt.takes-links", turn, source="initialization; content; TCK ACP-PROMPT-003", cases=(41,))
-async def link(attempt: Attempt) -> None:
+async def link(attempt: CheckRun) -> None:
     """A prompt may hold resource_link blocks."""
     async with attempt.line() as line:
         link: JsonObject = {"type": "resource_link", "uri": (attempt.options.cwd / "a.txt").as_uri(), "name": "a.txt"}
         await _takes(attempt, line, link, what="a prompt with a resource_link")
 
 
-async def _takes(attempt: Attempt, line: Line, block: JsonObject, *, what: str) -> None:
+async def _takes(attempt: CheckRun, line: AgentConnection, block: JsonObject, *, what: str) -> None:
     prompt: list[JsonValue] = [{"type": "text", "text": attempt.options.prompt}, block]
     params: JsonObject = {"sessionId": await attempt.session(line), "prompt": prompt}
     must_succeed(await attempt.ended(line, line.call("session/prompt", params)), what)
 
 
 @advice("prompt.shows-something", turn, source=_PAGE, cases=(48,))
-async def shows_something(attempt: Attempt) -> None:
+async def shows_something(attempt: CheckRun) -> None:
     """A turn shows the user something, in words, thoughts, a plan or a tool call."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -86,7 +86,7 @@ def _kind(frame: Frame) -> JsonValue:
 
 
 @should("prompt.takes-meta", turn, source="extensibility; TCK ACP-META-001", cases=(43,))
-async def takes_meta(attempt: Attempt) -> None:
+async def takes_meta(attempt: CheckRun) -> None:
     """A prompt may carry _meta, such as a trace of W3C."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -96,7 +96,7 @@ async def takes_meta(attempt: Attempt) -> None:
 
 
 @must("prompt.second-turn", turn, source=_PAGE)
-async def again(attempt: Attempt) -> None:
+async def again(attempt: CheckRun) -> None:
     """A session takes one prompt after another."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -105,7 +105,7 @@ async def again(attempt: Attempt) -> None:
 
 
 @should("prompt.two-at-once", turn, source=_PAGE, cases=(32,))
-async def two_at_once(attempt: Attempt) -> None:
+async def two_at_once(attempt: CheckRun) -> None:
     """Of two prompts sent at once in a session both are answered, the first with a result."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -118,7 +118,7 @@ async def two_at_once(attempt: Attempt) -> None:
 def _content(kind: str) -> Check:
     capability = f"promptCapabilities.{kind}"
 
-    async def takes(attempt: Attempt) -> None:
+    async def takes(attempt: CheckRun) -> None:
         async with attempt.line() as line:
             await _takes(attempt, line, BLOCKS[kind], what=f"a prompt with {kind}, which is offered,")
 
@@ -127,12 +127,12 @@ def _content(kind: str) -> Check:
     return must(f"prompt.takes-{kind.lower()}", turn, offers(capability), source=source)(takes)
 
 
-def _unoffered(attempt: Attempt) -> list[str]:
+def _unoffered(attempt: CheckRun) -> list[str]:
     return [kind for kind in BLOCKS if not attempt.facts.offers(f"promptCapabilities.{kind}")]
 
 
 @should("prompt.unoffered-content", opened, source="prompt-turn; errors", cases=(41,))
-async def refuses_unoffered(attempt: Attempt) -> None:
+async def refuses_unoffered(attempt: CheckRun) -> None:
     """Content that promptCapabilities does not offer is refused with error -32602."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -142,7 +142,7 @@ async def refuses_unoffered(attempt: Attempt) -> None:
 
 
 @should("prompt.unknown-block", opened, source="content; errors", cases=(41,))
-async def unknown_block(attempt: Attempt) -> None:
+async def unknown_block(attempt: CheckRun) -> None:
     """A content block of unknown type is refused with error -32602."""
     async with attempt.line() as line:
         session = await attempt.session(line)
@@ -151,7 +151,7 @@ async def unknown_block(attempt: Attempt) -> None:
 
 
 @should("prompt.empty", opened, source=_PAGE, cases=(41,))
-async def empty(attempt: Attempt) -> None:
+async def empty(attempt: CheckRun) -> None:
     """An empty prompt is answered, or refused with error -32602."""
     async with attempt.line() as line:
         session = await attempt.session(line)

@@ -19,7 +19,7 @@ from claw_acp.verify.check import (
     slow,
     turn,
 )
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import text_of
 from claw_acp.verify.rule import Failed, NotTried
 
@@ -34,7 +34,7 @@ PARALLEL = 5  # sessions opened at once
 
 
 @must("session.opens", greeted, source=f"{_PAGE}; TCK ACP-SESSION-001")
-async def opens(attempt: Attempt) -> None:
+async def opens(attempt: CheckRun) -> None:
     """session/new is answered with the id of the session, a string that is not empty."""
     async with attempt.line() as line:
         answer = await line.ask("session/new", attempt.opening())
@@ -46,7 +46,7 @@ async def opens(attempt: Attempt) -> None:
 
 
 @must("session.unique-ids", session, source=f"{_PAGE}; TCK ACP-SESSION-002")
-async def unique_ids(attempt: Attempt) -> None:
+async def unique_ids(attempt: CheckRun) -> None:
     """Each session has an id of its own, also when several are opened at once."""
     async with attempt.line() as line:
         calls = [line.call("session/new", attempt.opening()) for _ in range(PARALLEL)]
@@ -59,7 +59,7 @@ async def unique_ids(attempt: Attempt) -> None:
 
 
 @should("session.relative-cwd", session, source=_PAGE, cases=(38,))
-async def relative_cwd(attempt: Attempt) -> None:
+async def relative_cwd(attempt: CheckRun) -> None:
     """A cwd that is no absolute path is refused with error -32602."""
     async with attempt.line() as line:
         for path in RELATIVE:
@@ -68,7 +68,7 @@ async def relative_cwd(attempt: Attempt) -> None:
 
 
 @must("session.unknown-fields", session, source="extensibility", cases=(18, 43))
-async def foreign_fields(attempt: Attempt) -> None:
+async def foreign_fields(attempt: CheckRun) -> None:
     """Unknown fields are ignored, and _meta may hold anything, or be null."""
     async with attempt.line() as line:
         meta: JsonObject = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "x": [1, None]}
@@ -79,7 +79,7 @@ async def foreign_fields(attempt: Attempt) -> None:
 @must(
     "session.additional-directories", session, offers(_ROOTS), source=f"{_PAGE}; TCK ACP-ADDDIRS-001, 201", cases=(39,)
 )
-async def directories(attempt: Attempt) -> None:
+async def directories(attempt: CheckRun) -> None:
     """session/new takes additional directories when the agent offers them."""
     async with attempt.line() as line:
         opening = attempt.opening(additionalDirectories=[str(attempt.options.cwd.parent)])
@@ -87,7 +87,7 @@ async def directories(attempt: Attempt) -> None:
 
 
 @should("session.relative-directories", session, offers(_ROOTS), source=_PAGE, cases=(39,))
-async def relative_directories(attempt: Attempt) -> None:
+async def relative_directories(attempt: CheckRun) -> None:
     """An additional directory that is no absolute path is refused with error -32602."""
     async with attempt.line() as line:
         opening = attempt.opening(additionalDirectories=["elsewhere"])
@@ -98,7 +98,7 @@ async def relative_directories(attempt: Attempt) -> None:
 
 
 @should("session.unknown-refused", session, source="errors; TCK ACP-INFO-UNKNOWNSESSION-001", cases=(14,))
-async def unknown_session(attempt: Attempt) -> None:
+async def unknown_session(attempt: CheckRun) -> None:
     """Whatever is asked of a session that was never opened is answered with error -32002."""
     async with attempt.line() as line:
         for method, params in _of_session(attempt, NOBODY):
@@ -106,7 +106,7 @@ async def unknown_session(attempt: Attempt) -> None:
             must_fail(answer, f"{method} for an unknown session", [NOT_FOUND])
 
 
-def _of_session(attempt: Attempt, name: str) -> list[tuple[str, JsonObject]]:
+def _of_session(attempt: CheckRun, name: str) -> list[tuple[str, JsonObject]]:
     """Requests about a session, as far as the agent serves them."""
     where: JsonObject = {"sessionId": name, "cwd": str(attempt.options.cwd), "mcpServers": []}
     requests: list[tuple[str, JsonObject]] = [("session/prompt", attempt.prompt_params(name))]
@@ -130,7 +130,7 @@ UNOFFERED = {
 
 
 @should("session.unoffered-methods", session, source="errors")
-async def unoffered(attempt: Attempt) -> None:
+async def unoffered(attempt: CheckRun) -> None:
     """A method whose capability the agent does not offer is answered with error -32601."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -142,7 +142,7 @@ async def unoffered(attempt: Attempt) -> None:
 
 
 @must("session.side-by-side", slow, turn, source="prompt-turn", cases=(32,))
-async def side_by_side(attempt: Attempt) -> None:
+async def side_by_side(attempt: CheckRun) -> None:
     """A session that is busy holds up no other, nor the opening of one."""
     async with attempt.line() as line:
         busy, idle = await attempt.session(line), await attempt.session(line)
@@ -172,7 +172,7 @@ for line in sys.stdin:
 
 
 @should("mcp.stdio-server-starts", turn, source=_PAGE, cases=(40,))
-async def server_starts(attempt: Attempt) -> None:
+async def server_starts(attempt: CheckRun) -> None:
     """The agent connects to the stdio MCP servers that the client names."""
     async with attempt.fresh() as line:
         mark = attempt.scratch / "mcp-server-started"
@@ -187,7 +187,7 @@ async def server_starts(attempt: Attempt) -> None:
 
 
 @should("mcp.broken-server", session, source=_PAGE, cases=(40,))
-async def broken_server(attempt: Attempt) -> None:
+async def broken_server(attempt: CheckRun) -> None:
     """An MCP server that cannot be started does not keep the session from opening."""
     async with attempt.fresh() as line:
         make = attempt.talk.server
@@ -197,7 +197,7 @@ async def broken_server(attempt: Attempt) -> None:
 
 
 @should("mcp.unoffered-transport", session, source=f"{_PAGE}; errors", cases=(40,))
-async def unoffered_transport(attempt: Attempt) -> None:
+async def unoffered_transport(attempt: CheckRun) -> None:
     """An MCP server of a kind that the agent does not offer is refused with error -32602."""
     async with attempt.line() as line:
         for kind in ("http", "sse"):

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
-from claw_acp.verify.agent_pool import Bench
+from claw_acp.verify.agent_pool import AgentPool
 from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_fail, must_succeed, session, should, slow
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.rule import Failed, NotJudged, Skipped
 
@@ -15,15 +15,15 @@ _OPTIONS = "session-config-options"
 _METHOD = "session/set_config_option"
 
 
-def _has_modes(bench: Bench) -> NotJudged | None:
+def _has_modes(bench: AgentPool) -> NotJudged | None:
     return session(bench) or (None if bench.facts.modes else Skipped("session/new gives no modes"))
 
 
-def _has_options(bench: Bench) -> NotJudged | None:
+def _has_options(bench: AgentPool) -> NotJudged | None:
     return session(bench) or (None if bench.facts.options else Skipped("session/new gives no configOptions"))
 
 
-def _has_select(bench: Bench) -> NotJudged | None:
+def _has_select(bench: AgentPool) -> NotJudged | None:
     usable = any(_values(option) for option in bench.facts.options)
     return _has_options(bench) or (None if usable else Skipped("no option is a choice among values"))
 
@@ -59,7 +59,7 @@ def _changes(options: list[JsonObject]) -> Iterator[tuple[str, str]]:
 
 
 @must("modes.switches", _has_modes, source=f"{_MODES}; TCK ACP-MODES-002", versions=ONLY_1)
-async def switches(attempt: Attempt) -> None:
+async def switches(attempt: CheckRun) -> None:
     """session/set_mode takes each mode that was named."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -68,7 +68,7 @@ async def switches(attempt: Attempt) -> None:
 
 
 @should("modes.unknown-refused", _has_modes, source=f"{_MODES}; errors", versions=ONLY_1)
-async def unknown_mode(attempt: Attempt) -> None:
+async def unknown_mode(attempt: CheckRun) -> None:
     """A mode that does not exist is refused with error -32602."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -77,7 +77,7 @@ async def unknown_mode(attempt: Attempt) -> None:
 
 
 @must("modes.during-a-turn", slow, _has_modes, source=_MODES, cases=(33,), versions=ONLY_1)
-async def during_a_turn(attempt: Attempt) -> None:
+async def during_a_turn(attempt: CheckRun) -> None:
     """The mode can be switched while a turn runs, and the turn goes on."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -92,14 +92,14 @@ async def during_a_turn(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ options
 
 
-async def _set(attempt: Attempt, changes: JsonObject) -> Frame:
+async def _set(attempt: CheckRun, changes: JsonObject) -> Frame:
     async with attempt.line() as line:
         opened = await attempt.session(line)
         return await line.ask(_METHOD, {"sessionId": opened, **changes})
 
 
 @must("config.set-gives-all-options", _has_select, source=f"{_OPTIONS}; TCK ACP-CONFIG-002, 202", cases=(35,))
-async def gives_all(attempt: Attempt) -> None:
+async def gives_all(attempt: CheckRun) -> None:
     """Setting an option is answered with all options, the one that was set with its new value."""
     known = {_name(option) for option in attempt.facts.options}
     for name, value in _changes(attempt.facts.options):
@@ -113,14 +113,14 @@ async def gives_all(attempt: Attempt) -> None:
 
 
 @should("config.unknown-option", _has_options, source=f"{_OPTIONS}; errors")
-async def unknown_option(attempt: Attempt) -> None:
+async def unknown_option(attempt: CheckRun) -> None:
     """An option that does not exist is refused with error -32602."""
     answer = await _set(attempt, attempt.talk.setting("verify-no-such-option", "x"))
     must_fail(answer, "an unknown option", [INVALID_PARAMS])
 
 
 @should("config.unknown-value", _has_select, source=f"{_OPTIONS}; errors")
-async def unknown_value(attempt: Attempt) -> None:
+async def unknown_value(attempt: CheckRun) -> None:
     """A value that was not offered is refused with error -32602."""
     name = next(_name(option) for option in attempt.facts.options if _values(option))
     answer = await _set(attempt, attempt.talk.setting(name, "verify-no-such-value"))
@@ -128,7 +128,7 @@ async def unknown_value(attempt: Attempt) -> None:
 
 
 @should("config.switch-for-a-choice", _has_select, source=f"{_OPTIONS}; errors", cases=(34,))
-async def switch_for_choice(attempt: Attempt) -> None:
+async def switch_for_choice(attempt: CheckRun) -> None:
     """True or false for an option that is a choice among values is refused with error -32602."""
     name = next(_name(option) for option in attempt.facts.options if _values(option))
     answer = await _set(attempt, {"configId": name, "type": "boolean", "value": True})
@@ -136,7 +136,7 @@ async def switch_for_choice(attempt: Attempt) -> None:
 
 
 @must("config.switches", session, source=f"{_OPTIONS}; TCK ACP-CONFIG-003", cases=(34,), versions=ONLY_1)
-async def switches_on_and_off(attempt: Attempt) -> None:
+async def switches_on_and_off(attempt: CheckRun) -> None:
     """An option that is a switch can be set, by a client that says that it knows switches."""
     async with attempt.fresh(capabilities={"session": {"configOptions": {"boolean": {}}}}) as line:
         answer = await attempt.lead_up(line, "session/new", attempt.opening())

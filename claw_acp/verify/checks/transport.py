@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import checks_in, greeted, must, session, should
-from claw_acp.verify.check_run import Attempt
+from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.rule import Failed
 
 SIZES = (70 * 1024, 1536 * 1024)  # bytes: beyond the usual limit of a line buffer, and a screenshot
@@ -26,7 +26,7 @@ def _bytes(message: JsonValue) -> bytes:
     return json.dumps(message, ensure_ascii=False).encode()
 
 
-async def _send(line: Line, pieces: Sequence[bytes], message: JsonObject) -> None:
+async def _send(line: AgentConnection, pieces: Sequence[bytes], message: JsonObject) -> None:
     """Send the bytes of a request in pieces, and see that it is answered."""
     call = line.send_call_raw(message)
     for index, piece in enumerate(pieces):
@@ -38,7 +38,7 @@ async def _send(line: Line, pieces: Sequence[bytes], message: JsonObject) -> Non
 
 
 @must("transport.split-writes", greeted, source="transports: stdio")
-async def split_writes(attempt: Attempt) -> None:
+async def split_writes(attempt: CheckRun) -> None:
     """A message is one line, however its bytes arrive; a piece may end inside a character."""
     async with attempt.line() as line:
         message = _unknown(700_001, text="ä€😀" * 20)
@@ -48,7 +48,7 @@ async def split_writes(attempt: Attempt) -> None:
 
 
 @must("transport.joined-writes", greeted, source="transports: stdio")
-async def joined_writes(attempt: Attempt) -> None:
+async def joined_writes(attempt: CheckRun) -> None:
     """Several messages that arrive in one piece are each handled."""
     async with attempt.line() as line:
         messages = [_unknown(700_010 + index) for index in range(5)]
@@ -59,7 +59,7 @@ async def joined_writes(attempt: Attempt) -> None:
 
 
 @should("transport.line-ends", greeted, source="transports: stdio", cases=(23,))
-async def line_ends(attempt: Attempt) -> None:
+async def line_ends(attempt: CheckRun) -> None:
     """Blank lines, and a carriage return before the line feed, do no harm."""
     async with attempt.line() as line:
         message = _unknown(700_020)
@@ -67,7 +67,7 @@ async def line_ends(attempt: Attempt) -> None:
 
 
 @must("transport.long-line", greeted, source="transports: stdio", cases=(28,))
-async def long_line(attempt: Attempt) -> None:
+async def long_line(attempt: CheckRun) -> None:
     """A line may be longer than 64 KiB, and longer than a megabyte: pictures travel inside messages."""
     async with attempt.line() as line:
         for index, size in enumerate(SIZES):
@@ -76,7 +76,7 @@ async def long_line(attempt: Attempt) -> None:
 
 
 @must("transport.unicode-separators", greeted, source="transports: stdio", cases=(26,))
-async def separators(attempt: Attempt) -> None:
+async def separators(attempt: CheckRun) -> None:
     """Only a line feed ends a message; U+2028, U+2029 and U+0085 may stand inside strings."""
     async with attempt.line() as line:
         message = _unknown(700_040, text=SEPARATORS)
@@ -84,7 +84,7 @@ async def separators(attempt: Attempt) -> None:
         await _send(line, [_bytes(message) + b"\n"], message)
 
 
-async def _survives(attempt: Attempt, lines: Sequence[bytes]) -> None:
+async def _survives(attempt: CheckRun, lines: Sequence[bytes]) -> None:
     """Each of these lines may be answered or not; the agent must go on."""
     async with attempt.line() as line:
         for data in lines:
@@ -93,7 +93,7 @@ async def _survives(attempt: Attempt, lines: Sequence[bytes]) -> None:
 
 
 @must("transport.survives-broken-lines", greeted, source="JSON-RPC 2.0 §5.1", cases=(23,))
-async def broken_lines(attempt: Attempt) -> None:
+async def broken_lines(attempt: CheckRun) -> None:
     """A line that is no JSON does not end the connection."""
     await _survives(
         attempt,
@@ -111,13 +111,13 @@ async def broken_lines(attempt: Attempt) -> None:
 
 
 @must("transport.survives-invalid-utf8", greeted, source="transports: stdio", cases=(24,))
-async def invalid_utf8(attempt: Attempt) -> None:
+async def invalid_utf8(attempt: CheckRun) -> None:
     """Bytes that are not UTF-8 do not end the connection."""
     await _survives(attempt, [b'{"jsonrpc":"2.0","method":"_x","params":{"text":"\xff\xfe\x80"}}'])
 
 
 @should("transport.survives-deep-nesting", greeted, source="JSON-RPC 2.0 §5.1")
-async def nesting(attempt: Attempt) -> None:
+async def nesting(attempt: CheckRun) -> None:
     """A message nested too deeply to be read does not end the connection."""
     await _survives(
         attempt, [b'{"jsonrpc":"2.0","method":"_x","params":{"a":' + b"[" * NESTING + b"]" * NESTING + b"}}"]
@@ -125,7 +125,7 @@ async def nesting(attempt: Attempt) -> None:
 
 
 @should("transport.survives-lone-surrogates", session, source="JSON (RFC 8259) §8.2", cases=(25,))
-async def surrogates(attempt: Attempt) -> None:
+async def surrogates(attempt: CheckRun) -> None:
     r"""A string with half of a surrogate pair ("\ud800") is answered, and does not break the output."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -136,7 +136,7 @@ async def surrogates(attempt: Attempt) -> None:
 
 
 @must("transport.late-reader", greeted, source="transports: stdio", cases=(29, 30))
-async def late_reader(attempt: Attempt) -> None:
+async def late_reader(attempt: CheckRun) -> None:
     """A client that reads late still gets every answer."""
     async with attempt.fresh() as line:
         line.pause_reading()

@@ -4,7 +4,7 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import (
     advice,
     checks_in,
@@ -19,7 +19,7 @@ from claw_acp.verify.check import (
     tool,
     turn,
 )
-from claw_acp.verify.check_run import QUIET, Attempt, updates
+from claw_acp.verify.check_run import QUIET, CheckRun, updates
 from claw_acp.verify.frames import Call, Frame, as_object, text_of
 from claw_acp.verify.rule import Failed
 
@@ -27,7 +27,7 @@ _PAGE = "protocol 2 (draft)"
 UNSUPPORTED_VERSION = -32022
 MARKER = "the word to remember is verify-7391"
 STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
-WITHDRAWN_WITHIN = 5.0  # seconds for a question to be withdrawn after its turn was cancelled
+WITHDRAWAL_TIMEOUT = 5.0  # seconds for a question to be withdrawn after its turn was cancelled
 SILENCE = 0.3  # seconds after a session was closed in which nothing may come
 
 
@@ -44,7 +44,7 @@ def _kinds(frames: list[Frame]) -> list[str]:
 
 
 @should("initialize.info-required", greeted, source=f"{_PAGE}: initialization; errors")
-async def info_required(attempt: Attempt) -> None:
+async def info_required(attempt: CheckRun) -> None:
     """A request for version 2 without `info` is refused with error -32602, and can be sent again."""
     async with attempt.bare() as line:
         must_fail(await line.ask("initialize", {"protocolVersion": 2}), "initialize without info", [INVALID_PARAMS])
@@ -52,7 +52,7 @@ async def info_required(attempt: Attempt) -> None:
 
 
 @should("jsonrpc.no-null-ids", greeted, source=f"{_PAGE}: envelope", cases=(20,))
-async def null_ids(attempt: Attempt) -> None:
+async def null_ids(attempt: CheckRun) -> None:
     """A request whose id is null or a fraction is refused with error -32600 and a null id."""
     async with attempt.line() as line:
         for request_id in (None, 1.5):
@@ -66,7 +66,7 @@ async def null_ids(attempt: Attempt) -> None:
 
 
 @should("methods.of-protocol-1-gone", session, source=_PAGE)
-async def gone(attempt: Attempt) -> None:
+async def gone(attempt: CheckRun) -> None:
     """What protocol 2 has no more (session/load, session/set_mode, authenticate) is answered with error -32601."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -80,7 +80,7 @@ async def gone(attempt: Attempt) -> None:
 
 
 @should("initialize.version-1", greeted, source=f"{_PAGE}: initialization; TCK ACP-INIT-202", cases=(16,))
-async def version_1(attempt: Attempt) -> None:
+async def version_1(attempt: CheckRun) -> None:
     """A request for version 1 is answered with a version that is spoken, or with error -32022."""
     async with attempt.bare() as line:
         answer = await line.ask("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
@@ -91,7 +91,7 @@ async def version_1(attempt: Attempt) -> None:
 
 
 @must("session.servers-optional", session, source=f"{_PAGE}: session/new; TCK ACP-SESSION-203")
-async def servers_optional(attempt: Attempt) -> None:
+async def servers_optional(attempt: CheckRun) -> None:
     """McpServers may be left out of session/new."""
     async with attempt.line() as line:
         must_succeed(await line.ask("session/new", {"cwd": str(attempt.options.cwd)}), "session/new without mcpServers")
@@ -101,7 +101,7 @@ async def servers_optional(attempt: Attempt) -> None:
 
 
 @must("prompt.message-ids-unique", turn, source=f"{_PAGE}: prompt; TCK ACP-PATCH-203")
-async def message_ids_unique(attempt: Attempt) -> None:
+async def message_ids_unique(attempt: CheckRun) -> None:
     """Each prompt becomes a message with an id of its own."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -115,7 +115,7 @@ async def message_ids_unique(attempt: Attempt) -> None:
 
 
 @must("prompt.answered-with-its-message", session, source=f"{_PAGE}: prompt; TCK ACP-PROMPT-201, 203")
-async def answered_with_message(attempt: Attempt) -> None:
+async def answered_with_message(attempt: CheckRun) -> None:
     """session/prompt is answered with the id of the message, and the message is shown under that id."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -133,7 +133,7 @@ async def answered_with_message(attempt: Attempt) -> None:
 
 
 @must("state.runs-then-rests", session, source=f"{_PAGE}: states; TCK ACP-STATE-201, 202, 203")
-async def runs_then_rests(attempt: Attempt) -> None:
+async def runs_then_rests(attempt: CheckRun) -> None:
     """A turn begins with the state running and ends with the state idle and a stop reason."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -149,7 +149,7 @@ async def runs_then_rests(attempt: Attempt) -> None:
 
 
 @should("state.asks", tool, source=f"{_PAGE}: states; TCK ACP-PATCH-209")
-async def asks(attempt: Attempt) -> None:
+async def asks(attempt: CheckRun) -> None:
     """While a question is open the state is requires_action."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -167,7 +167,7 @@ async def asks(attempt: Attempt) -> None:
 # ------------------------------------------------------------------ resume
 
 
-async def _stored(attempt: Attempt) -> tuple[str, list[Frame]]:
+async def _stored(attempt: CheckRun) -> tuple[str, list[Frame]]:
     """A session with one turn whose process has ended, and what was shown of it."""
     async with attempt.fresh() as line:
         opened = await attempt.session(line)
@@ -178,7 +178,7 @@ async def _stored(attempt: Attempt) -> tuple[str, list[Frame]]:
         return opened, shown
 
 
-async def _resumed(attempt: Attempt, line: Line, opened: str) -> tuple[Frame, list[Frame]]:
+async def _resumed(attempt: CheckRun, line: AgentConnection, opened: str) -> tuple[Frame, list[Frame]]:
     """The answer to a resume from the start, and what came before it."""
     begin = len(line.frames)
     where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "replayFrom": {"type": "start"}}
@@ -188,7 +188,7 @@ async def _resumed(attempt: Attempt, line: Line, opened: str) -> tuple[Frame, li
 
 
 @must("resume.replays-from-start", turn, source=f"{_PAGE}: session/resume", cases=(11,))
-async def replays(attempt: Attempt) -> None:
+async def replays(attempt: CheckRun) -> None:
     """With replayFrom start, the whole conversation is shown again before session/resume is answered."""
     opened, _ = await _stored(attempt)
     async with attempt.line() as line:
@@ -201,7 +201,7 @@ async def replays(attempt: Attempt) -> None:
 
 
 @must("resume.state-before-answer", turn, source=f"{_PAGE}: session/resume")
-async def state_before_answer(attempt: Attempt) -> None:
+async def state_before_answer(attempt: CheckRun) -> None:
     """The current state is told after the replay and before the answer to session/resume."""
     opened, _ = await _stored(attempt)
     async with attempt.line() as line:
@@ -219,7 +219,7 @@ def _message_ids(shown: list[Frame]) -> set[str]:
 
 
 @should("resume.ids-stay", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-204", cases=(50,))
-async def ids_stay(attempt: Attempt) -> None:
+async def ids_stay(attempt: CheckRun) -> None:
     """Messages have the same ids when they are shown again."""
     opened, before = await _stored(attempt)
     async with attempt.line() as line:
@@ -229,7 +229,7 @@ async def ids_stay(attempt: Attempt) -> None:
 
 
 @should("resume.unknown-cursor", turn, source=f"{_PAGE}: session/resume; errors")
-async def unknown_cursor(attempt: Attempt) -> None:
+async def unknown_cursor(attempt: CheckRun) -> None:
     """A replayFrom of unknown type is refused with error -32602."""
     opened, _ = await _stored(attempt)
     async with attempt.line() as line:
@@ -238,7 +238,7 @@ async def unknown_cursor(attempt: Attempt) -> None:
 
 
 @must("resume.silent-after-answer", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-202", cases=(11,))
-async def silent_after_answer(attempt: Attempt) -> None:
+async def silent_after_answer(attempt: CheckRun) -> None:
     """No part of the conversation is shown after the answer to session/resume."""
     opened, _ = await _stored(attempt)
     async with attempt.line() as line:
@@ -251,7 +251,7 @@ async def silent_after_answer(attempt: Attempt) -> None:
 
 
 @must("resume.messages-before-chunks", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-205")
-async def messages_before_chunks(attempt: Attempt) -> None:
+async def messages_before_chunks(attempt: CheckRun) -> None:
     """In a replay, chunks of a message come after the message itself, so that they do not add to what is there."""
     opened, _ = await _stored(attempt)
     async with attempt.line() as line:
@@ -268,7 +268,7 @@ async def messages_before_chunks(attempt: Attempt) -> None:
 
 
 @must("close.cancels-work", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202, ACP-CANCEL-208")
-async def cancels_work(attempt: Attempt) -> None:
+async def cancels_work(attempt: CheckRun) -> None:
     """session/close ends the work of the session as session/cancel does: idle, with the stop reason `cancelled`."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -281,7 +281,7 @@ async def cancels_work(attempt: Attempt) -> None:
 
 
 @advice("cancel.withdraws-questions", tool, source=f"{_PAGE}: cancellation; TCK ACP-INFO-CANCEL-202")
-async def withdraws(attempt: Attempt) -> None:
+async def withdraws(attempt: CheckRun) -> None:
     """When a turn is cancelled, the agent withdraws its open questions with $/cancel_request."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -294,7 +294,7 @@ async def withdraws(attempt: Attempt) -> None:
             return next((frame for frame in line.frames[begin:] if frame.params.get("requestId") == name), None)
 
         try:
-            await line.until(withdrawn, "a $/cancel_request", within=min(WITHDRAWN_WITHIN, line.timeout))
+            await line.until(withdrawn, "a $/cancel_request", within=min(WITHDRAWAL_TIMEOUT, line.timeout))
         except Failed as failed:
             await attempt.over(line, opened, call)
             raise Failed("the question was not withdrawn", [question, cancel]) from failed
@@ -302,7 +302,7 @@ async def withdraws(attempt: Attempt) -> None:
 
 
 @must("close.then-silence", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202")
-async def then_silence(attempt: Attempt) -> None:
+async def then_silence(attempt: CheckRun) -> None:
     """After the answer to session/close nothing more is said of the session, whatever was going on in it."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
@@ -317,7 +317,7 @@ async def then_silence(attempt: Attempt) -> None:
 
 
 @should("cancel.unknown-work", session, source=f"{_PAGE}: tool_call/cancel, terminal/cancel; errors")
-async def unknown_work(attempt: Attempt) -> None:
+async def unknown_work(attempt: CheckRun) -> None:
     """tool_call/cancel and terminal/cancel for what cannot be cancelled are refused with error -32602."""
     async with attempt.line() as line:
         opened = await attempt.session(line)

@@ -9,9 +9,9 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.schema.base import Wire
 from claw_acp.schema.errors import Error
 from claw_acp.schema.methods import AGENT_METHODS, CLIENT_METHODS, SHARED_METHODS, resolve
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
-from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept
 from claw_acp.verify.rule import Rule
 from claw_acp.verify.shape import problems, unknown_keys
 
@@ -77,7 +77,7 @@ RULES = (SHAPE, KEYS, METHODS, MODES, OPTIONS, IN_STEP, PATHS, COMMANDS, DATES)
 _NAME = re.compile(r"[^\s/]+")
 
 
-def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Look at everything of protocol 1."""
     for line in lines:
         if line.protocol != 1:
@@ -96,7 +96,7 @@ def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
 # ------------------------------------------------------------------ shapes
 
 
-def _shape(frame: Frame) -> Iterator[Sighting]:
+def _shape(frame: Frame) -> Iterator[Observation]:
     if frame.method:
         table = CLIENT_METHODS.get(frame.method) or SHARED_METHODS.get(frame.method)
         if table is None:
@@ -114,7 +114,7 @@ def _shape(frame: Frame) -> Iterator[Sighting]:
         yield from _fits(resolve(served.result), result, frame, what=f"result of {frame.call.method}")
 
 
-def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Sighting]:
+def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Observation]:
     reason = problems(model, value, what=what)
     yield broken(SHAPE, reason, frame) if reason else kept(SHAPE)
     if not reason:
@@ -125,7 +125,7 @@ def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> It
 # ------------------------------------------------------------------ values
 
 
-def _state(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
+def _state(holder: JsonObject, frame: Frame) -> Iterator[Observation]:
     """The modes and options in a result or an update."""
     modes = as_object(holder.get("modes"))
     if modes:
@@ -142,7 +142,7 @@ def _state(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
             yield kept(IN_STEP) if chosen[0] == modes.get("currentModeId") else broken(IN_STEP, reason, frame)
 
 
-def judged_options(options: Sequence[JsonObject], frame: Frame) -> Iterator[Sighting]:
+def judged_options(options: Sequence[JsonObject], frame: Frame) -> Iterator[Observation]:
     """Whether each option is one of its own, and has a value that it can have."""
     names = [text_of(option, "id") for option in options]
     if len(set(names)) < len(names):
@@ -164,14 +164,14 @@ def _values(item: JsonObject) -> list[JsonValue]:
     return [as_object(inner).get("value") for inner in as_list(item.get("options"))]
 
 
-def _update(update: JsonObject, frame: Frame) -> Iterator[Sighting]:
+def _update(update: JsonObject, frame: Frame) -> Iterator[Observation]:
     if "toolCallId" in update:
         yield from _paths(update, frame)
     yield from judged_commands(update, frame)
     yield from _date(update, frame)
 
 
-def judged_commands(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
+def judged_commands(holder: JsonObject, frame: Frame) -> Iterator[Observation]:
     """Whether the commands in an update or a result have plain names."""
     commands = [as_object(command) for command in as_list(holder.get("availableCommands"))]
     names = [text_of(command, "name") for command in commands]
@@ -182,7 +182,7 @@ def judged_commands(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
         yield kept(COMMANDS)
 
 
-def _paths(update: JsonObject, frame: Frame) -> Iterator[Sighting]:
+def _paths(update: JsonObject, frame: Frame) -> Iterator[Observation]:
     places = [as_object(place) for place in as_list(update.get("locations"))]
     diffs = [as_object(part) for part in as_list(update.get("content")) if as_object(part).get("type") == "diff"]
     for path in [text_of(holder, "path") for holder in (*places, *diffs)]:
@@ -193,7 +193,7 @@ def _paths(update: JsonObject, frame: Frame) -> Iterator[Sighting]:
             yield broken(PATHS, "lines are counted from 1, not from 0", frame)
 
 
-def _date(holder: JsonObject, frame: Frame) -> Iterator[Sighting]:
+def _date(holder: JsonObject, frame: Frame) -> Iterator[Observation]:
     moment = text_of(holder, "updatedAt")
     if moment:
         try:

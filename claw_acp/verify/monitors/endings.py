@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from claw_acp.verify.agent_connection import Line
-from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.agent_connection import AgentConnection
+from claw_acp.verify.monitors.observation import Observation, broken, kept
 from claw_acp.verify.rule import Rule
 
 NO_ORPHANS = Rule(
@@ -24,7 +24,7 @@ RULES = (NO_ORPHANS, EXPLAINS)
 _TOLD = -15  # by the SIGTERM that we send
 
 
-def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Look at every end that the agent came to by itself."""
     can_look = Path("/proc").exists()
     for line in lines:

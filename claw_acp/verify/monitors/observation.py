@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from claw_acp.core.value import Value
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import Rule, Verdict
 
 
-class Sighting(Value):
+class Observation(Value):
     """One place where a rule applied.
 
     Attributes:
@@ -23,20 +23,20 @@ class Sighting(Value):
     frames: tuple[Frame, ...] = ()
 
 
-Watcher: TypeAlias = Callable[[Sequence[Line]], Iterator[Sighting]]
+Watcher: TypeAlias = Callable[[Sequence[AgentConnection]], Iterator[Observation]]
 
 
-def kept(rule: Rule) -> Sighting:
+def kept(rule: Rule) -> Observation:
     """The rule applied and was kept."""
-    return Sighting(rule=rule.id)
+    return Observation(rule=rule.id)
 
 
-def broken(rule: Rule, reason: str, *frames: Frame) -> Sighting:
+def broken(rule: Rule, reason: str, *frames: Frame) -> Observation:
     """The rule was broken."""
-    return Sighting(rule=rule.id, reason=reason, frames=frames)
+    return Observation(rule=rule.id, reason=reason, frames=frames)
 
 
-def judged(rule: Rule, sightings: Sequence[Sighting]) -> Verdict:
+def judged(rule: Rule, sightings: Sequence[Observation]) -> Verdict:
     """The verdict on a rule from all places where it applied."""
     faults = [sighting for sighting in sightings if sighting.reason]
     if faults:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
-from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept
 from claw_acp.verify.rule import Rule
 
 FILES = Rule(
@@ -75,7 +75,7 @@ UPDATES = {
 AUTH_REQUIRED = -32000
 
 
-def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Compare what was used with what was offered."""
     for line in lines:
         if line.protocol != 1:
@@ -98,7 +98,7 @@ def offers(offered: JsonObject, path: str) -> bool:
     return value is True or isinstance(value, dict)
 
 
-def _called(frame: Frame, offered: JsonObject) -> Iterator[Sighting]:
+def _called(frame: Frame, offered: JsonObject) -> Iterator[Observation]:
     if frame.method in METHODS:
         rule, path = METHODS[frame.method]
         yield _gate(rule, path, offered, frame)
@@ -113,13 +113,13 @@ def _called(frame: Frame, offered: JsonObject) -> Iterator[Sighting]:
             yield from _options(update, offered, frame)
 
 
-def _gate(rule: Rule, path: str, offered: JsonObject, frame: Frame) -> Sighting:
+def _gate(rule: Rule, path: str, offered: JsonObject, frame: Frame) -> Observation:
     if offers(offered, path):
         return kept(rule)
     return broken(rule, f"the client does not offer {path}", frame)
 
 
-def _options(holder: JsonObject, offered: JsonObject, frame: Frame) -> Iterator[Sighting]:
+def _options(holder: JsonObject, offered: JsonObject, frame: Frame) -> Iterator[Observation]:
     options = [as_object(option) for option in as_list(holder.get("configOptions"))]
     switches = [text_of(option, "id") for option in options if option.get("type") == "boolean"]
     if switches and not offers(offered, "session.configOptions.boolean"):
@@ -128,7 +128,7 @@ def _options(holder: JsonObject, offered: JsonObject, frame: Frame) -> Iterator[
         yield kept(SWITCHES)
 
 
-def _answered(frame: Frame, line: Line) -> Iterator[Sighting]:
+def _answered(frame: Frame, line: AgentConnection) -> Iterator[Observation]:
     offered = line.offered or {}
     yield from _options(frame.result, offered, frame)
     if frame is line.hello:

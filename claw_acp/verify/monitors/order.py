@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from claw_acp.core.json_value import JsonObject
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Call, Frame, as_object, text_of
-from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept
 from claw_acp.verify.rule import Rule
 
 AFTER_OPENING = Rule(
@@ -80,7 +80,7 @@ FINAL = frozenset({"completed", "failed"})
 OPENING = frozenset({"session/load", "session/resume"})
 
 
-def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Follow every connection, and compare their sessions."""
     given: dict[str, Frame] = {}
     for line in lines:
@@ -120,7 +120,7 @@ class _Session:
 class _Follower:
     """Walks through one connection and keeps account of its sessions."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AgentConnection) -> None:
         self._line = line
         self._sessions: dict[str, _Session] = {}
         self._asked: dict[str, Frame] = {}  # the agent's requests by id
@@ -131,7 +131,7 @@ class _Follower:
             for answer in call.answers[:1]
         }
 
-    def follow(self) -> Iterator[Sighting]:
+    def follow(self) -> Iterator[Observation]:
         for frame in self._line.frames:
             if frame.way == "->":
                 yield from self._we_said(frame)
@@ -147,7 +147,7 @@ class _Follower:
 
     # ------------------------------------------------------------------ what we said
 
-    def _we_said(self, frame: Frame) -> Iterator[Sighting]:
+    def _we_said(self, frame: Frame) -> Iterator[Observation]:
         session = self._sessions.setdefault(text_of(frame.params, "sessionId"), _Session())
         if frame.call is not None and frame.method in OPENING:
             session.opening += 1
@@ -158,7 +158,7 @@ class _Follower:
         elif frame.is_answer:
             yield from self._we_answered(frame)
 
-    def _we_answered(self, frame: Frame) -> Iterator[Sighting]:
+    def _we_answered(self, frame: Frame) -> Iterator[Observation]:
         asked = self._asked.pop(repr(frame.object.get("id")), None)
         if asked is None:
             return
@@ -170,7 +170,7 @@ class _Follower:
 
     # ------------------------------------------------------------------ what the agent answered
 
-    def _answered(self, frame: Frame) -> Iterator[Sighting]:
+    def _answered(self, frame: Frame) -> Iterator[Observation]:
         call = frame.call
         if call is None or frame is not call.answers[0]:
             return
@@ -185,7 +185,7 @@ class _Follower:
         elif call.method in {"session/close", "session/delete"} and frame.error is None:
             session.is_open = False
 
-    def _turn_over(self, session: _Session, answer: Frame) -> Iterator[Sighting]:
+    def _turn_over(self, session: _Session, answer: Frame) -> Iterator[Observation]:
         if session.turns or answer.result.get("stopReason") != "end_turn":
             return
         for name in session.of_turn:
@@ -196,7 +196,7 @@ class _Follower:
 
     # ------------------------------------------------------------------ what the agent said by itself
 
-    def _called(self, frame: Frame) -> Iterator[Sighting]:
+    def _called(self, frame: Frame) -> Iterator[Observation]:
         if frame.is_request:
             self._asked[repr(frame.object.get("id"))] = frame
         name = text_of(frame.params, "sessionId")
@@ -219,7 +219,7 @@ class _Follower:
         elif frame.method == "session/update":
             yield from self._update(session, as_object(frame.params.get("update")), frame)
 
-    def _update(self, session: _Session, update: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    def _update(self, session: _Session, update: JsonObject, frame: Frame) -> Iterator[Observation]:
         kind = text_of(update, "sessionUpdate")
         if kind in OF_A_TURN and session.prompted and not session.opening:
             late = not session.turns

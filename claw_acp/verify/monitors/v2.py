@@ -8,10 +8,10 @@ from claw_acp.schema.base import Wire
 from claw_acp.schema.elicitation import CompleteElicitationNotification, CreateElicitationRequest
 from claw_acp.schema.errors import Error
 from claw_acp.schema.prompt import CancelRequestNotification
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.monitors import content, offers
-from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept
 from claw_acp.verify.monitors.order import AFTER_OPENING, KNOWN_SESSION
 from claw_acp.verify.rule import Rule
 from claw_acp.verify.shape import problems, unknown_keys
@@ -91,7 +91,7 @@ SPOKEN = frozenset(
 AUTH_REQUIRED = -32000
 
 
-def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Look at everything of protocol 2."""
     for line in lines:
         if line.protocol == 2:
@@ -111,10 +111,10 @@ class _Session:
 class _Follower:
     """Walks through one connection and keeps account of its sessions."""
 
-    line: Line
+    line: AgentConnection
     sessions: dict[str, _Session] = field(default_factory=dict[str, _Session])
 
-    def follow(self) -> Iterator[Sighting]:
+    def follow(self) -> Iterator[Observation]:
         """Every sighting, in order."""
         for frame in self.line.frames:
             if frame.way == "->":
@@ -133,7 +133,7 @@ class _Follower:
         name = text_of(frame.params, "sessionId") or (frame.call.session if frame.call else "")
         return self.sessions.setdefault(name or text_of(frame.result, "sessionId"), _Session())
 
-    def _answered(self, frame: Frame) -> Iterator[Sighting]:
+    def _answered(self, frame: Frame) -> Iterator[Observation]:
         method = frame.call.method if frame.call else ""
         if method in {"session/new", "session/resume"}:
             session = self._session(frame)
@@ -149,7 +149,7 @@ class _Follower:
             ways = as_list(self.line.hello.result.get("authMethods"))
             yield kept(offers.HAS_METHODS) if ways else broken(offers.HAS_METHODS, "authMethods is empty", frame)
 
-    def _hello(self, frame: Frame) -> Iterator[Sighting]:
+    def _hello(self, frame: Frame) -> Iterator[Observation]:
         odd = list(_flags(frame.result.get("capabilities"), ""))
         yield broken(MARKERS, f"{odd[0]} is true or false", frame) if odd else kept(MARKERS)
         methods = [as_object(method) for method in as_list(frame.result.get("authMethods"))]
@@ -165,7 +165,7 @@ class _Follower:
                 else broken(offers.TERMINAL_LOGIN, "the client does not offer auth.terminal", frame)
             )
 
-    def _called(self, frame: Frame) -> Iterator[Sighting]:
+    def _called(self, frame: Frame) -> Iterator[Observation]:
         if frame.method.startswith(("fs/", "terminal/")):
             yield broken(GONE, f"{frame.method} was called", frame)
             return
@@ -188,7 +188,7 @@ class _Follower:
         if frame.method == "session/update":
             yield from self._update(session, as_object(frame.params.get("update")), frame)
 
-    def _update(self, session: _Session, update: JsonObject, frame: Frame) -> Iterator[Sighting]:
+    def _update(self, session: _Session, update: JsonObject, frame: Frame) -> Iterator[Observation]:
         kind = text_of(update, "sessionUpdate")
         if kind == "state_update":
             session.told = True
@@ -217,7 +217,7 @@ def _flags(value: JsonValue, path: str) -> Iterator[str]:
             yield from _flags(inner, f"{path}.{key}" if path else key)
 
 
-def _values(kind: str, update: JsonObject, frame: Frame) -> Iterator[Sighting]:
+def _values(kind: str, update: JsonObject, frame: Frame) -> Iterator[Observation]:
     if kind not in UPDATES and not kind.startswith("_"):
         yield broken(ENUMS, f"{kind} is no kind of update", frame)
     for (owner, key), known in KNOWN.items():
@@ -227,7 +227,7 @@ def _values(kind: str, update: JsonObject, frame: Frame) -> Iterator[Sighting]:
             yield kept(ENUMS) if fine else broken(ENUMS, f"{key} is {value!r}", frame)
 
 
-def _options(options: list[JsonValue], frame: Frame) -> Iterator[Sighting]:
+def _options(options: list[JsonValue], frame: Frame) -> Iterator[Observation]:
     """The same rule as in protocol 1, where the ids have another name."""
     renamed = [{**as_object(option), "id": as_object(option).get("configId")} for option in options]
     if renamed:
@@ -237,7 +237,7 @@ def _options(options: list[JsonValue], frame: Frame) -> Iterator[Sighting]:
 # ------------------------------------------------------------------ shapes
 
 
-def _shape_of_call(frame: Frame) -> Iterator[Sighting]:
+def _shape_of_call(frame: Frame) -> Iterator[Observation]:
     model = CLIENT_CALLS.get(frame.method)
     if model is not None:
         yield kept(content.METHODS)
@@ -247,14 +247,14 @@ def _shape_of_call(frame: Frame) -> Iterator[Sighting]:
         yield kept(content.METHODS) if known else broken(content.METHODS, f"{frame.method} is no such method", frame)
 
 
-def _shape_of_answer(frame: Frame) -> Iterator[Sighting]:
+def _shape_of_answer(frame: Frame) -> Iterator[Observation]:
     if frame.error is not None:
         yield from _fits(Error, frame.object.get("error"), frame, what="error")
     elif frame.call is not None and (model := RESULTS.get(frame.call.method)):
         yield from _fits(model, frame.object.get("result"), frame, what=f"result of {frame.call.method}")
 
 
-def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Sighting]:
+def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Observation]:
     reason = problems(model, value, what=what)
     yield broken(content.SHAPE, reason, frame) if reason else kept(content.SHAPE)
     if not reason:

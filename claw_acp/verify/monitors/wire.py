@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from claw_acp.verify.agent_connection import Line
+from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, text_of
-from claw_acp.verify.monitors.observation import Sighting, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept
 from claw_acp.verify.rule import Rule
 
 ENVELOPE = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
@@ -60,7 +60,7 @@ READABLE = Rule(
 RULES = (ONLY_PROTOCOL, ONE_LINE, ANSWER_FIRST, MESSAGES, ONE_ANSWER, OWN_IDS, READABLE)
 
 
-def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
+def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Look at every frame."""
     for line in lines:
         yield from _first(line)
@@ -73,7 +73,7 @@ def watch(lines: Sequence[Line]) -> Iterator[Sighting]:
         yield from _own_ids(line)
 
 
-def _first(line: Line) -> Iterator[Sighting]:
+def _first(line: AgentConnection) -> Iterator[Observation]:
     """Only where `initialize` was the first thing said: other answers may come first if something else was asked."""
     heard = next((frame for frame in line.frames if frame.way == "<-" and not frame.fault), None)
     if (
@@ -86,7 +86,7 @@ def _first(line: Line) -> Iterator[Sighting]:
         yield kept(ANSWER_FIRST) if first else broken(ANSWER_FIRST, "something else came first", heard)
 
 
-def _line(frame: Frame) -> Iterator[Sighting]:
+def _line(frame: Frame) -> Iterator[Observation]:
     if "line feed" in frame.fault:
         yield broken(ONE_LINE, frame.fault, frame)
     elif frame.fault:
@@ -98,7 +98,7 @@ def _line(frame: Frame) -> Iterator[Sighting]:
         yield kept(ONE_LINE)
 
 
-def _message(frame: Frame) -> Iterator[Sighting]:
+def _message(frame: Frame) -> Iterator[Observation]:
     reason = _malformed(frame)
     yield broken(MESSAGES, reason, frame) if reason else kept(MESSAGES)
     if frame.error is not None:
@@ -132,7 +132,7 @@ def _is_id(frame: Frame) -> bool:
     return value is None or (isinstance(value, str | int) and not isinstance(value, bool)) or frame.call is not None
 
 
-def _answers(line: Line) -> Iterator[Sighting]:
+def _answers(line: AgentConnection) -> Iterator[Observation]:
     allowed = line.unreadable
     for frame in line.frames:
         if frame.way == "<-" and frame.is_answer and frame.call is None:
@@ -148,7 +148,7 @@ def _answers(line: Line) -> Iterator[Sighting]:
             yield kept(ONE_ANSWER)
 
 
-def _own_ids(line: Line) -> Iterator[Sighting]:
+def _own_ids(line: AgentConnection) -> Iterator[Observation]:
     waiting: dict[str, Frame] = {}
     for frame in line.frames:
         name = repr(frame.object.get("id"))
