@@ -1,7 +1,10 @@
 """What every test gets: anyio on asyncio, a home of its own, no keys, and no network but loopback."""
 
+import itertools
 import os
 import socket
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -25,6 +28,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     placement.select(config, items)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two for each core: half of the time a test waits, for a process, a socket or a bound that it is about."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     placement.place(item)
@@ -35,12 +43,20 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:  # pyright: ignore[reportUnusedFunction]
+    """New directories. `mktemp` would look through all of the earlier ones for each."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+def _own_home(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     for name in list(os.environ):
         if name.startswith(OURS) or name == "API_KEY":
             monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
+    home = next(_homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CLAW_ACP_HOME", str(home / "claw"))
     for name, value in QUIET.items():

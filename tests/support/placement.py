@@ -7,6 +7,9 @@ import pytest
 
 OPTION = "--spawned"
 
+_STARTING = frozenset({"project", "desk", "bench", "environ", "serve", "peer"})
+"""Fixtures of the tests that start the program, and of few others."""
+
 _spawned = True
 
 
@@ -46,4 +49,4 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 def _starts_the_program(item: pytest.Item) -> bool:
     fixtures: Sequence[str] = getattr(item, "fixturenames", ())
-    return item.get_closest_marker("spawned") is None and "project" in fixtures
+    return item.get_closest_marker("spawned") is None and not _STARTING.isdisjoint(fixtures)
