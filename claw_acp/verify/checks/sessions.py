@@ -29,7 +29,7 @@ AUTH_REQUIRED = -32000
 NOT_FOUND = -32002
 NOBODY = "verify-no-such-session"
 RELATIVE = ("src", "./src", "~/src", "")
-SERVER_STARTS = 5.0  # seconds an agent has to start an MCP server, which it may do after the session was opened
+SERVER_STARTS = 15.0  # seconds an agent has to start an MCP server, which it may do after the session was opened
 PARALLEL = 5  # sessions opened at once
 
 
