@@ -54,11 +54,12 @@ def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
 def _parsed(text: str, *, field: str, variable: Variable, home: str) -> object:
     if variable.parse is not None:
         return variable.parse(text)
+    kind = plain_type(hints_of(Settings)[field])
     if words := _words(field):
         if (word := text.lower()) not in words:
             raise ValueError(f"must be one of {', '.join(words)}")
-        return _SWITCH.get(word, word)
-    is_path = Path in get_args(plain_type(hints_of(Settings)[field]))
+        return _SWITCH[word] if kind is bool else word
+    is_path = Path in get_args(kind)
     return resolve_path(text, directory=Path.cwd(), home=home) if is_path else text
 
 

@@ -4,10 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import pytest
 
+from claw_acp.config.environment import variables
+from claw_acp.config.fields import hints_of, plain_type
 from claw_acp.config.load import load_settings
+from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
 from tests.config.support import Desk, texts
 
@@ -93,6 +97,14 @@ def test_every_value_knows_the_line_it_came_from(desk: Desk) -> None:
     assert settings.origin("providers.work.options.max_tokens").place == f"{file}:14"
     assert settings.origin("permissions.deny[0]").place == f"{file}:23"
     assert settings.origin("limits.max_turn_requests").place == f"{file}:26"
+
+
+@pytest.mark.parametrize(("name", "field"), [(variable.name, field) for field, variable in variables().items()])
+def test_each_word_that_a_variable_takes_is_what_the_file_would_hold(desk: Desk, name: str, field: str) -> None:
+    kind = plain_type(hints_of(Settings)[field])
+    words = {word: word for word in get_args(kind)} if get_origin(kind) is Literal else {}
+    for word, value in ({"on": True, "off": False} if kind is bool else words).items():
+        assert getattr(desk.settings({name: word}), field) == value
 
 
 def test_the_environment_overrides_the_user_file_and_says_so(desk: Desk) -> None:
