@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 import pytest
 
 from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Call
 from tests.support.script_files import Script, call, hold, say, turn
 
 Request: TypeAlias = Callable[..., Awaitable[Any]]
@@ -26,10 +25,8 @@ async def test_two_hundred_sessions_prompt_at_once_and_none_mixes_with_another(o
     script = Script(*[turn(hold("gate"), say(f"{name} one "), say(f"{name} two"), when=name) for name in names])
     async with opened(script=script) as editor:
         before = editor.process.memory().now
-        prompts: dict[str, Call] = {}
-        for name in names:
-            await editor.new_session()
-            prompts[name] = await editor.start_prompt(name)
+        sessions = {name: (await editor.new_session())["sessionId"] for name in names}
+        prompts = {name: await editor.start_prompt(name, session=session) for name, session in sessions.items()}
         script.let_go("gate")
         for name, prompt in prompts.items():
             assert (await prompt.outcome()).text == f"{name} one {name} two"
