@@ -85,7 +85,7 @@ def test_a_locked_keyring_is_no_reason_to_lose_a_key(desk: Desk, safe: Path, mon
 
 def test_a_keyring_that_hangs_holds_nobody_up(desk: Desk, safe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYRING_MOOD", "hangs")
-    monkeypatch.setattr(credential_store, "PATIENCE", 0.05)
+    monkeypatch.setattr(credential_store, "KEYRING_TIMEOUT", 0.05)
     assert store(desk).keep("anthropic", Secret(KEY)) == "file"
 
 

@@ -107,7 +107,7 @@ def test_a_keyring_without_the_entry_says_how_to_add_it(tmp_path: Path, monkeypa
 
 def test_a_keyring_that_does_not_answer_is_told_within_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYRING_MOOD", "hangs")
-    monkeypatch.setattr(secret_cache, "KEYRING_PATIENCE", 0.05)
+    monkeypatch.setattr(secret_cache, "KEYRING_TIMEOUT", 0.05)
     keyring.set_keyring(FileKeyring())
     cache = SecretCache()
     for _ in range(2):

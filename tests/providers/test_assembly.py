@@ -306,7 +306,7 @@ class Sticky(Provider):
 
 
 async def test_closing_does_not_wait_for_those_that_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_of_models, "LAST_WORDS", 0.01)
+    monkeypatch.setattr(pool_of_models, "CLOSE_TIMEOUT", 0.01)
     settings = configured(tmp_path, service("a", 'fallback = ["b"]') + service("b"))
     pool = ProviderPool(clock=FixedClock(), make=Sticky)
     pool.get(resolve(settings, model="a"))
