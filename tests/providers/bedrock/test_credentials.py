@@ -19,10 +19,14 @@ from claw_acp.providers.bedrock.session import AwsSession
 from tests.support.loopback import Answered, Asked, Loopback, serving
 from tests.support.model_server import refusing_address
 
-LATER = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
-SOON = (datetime.now(UTC) + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
+LATER = (datetime.now(UTC) + timedelta(hours=12)).strftime("%Y-%m-%dT%H:%M:%SZ")
 KEY = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 3
 ROLE = "arn:aws:iam::123456789012:role/demo"
+
+
+def soon() -> str:
+    """A moment so near that credentials which end then are renewed at once."""
+    return (datetime.now(UTC) + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +139,7 @@ count = pathlib.Path({str(count)!r})
 number = len(count.read_text()) if count.exists() else 0
 count.write_text("x" * (number + 1))
 given = dict(Version=1, AccessKeyId="A" + str(number), SecretAccessKey="s", SessionToken="t")
-print(json.dumps(given | dict(Expiration={SOON!r} if number == 0 else {LATER!r})))
+print(json.dumps(given | dict(Expiration={soon()!r} if number == 0 else {LATER!r})))
 """
     aws_files(config=f"[default]\ncredential_process = {program(tmp_path, code)}\n")
     held = session()
@@ -250,7 +254,7 @@ def test_a_role_is_assumed_with_the_keys_of_another_profile_and_renewed(services
     (form,) = services.forms
     assert (form["RoleArn"], form["RoleSessionName"], form["ExternalId"]) == ([ROLE], ["me"], ["7654"])
     assert "Credential=AKBASE/" in services.asked[0].headers["authorization"]
-    services.expiry = SOON
+    services.expiry = soon()
     held = session()
     assert [found(held)[0], found(held)[0]] == ["ASIA2", "ASIA3"]
 
