@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support import placement
+from tests.support.program import placement
 from tests.support.quiet import QUIET
 
 # The same examples on every run and on slow machines; HYPOTHESIS_PROFILE=explore looks for new ones.

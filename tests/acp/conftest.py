@@ -1,5 +1,5 @@
 """Tests of how the program starts and ends on its descriptors."""
 
-from tests.support.editor_fixtures import home, opened, project, spawn
+from tests.support.editors.editor_fixtures import home, opened, project, spawn
 
 __all__ = ["home", "opened", "project", "spawn"]

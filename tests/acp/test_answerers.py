@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, Outcome, RpcFailure
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, Outcome, RpcFailure
+from tests.support.servers.model_server import ModelServer
 
 PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 PICTURE: Json = {"type": "image", "data": PIXEL, "mimeType": "image/gif"}

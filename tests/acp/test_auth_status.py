@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
 from tests.support.script_files import Script, say, turn
 

@@ -12,15 +12,15 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from tests.support.browser import WebPage, send_form, visit
-from tests.support.editor import Editor
-from tests.support.editor_desk import SILENCE
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, RpcFailure
+from tests.support.editors.browser import WebPage, send_form, visit
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_desk import SILENCE
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, RpcFailure
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
-from tests.support.model_replies import failure
-from tests.support.model_server import WRONG_KEY, ModelServer
-from tests.support.vendors_here import PROGRAM, vendors_here
+from tests.support.servers.model_replies import failure
+from tests.support.servers.model_server import WRONG_KEY, ModelServer
+from tests.support.servers.vendors_here import PROGRAM, vendors_here
 
 KEY = "sk-right-0123456789abcdef"
 WRONG = "sk-wrong-0123456789abcdef"

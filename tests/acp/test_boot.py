@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.exchange import Json
+from tests.support.editors.exchange import Json
 from tests.support.quiet import QUIET
 
 PATIENCE = 30  # seconds any process may take; only a hang takes that long

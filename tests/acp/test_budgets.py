@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from claw_acp.core.errors import BudgetReached
-from tests.support.agent_process import eventually
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, Outcome, RpcFailure, tool_calls
-from tests.support.model_replies import Gate, Say, Tokens
-from tests.support.priced_model import COST, priced_model
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, Outcome, RpcFailure, tool_calls
+from tests.support.program.agent_process import eventually
+from tests.support.servers.model_replies import Gate, Say, Tokens
+from tests.support.servers.priced_model import COST, priced_model
 
 NOTICES: Json = {"session": {"notices": {}}}
 TIGHT = "daily = 0.012"  # one answer fits, a second may not

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from claw_acp.agent.call_drafts import CUT_OFF, argument_so_far
-from tests.support.exchange import Json, shown_text, tool_calls
+from tests.support.editors.exchange import Json, shown_text, tool_calls
+from tests.support.editors.shared_house import Guest, GuestV2, SharedHouse
 from tests.support.script_files import Script, fail, say, turn, written_call
-from tests.support.shared_house import Guest, GuestV2, SharedHouse
 
 LONG = "x = 1\n" * 2000
 WRITES = turn(say("Now."), written_call("write_file", gate="gate", path="new.py", content=LONG))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from anyio import to_thread
 
-from tests.support.agent_process import eventually
-from tests.support.exchange import Call, Json
+from tests.support.editors.exchange import Call, Json
+from tests.support.editors.shared_house import Guest, SharedHouse
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, say, turn
-from tests.support.shared_house import Guest, SharedHouse
 
 TALK = Script(turn(say("hello")), loop=True)
 

@@ -7,10 +7,10 @@ import pytest
 from claw_acp.acp.v1.client_errors import words
 from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.errors import RpcError
-from tests.support.editor import FULL
-from tests.support.exchange import Json, Outcome, RpcFailure, shown_text
+from tests.support.editors.editor import FULL
+from tests.support.editors.exchange import Json, Outcome, RpcFailure, shown_text
+from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, Step, call, say, turn
-from tests.support.shared_house import Guest, SharedHouse
 
 CALLS: dict[str, Step] = {
     "terminal/create": call("shell", command="touch made.txt"),

@@ -12,11 +12,11 @@ import anyio
 import pytest
 
 from claw_acp.acp.v1 import terminal
-from tests.support.editor import FULL
-from tests.support.editor_desk import Files
-from tests.support.exchange import Json, shown_text
+from tests.support.editors.editor import FULL
+from tests.support.editors.editor_desk import Files
+from tests.support.editors.exchange import Json, shown_text
+from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, call, expect, say, turn
-from tests.support.shared_house import Guest, SharedHouse
 
 VSCODE, CODECOMPANION = "vscode-acp-client", "CodeCompanion.nvim"
 FILES: Json = {"fs": FULL["fs"]}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.agent_process import eventually
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, tool_calls
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, tool_calls
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, say, turn
 
 AUTO = 'mode = "auto"'

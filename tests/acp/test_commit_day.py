@@ -3,8 +3,8 @@
 import subprocess
 from pathlib import Path
 
+from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, call, say, turn
-from tests.support.shared_house import Guest, SharedHouse
 
 LOOKS = [
     "git status --short && git diff --stat",

@@ -10,7 +10,7 @@ from claw_acp.acp.view import ANSWER_TIMEOUT
 from claw_acp.contracts.asking import Form, FormAnswer, TextField
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
-from tests.support.official_schema import OfficialSchema
+from tests.support.judges.official_schema import OfficialSchema
 
 FORM = Form(session="", message="Which provider?", inputs=(TextField(key="name", title="Name"),))
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, say, turn
 
 TALK = Script(turn(say("an answer")))

@@ -20,7 +20,7 @@ from claw_acp.contracts.asking import (
     TextField,
     YesNoField,
 )
-from tests.support.official_schema import OfficialSchema
+from tests.support.judges.official_schema import OfficialSchema
 
 _JUDGE: Any = Draft202012Validator
 KEYS = [f"key_{number}" for number in range(4)]

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
-from tests.support.loopback import serving
-from tests.support.model_replies import failure
-from tests.support.model_server import ModelServer
-from tests.support.ollama_server import OllamaServer, shown
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
+from tests.support.servers.loopback import serving
+from tests.support.servers.model_replies import failure
+from tests.support.servers.model_server import ModelServer
+from tests.support.servers.ollama_server import OllamaServer, shown
 
 WORK = '[providers.work]\nkind = "openai"\nbase_url = "{url}"\n'
 LISTS = {"CLAW_ACP_MODEL_LISTS": "on"}

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from claw_acp.providers.models.lineage import newest
-from tests.support.agent_process import eventually
-from tests.support.exchange import Json
-from tests.support.published_reference import published
+from tests.support.editors.exchange import Json
+from tests.support.editors.shared_house import SharedHouse
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script
-from tests.support.shared_house import SharedHouse
+from tests.support.servers.published_reference import published
 
 MISTRAL = "https://api.mistral.ai/v1"
 

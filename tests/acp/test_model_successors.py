@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.exchange import Json
-from tests.support.gemini_replies import answered
-from tests.support.model_replies import Raw, ReceivedRequest, Say, failure
-from tests.support.model_server import ModelServer
+from tests.support.editors.exchange import Json
+from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script
-from tests.support.shared_house import Guest, SharedHouse
+from tests.support.servers.gemini_replies import answered
+from tests.support.servers.model_replies import Raw, ReceivedRequest, Say, failure
+from tests.support.servers.model_server import ModelServer
 
 OPENAI_GONE = "The model `{}` has been deprecated, learn more here: https://platform.openai.com/docs/deprecations"
 NOT_OPENAI = "The model `{}` does not exist or you do not have access to it."

@@ -4,7 +4,7 @@ import json
 from base64 import b64encode
 from pathlib import Path
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, say, turn
 
 WORK, OTHER = "work-Zq81-secret-Xy72", "sk" + "-other-Mn34Op56Qr78St90"

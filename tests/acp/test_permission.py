@@ -7,8 +7,8 @@ from contextlib import closing
 from hashlib import sha512
 from pathlib import Path
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import shown_text
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import shown_text
 from tests.support.script_files import Script, call, say, turn
 
 TOUCH = turn(call("shell", command="touch made"))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from tests.support.editors.shared_house import SharedHouse
 from tests.support.script_files import Script
-from tests.support.shared_house import SharedHouse
 
 
 async def test_values_say_by_themselves_which_setting_they_are_of(project: Path, home: Path) -> None:

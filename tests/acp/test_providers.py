@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from claw_acp.providers.registry import service as families
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
 from tests.support.file_keyring import NO_KEYRING
-from tests.support.model_server import ModelServer
+from tests.support.servers.model_server import ModelServer
 
 GPT = families.OPENAI.roles[0].last_resort
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor import FULL, Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Call, Json, shown_text, spoken
-from tests.support.foreign_models import conversation
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor import FULL, Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Call, Json, shown_text, spoken
+from tests.support.foreign.models import conversation
 from tests.support.script_files import Script, call, hold, say, turn
+from tests.support.servers.model_server import ModelServer
 
 AUTO = 'mode = "auto"'
 TALK = Script(turn(say("hello")), loop=True)
@@ -111,7 +111,7 @@ async def test_closed_and_loaded_at_once_while_a_turn_runs_it_is_one_session_tha
         assert len((await editor.request("session/list", {}))["sessions"]) == 1
 
 
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_nothing_follows_the_answer_to_a_load(spawn: Spawn, opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
         session = editor.session

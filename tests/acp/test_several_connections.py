@@ -11,10 +11,10 @@ import pytest
 
 from claw_acp.core.events import TextDelta
 from claw_acp.rpc.dispatcher import HIGH_WATER, OVERLOADED
-from tests.support.agent_process import TIMEOUT
-from tests.support.exchange import Call, Json, spoken, tool_calls
+from tests.support.editors.exchange import Call, Json, spoken, tool_calls
+from tests.support.editors.shared_house import Guest, SharedHouse
+from tests.support.program.agent_process import TIMEOUT
 from tests.support.script_files import Script, Step, call, hold, say, turn
-from tests.support.shared_house import Guest, SharedHouse
 
 OpenHouse: TypeAlias = Callable[..., AbstractAsyncContextManager[SharedHouse]]
 

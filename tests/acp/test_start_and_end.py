@@ -9,12 +9,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.agent_process import eventually
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, hold, say, turn
 
-pytestmark = pytest.mark.spawned
+pytestmark = pytest.mark.forked
 
 AUTO = 'mode = "auto"'
 

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.support.exchange import Call, Json
+from tests.support.editors.exchange import Call, Json
+from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, Step, call, expect, hold, say, turn
-from tests.support.shared_house import Guest, SharedHouse
 
 OpenHouse: TypeAlias = Callable[..., AbstractAsyncContextManager[SharedHouse]]
 NOTE = "and be quick"

@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, call, hold, say, turn
 
 PROMPT = 8.0  # seconds a cancelled turn may take when nothing can be written: a few bounded waits, no more
@@ -90,7 +90,7 @@ async def test_a_turn_is_cancelled_in_time_while_another_process_holds_the_store
         assert (await editor.prompt("on")).stop_reason == "end_turn"
 
 
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_the_process_leaves_in_time_while_another_one_holds_the_store(opened: Spawn, home: Path) -> None:
     script = Script(turn(say("a"), hold("gate"), call("read_file", path="a.txt")))
     async with opened(script=script) as editor:

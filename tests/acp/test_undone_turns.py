@@ -4,11 +4,11 @@ from pathlib import Path
 
 from claw_acp.core.events import TurnRewound
 from tests.acp2.test_both import in_1, in_2
-from tests.support.foreign_models import conversation
-from tests.support.model_replies import Call, Say
-from tests.support.model_server import ModelServer
+from tests.support.editors.shared_house import SharedHouse
+from tests.support.foreign.models import conversation
 from tests.support.script_files import Script
-from tests.support.shared_house import SharedHouse
+from tests.support.servers.model_replies import Call, Say
+from tests.support.servers.model_server import ModelServer
 
 READ = Call(name="read_file", arguments={"path": "a.txt"}, id="v1")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.editors.shared_house import SharedHouse
 from tests.support.script_files import Script, say, turn
-from tests.support.shared_house import SharedHouse
 
 MINE = '[providers.mine]\nmodels = ["x"]\n'
 TROUBLES = {

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.exchange import Json, Outcome
-from tests.support.loopback import serving
-from tests.support.model_replies import Raw, ReceivedRequest, Say, Tokens, failure
-from tests.support.model_server import ModelServer
-from tests.support.ollama_server import OllamaServer, shown
+from tests.support.editors.exchange import Json, Outcome
+from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script
-from tests.support.shared_house import Guest, SharedHouse
+from tests.support.servers.loopback import serving
+from tests.support.servers.model_replies import Raw, ReceivedRequest, Say, Tokens, failure
+from tests.support.servers.model_server import ModelServer
+from tests.support.servers.ollama_server import OllamaServer, shown
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 PICTURE: list[Json] = [

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.support.editor_fixtures import home, project
-from tests.support.editor_v2 import EditorV2
+from tests.support.editors.editor_fixtures import home, project
+from tests.support.editors.editor_v2 import EditorV2
 
 __all__ = ["home", "opened", "project", "spawn"]
 

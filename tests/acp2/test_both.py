@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_v2 import EditorV2, printed, said
-from tests.support.exchange import Json, spoken, tool_calls
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_v2 import EditorV2, printed, said
+from tests.support.editors.exchange import Json, spoken, tool_calls
 from tests.support.script_files import Script, call, say, think, turn
 
 CONFIG = 'mode = "auto"'

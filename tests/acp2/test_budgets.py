@@ -4,8 +4,8 @@ import pytest
 
 from claw_acp.core.errors import BudgetReached
 from tests.acp2.conftest import Spawn
-from tests.support.exchange import RpcFailure
-from tests.support.priced_model import COST, priced_model
+from tests.support.editors.exchange import RpcFailure
+from tests.support.servers.priced_model import COST, priced_model
 
 
 async def test_an_editor_is_told_what_the_session_has_cost_so_far(opened: Spawn) -> None:

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from tests.acp2.conftest import Spawn
-from tests.support.editor_v2 import EditorV2
-from tests.support.exchange import tool_calls
+from tests.support.editors.editor_v2 import EditorV2
+from tests.support.editors.exchange import tool_calls
 from tests.support.script_files import Script, call, say, think, turn
 
 ROUNDS = 12

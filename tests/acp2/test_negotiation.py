@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.acp2.conftest import Spawn
-from tests.support.editor import Editor
-from tests.support.editor_v2 import INFO, EditorV2
-from tests.support.exchange import Json
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_v2 import INFO, EditorV2
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, say, turn
 
 SPEAKS_ONE = "protocol_2 = false"

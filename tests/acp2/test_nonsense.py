@@ -8,8 +8,8 @@ import pytest
 
 from claw_acp.acp.v2.methods import NOTIFICATIONS, REQUESTS
 from tests.acp2.conftest import Spawn
-from tests.support.editor_v2 import EditorV2
-from tests.support.exchange import Json, RpcFailure
+from tests.support.editors.editor_v2 import EditorV2
+from tests.support.editors.exchange import Json, RpcFailure
 from tests.support.script_files import Script, say, turn
 
 CALLS = 150

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.acp2.conftest import Spawn
-from tests.support.editor_desk import SILENCE
-from tests.support.exchange import Json, RpcFailure
+from tests.support.editors.editor_desk import SILENCE
+from tests.support.editors.exchange import Json, RpcFailure
 from tests.support.script_files import Script, call, say, turn
 
 WRITE = Script(turn(call("write_file", path="new.txt", content="x")), turn(say("Done.")))

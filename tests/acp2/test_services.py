@@ -4,8 +4,8 @@ import pytest
 
 from tests.acp2.conftest import Spawn
 from tests.mcp.support import raw, ready
-from tests.support.editor_v2 import EditorV2
-from tests.support.exchange import Json
+from tests.support.editors.editor_v2 import EditorV2
+from tests.support.editors.exchange import Json
 from tests.support.file_keyring import NO_KEYRING
 from tests.support.script_files import Script, call, expect, say, turn
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.acp2.conftest import Spawn
-from tests.support.editor_v2 import EditorV2, said
-from tests.support.exchange import Json, tool_calls
+from tests.support.editors.editor_v2 import EditorV2, said
+from tests.support.editors.exchange import Json, tool_calls
 from tests.support.script_files import Script, call, hold, say, think, turn
 
 TALK = Script(
@@ -100,7 +100,7 @@ async def test_a_session_that_is_resumed_while_it_works_is_said_to_run(opened: S
         assert said(done.updates, "agent_message") == "Half done"
 
 
-@pytest.mark.spawned
+@pytest.mark.forked
 @pytest.mark.rule("v2.replay-ids")
 async def test_a_call_that_a_crash_left_unfinished_is_replayed_as_failed(project: Path, home: Path) -> None:
     script = Script(turn(call("shell", command="sleep 60")))

@@ -9,10 +9,10 @@ from typing import Protocol
 import anyio
 import pytest
 
-from tests.support.editor_v2 import printed_bytes
-from tests.support.exchange import Json, tool_calls
+from tests.support.editors.editor_v2 import printed_bytes
+from tests.support.editors.exchange import Json, tool_calls
+from tests.support.editors.shared_house import GuestV2, SharedHouse
 from tests.support.script_files import Script, Turn, call, say, turn
-from tests.support.shared_house import GuestV2, SharedHouse
 
 AUTO = 'mode = "auto"'
 SECRET = "sk-ant-api03-0123456789abcdefABCDEF"

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.support.exchange import Json
+from tests.support.editors.exchange import Json
+from tests.support.editors.shared_house import SharedHouse
 from tests.support.script_files import Script, call, say, think, turn
-from tests.support.shared_house import SharedHouse
 
 SCRIPT = Script(
     turn(think("Hm. "), say("I look. "), think("Once more."), call("read_file", path="a.txt")),

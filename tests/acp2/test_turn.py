@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.acp2.conftest import Spawn
-from tests.support.editor_v2 import EditorV2
-from tests.support.exchange import Json
+from tests.support.editors.editor_v2 import EditorV2
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, call, fail, hold, say, think, turn, usage
 
 NEVER = Script(turn(say("Half"), hold("never")), loop=True)

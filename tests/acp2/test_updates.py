@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.acp2.conftest import Spawn
-from tests.support.editor_v2 import printed
-from tests.support.exchange import Json
+from tests.support.editors.editor_v2 import printed
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, call, say, turn
 from tests.support.toolchain import missing
 

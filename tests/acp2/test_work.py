@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.acp2.conftest import Spawn
-from tests.support.editor_v2 import EditorV2, printed
-from tests.support.exchange import Json
+from tests.support.editors.editor_v2 import EditorV2, printed
+from tests.support.editors.exchange import Json
+from tests.support.editors.shared_house import SharedHouse
 from tests.support.script_files import Script, call, hold, say, turn
-from tests.support.shared_house import SharedHouse
 
 AUTO = 'mode = "auto"'
 WAITING = turn(call("shell", command="echo begun; sleep 60"))
@@ -139,7 +139,7 @@ async def test_closing_ends_the_background_too(opened: Spawn) -> None:
 
 
 @pytest.mark.rule("v2.background")
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_a_program_that_was_in_the_background_of_another_process_has_ended(opened: Spawn, spawn: Spawn) -> None:
     async with opened(script=Script(SERVING, turn(say("It serves."))), config=AUTO) as editor:
         await editor.run("serve")

@@ -29,7 +29,7 @@ from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.process_host import ProcessHost
-from tests.support.agent_process import eventually
+from tests.support.program.agent_process import eventually
 from tests.support.seen import Seen
 
 Deed = Callable[[], Awaitable[str]]

@@ -9,10 +9,10 @@ from typing import cast
 import pytest
 
 from claw_acp.core.clock import spoken_time
-from tests.support.exchange import Json
-from tests.support.model_server import ModelServer
+from tests.support.editors.exchange import Json
+from tests.support.editors.shared_house import SharedHouse
 from tests.support.script_files import Script
-from tests.support.shared_house import SharedHouse
+from tests.support.servers.model_server import ModelServer
 
 
 @pytest.fixture

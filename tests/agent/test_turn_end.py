@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import shown_text
-from tests.support.model_replies import Call, Say
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import shown_text
 from tests.support.script_files import Script, call, expect, raw_call, say, stop, turn
+from tests.support.servers.model_replies import Call, Say
+from tests.support.servers.model_server import ModelServer
 
 READ = turn(call("read_file", path="a.txt"))
 LIMIT = "[limits]\nmax_turn_requests = 2\n"

@@ -23,7 +23,7 @@ from functools import cache
 from http.client import HTTPConnection
 from typing import Any, NamedTuple, cast
 
-from tests.support.model_replies import Call, Say
+from tests.support.servers.model_replies import Call, Say
 
 PACE = 0.002  # seconds between paced pieces: faster than any model, slow enough that none waits for the one before
 WORD = "word "  # the text of one small piece

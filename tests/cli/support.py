@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.support.program import run_program
+from tests.support.program.processes import run_program
 from tests.support.quiet import QUIET
 
 _KEPT = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LANG", "SYSTEMROOT")

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from claw_acp.providers.registry.service import OPENAI
+from tests.support.editors.terminal import at_terminal
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
-from tests.support.model_replies import Raw, failure
-from tests.support.model_server import WRONG_KEY, ModelServer, refusing_address, running_model_server
-from tests.support.program import run_program
+from tests.support.program.processes import run_program
 from tests.support.quiet import QUIET
-from tests.support.terminal import at_terminal
+from tests.support.servers.model_replies import Raw, failure
+from tests.support.servers.model_server import WRONG_KEY, ModelServer, refusing_address, running_model_server
 
 KEY = "sk-right-0123456789abcdef"
 WRONG = "sk-wrong-0123456789abcdef"

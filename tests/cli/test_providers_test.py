@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import claw
-from tests.support.loopback import serving
-from tests.support.model_replies import Call, failure
-from tests.support.model_server import ModelServer, refusing_address, running_model_server
-from tests.support.ollama_server import OllamaServer, shown
+from tests.support.servers.loopback import serving
+from tests.support.servers.model_replies import Call, failure
+from tests.support.servers.model_server import ModelServer, refusing_address, running_model_server
+from tests.support.servers.ollama_server import OllamaServer, shown
 
 WORK = '[providers.work]\nkind = "openai"\nbase_url = "{url}"\napi_key = "k-hush-0123456789"\nmodels = ["small"]\n'
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.core.json_value import JsonValue
-from tests.support.program import run_program
+from tests.support.program.processes import run_program
 from tests.support.quiet import QUIET
 
 RUN = [sys.executable, "-m", "claw_acp", "run"]

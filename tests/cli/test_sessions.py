@@ -17,7 +17,7 @@ from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.record import SessionRecord
 from tests.cli.support import claw
-from tests.support.terminal import at_terminal
+from tests.support.editors.terminal import at_terminal
 
 Capture = pytest.CaptureFixture[str]
 FIRST, SECOND, NEVER_BEGUN = "ses_aaaaaaaa1", "ses_aaaaaaaa2", "ses_cccccccc3"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import claw
-from tests.support.editor import Editor
+from tests.support.editors.editor import Editor
 from tests.support.script_files import Script, call, say, turn
 
 AT = "2026-11-21T10:00:{:06.3f}+00:00"

@@ -10,10 +10,10 @@ from claw_acp.commands.cost import as_markdown
 from claw_acp.core.messages import Usage
 from claw_acp.core.money import from_dollars
 from claw_acp.core.spending import Bill, Budget, Share, Spending
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Outcome
-from tests.support.model_replies import Say, Stall, Tokens
-from tests.support.priced_model import priced_model
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Outcome
+from tests.support.servers.model_replies import Say, Stall, Tokens
+from tests.support.servers.priced_model import priced_model
 
 Prompt = Callable[[str], Awaitable[Outcome]]
 

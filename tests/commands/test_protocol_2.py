@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor_v2 import EditorV2, said
-from tests.support.exchange import Json
+from tests.support.editors.editor_v2 import EditorV2, said
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, expect, say, turn
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, spoken
-from tests.support.foreign_models import conversation
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, spoken
+from tests.support.foreign.models import conversation
 from tests.support.script_files import Script, expect, say, turn
+from tests.support.servers.model_server import ModelServer
 
 NOTICES: Json = {"session": {"notices": {}}}
 

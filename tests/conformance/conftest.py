@@ -1,5 +1,5 @@
 """Conformance tests name the rules of the protocol that they prove (see `manifest.py`)."""
 
-from tests.support.editor_fixtures import home, opened, project, spawn
+from tests.support.editors.editor_fixtures import home, opened, project, spawn
 
 __all__ = ["home", "opened", "project", "spawn"]

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, say, turn
 
 LINES = 400

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor import FULL
-from tests.support.editor_desk import SILENCE
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
+from tests.support.editors.editor import FULL
+from tests.support.editors.editor_desk import SILENCE
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, call, hold, say, turn
 
 SLEEPING = 'mode = "auto"'

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from tests.support.editor import FULL
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import tool_calls
+from tests.support.editors.editor import FULL
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import tool_calls
 from tests.support.script_files import Script, call, say, think, turn
 
 ROUNDS = 12

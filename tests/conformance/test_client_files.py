@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor import FULL
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
+from tests.support.editors.editor import FULL
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
 
 EDITING = 'mode = "edit"'

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Call
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Call
 from tests.support.script_files import Script, call, hold, say, turn
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor import FULL, Editor
-from tests.support.editor_desk import SILENCE
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, RpcFailure, shown_text
+from tests.support.editors.editor import FULL, Editor
+from tests.support.editors.editor_desk import SILENCE
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, RpcFailure, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
 
 FORMS: Json = {"elicitation": {"form": {}}}

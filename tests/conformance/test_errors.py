@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import shown_text
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import shown_text
 from tests.support.script_files import Script, call, expect, fail, raw_call, say, stop, turn
 
 FAILURES = {

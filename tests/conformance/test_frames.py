@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, expect, raw_call, say, turn
 
 LIST = b'{"jsonrpc":"2.0","id":"probe","method":"session/list","params":{}}'

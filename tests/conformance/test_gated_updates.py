@@ -6,8 +6,8 @@ from claw_acp.acp.handshake import ClientCapabilities, initialize
 from claw_acp.acp.v1.updates import render
 from claw_acp.core.events import CompactionChanged
 from claw_acp.core.json_value import JsonObject
-from tests.support.editor_fixtures import Spawn
-from tests.support.official_schema import OfficialSchema
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.judges.official_schema import OfficialSchema
 
 MISTAKE = "colour = 'green'\n"
 COMPACTION = (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, say, turn
 
 NOT_A_VERSION: tuple[Any, ...] = ("1", 1.5, True, -1, 65536, None, [1], {})

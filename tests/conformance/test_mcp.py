@@ -4,11 +4,11 @@ import pytest
 
 from claw_acp.mcp.names import server_names
 from tests.mcp.support import AUTO, NOTICES, configured, notice, notices, raw, ready
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
-from tests.support.model_replies import Call
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
 from tests.support.script_files import Script, call, say, turn
+from tests.support.servers.model_replies import Call
+from tests.support.servers.model_server import ModelServer
 
 TALK = Script(turn(say("hello")), loop=True)
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
-from tests.support.model_replies import Call
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
 from tests.support.script_files import Script, call, hold, say, turn
+from tests.support.servers.model_replies import Call
+from tests.support.servers.model_server import ModelServer
 
 SWITCHES: Json = {"session": {"configOptions": {"boolean": {}}}}
 THINKER = "scripted/claude-opus-4-5"

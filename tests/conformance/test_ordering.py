@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, say, turn, usage
 
 TALK = Script(

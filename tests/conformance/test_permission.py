@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_desk import Question
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import RpcFailure, shown_text
+from tests.support.editors.editor_desk import Question
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import RpcFailure, shown_text
 from tests.support.script_files import Script, call, say, turn
 
 TOUCH = turn(call("shell", command="touch x"))

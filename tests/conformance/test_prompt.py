@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, expect, say, think, turn
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, call, fail, say, think, turn, usage
 
 UNKNOWN = "ses_01aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -66,7 +66,7 @@ async def test_a_session_that_is_open_is_replayed_again_without_duplicates(opene
 
 @pytest.mark.rule("session.unique-id", "kit1.session")
 @pytest.mark.case(12)
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_a_session_without_a_turn_can_be_loaded_by_a_fresh_process(spawn: Spawn, opened: Spawn) -> None:
     async with opened(script=TALK) as editor:
         session = editor.session
@@ -173,7 +173,7 @@ async def test_a_working_directory_must_be_an_absolute_path_of_a_directory(spawn
 
 @pytest.mark.rule("session.cwd-used")
 @pytest.mark.case(38)
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_a_session_works_where_it_was_told_to_wherever_the_process_is(spawn: Spawn, tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()

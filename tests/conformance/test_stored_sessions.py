@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, spoken
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, spoken
 from tests.support.script_files import Script, call, hold, say, turn
 
 UNKNOWN = "ses_01aaaaaaaaaaaaaaaaaaaaaaaa"

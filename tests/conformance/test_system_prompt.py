@@ -4,10 +4,10 @@ from typing import Any, cast
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
+from tests.support.servers.model_server import ModelServer
 
 POET: Json = {"mode": "append", "content": [{"type": "text", "text": "Speak in rhymes."}]}
 JUDGE: Json = {

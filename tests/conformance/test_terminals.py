@@ -5,9 +5,9 @@ import os
 import anyio
 import pytest
 
-from tests.support.editor import FULL
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, RpcFailure, shown_text, tool_calls
+from tests.support.editors.editor import FULL
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, RpcFailure, shown_text, tool_calls
 from tests.support.script_files import Script, call, expect, say, turn
 
 AUTO = 'mode = "auto"'

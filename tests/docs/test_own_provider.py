@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import README, blocks
-from tests.support.program import run_program
+from tests.support.program.processes import run_program
 
 PROGRAM = """#!/bin/sh
 tr a-z A-Z

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_models import check_valid
-from tests.support.model_server import ModelServer
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.models import check_valid
+from tests.support.servers.model_server import ModelServer
 
 
 @pytest.fixture

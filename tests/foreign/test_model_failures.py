@@ -12,10 +12,10 @@ import anyio
 import pytest
 from acp import RequestError
 
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_editor import ForeignEditor
-from tests.support.foreign_models import DEFAULT_MODELS, FAMILIES, KEYS, Family, address, conversation, powered
-from tests.support.model_replies import (
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.editor import ForeignEditor
+from tests.support.foreign.models import DEFAULT_MODELS, FAMILIES, KEYS, Family, address, conversation, powered
+from tests.support.servers.model_replies import (
     Call,
     Cut,
     HangUp,
@@ -28,7 +28,7 @@ from tests.support.model_replies import (
     Stall,
     failure,
 )
-from tests.support.model_server import ModelServer, refusing_address
+from tests.support.servers.model_server import ModelServer, refusing_address
 
 FAST = "[providers.{}]\ntimeout = 0.2\n"
 TWICE_MORE = 3  # requests in all: two retries

@@ -5,11 +5,11 @@ import base64
 import pytest
 from acp import embedded_blob_resource, embedded_text_resource, image_block, resource_block, resource_link_block
 
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_editor import answering
-from tests.support.foreign_models import DEFAULT_MODELS, FAMILIES, KEYS, Family, address, conversation, powered
-from tests.support.model_replies import Call, Gate, Say, Tokens
-from tests.support.model_server import ModelServer
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.editor import answering
+from tests.support.foreign.models import DEFAULT_MODELS, FAMILIES, KEYS, Family, address, conversation, powered
+from tests.support.servers.model_replies import Call, Gate, Say, Tokens
+from tests.support.servers.model_server import ModelServer
 
 PIXEL = base64.b64encode(
     bytes.fromhex("47494638396101000100800000000000ffffff2c00000000010001000002024401003b")

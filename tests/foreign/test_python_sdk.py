@@ -6,8 +6,8 @@ import pytest
 from acp import RequestError, image_block, resource_link_block
 from acp.schema import ContentToolCallContent, FileEditToolCallContent
 
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_editor import answering
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.editor import answering
 from tests.support.script_files import Script, call, expect, fail, raw_call, say, stop, think, turn, usage
 
 PIXEL = base64.b64encode(bytes.fromhex("47494638396101000100800000000000ffffff2c00000000010001000002024401003b"))

@@ -28,13 +28,13 @@ from acp.schema import (
 from anyio import to_thread
 
 from tests.mcp.support import RAW_SERVER
-from tests.support.browser import send_form, visit
+from tests.support.editors.browser import send_form, visit
 from tests.support.file_keyring import NO_KEYRING
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_editor import answering
-from tests.support.model_server import ModelServer
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.editor import answering
 from tests.support.script_files import Script, call, expect, say, turn
-from tests.support.vendors_here import PROGRAM, vendors_here
+from tests.support.servers.model_server import ModelServer
+from tests.support.servers.vendors_here import PROGRAM, vendors_here
 
 KEY = "sk-right-0123456789abcdef"
 SWITCHES = ClientSessionCapabilities(

@@ -4,8 +4,8 @@ import tomllib
 
 import anyio
 
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_editor import Question, answering
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.editor import Question, answering
 from tests.support.script_files import Script, call, expect, say, turn
 
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 from acp.schema import FileEditToolCallContent, TerminalToolCallContent
 
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_editor import ForeignEditor, answering
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.editor import ForeignEditor, answering
 from tests.support.script_files import Script, call, expect, say, turn
 
 SLOW = f"exec {sys.executable} -c 'import signal; print(\"started\", flush=True); signal.pause()'"

@@ -3,8 +3,8 @@
 import pytest
 from acp import RequestError
 
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_editor import answering
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.editor import answering
 from tests.support.script_files import Script, call, hold, say, think, turn
 
 PAGE = 50  # sessions on a page of `session/list`

@@ -1,9 +1,9 @@
 """The official TypeScript SDK drives the program through one whole conversation in two processes (`client.mjs`)."""
 
-from tests.support.exchange import Json, spoken, tool_calls
-from tests.support.foreign_desk import Desk
+from tests.support.editors.exchange import Json, spoken, tool_calls
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.typescript import reported
 from tests.support.script_files import Script, call, expect, hold, say, think, turn
-from tests.support.typescript import reported
 
 CHOICES = [{"label": "red", "description": "warm"}, {"label": "blue"}]
 SCRIPT = Script(

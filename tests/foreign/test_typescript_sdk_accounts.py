@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 from anyio import to_thread
 
-from tests.support.exchange import Json
+from tests.support.editors.exchange import Json
+from tests.support.editors.terminal import at_terminal
 from tests.support.file_keyring import NO_KEYRING
-from tests.support.foreign_desk import Desk
-from tests.support.model_server import ModelServer
-from tests.support.terminal import at_terminal
-from tests.support.typescript import reported
-from tests.support.vendors_here import PROGRAM, vendors_here
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.typescript import reported
+from tests.support.servers.model_server import ModelServer
+from tests.support.servers.vendors_here import PROGRAM, vendors_here
 
 KEY = "sk-right-0123456789abcdef"
 

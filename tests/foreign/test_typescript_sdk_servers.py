@@ -9,10 +9,10 @@ import pytest
 
 from tests.mcp.http_server import http_server
 from tests.mcp.support import RAW_SERVER
-from tests.support.exchange import Json, shown_text, spoken, tool_calls
-from tests.support.foreign_desk import Desk
+from tests.support.editors.exchange import Json, shown_text, spoken, tool_calls
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.typescript import reported
 from tests.support.script_files import Script, call, expect, say, turn
-from tests.support.typescript import reported
 
 SCRIPT = Script(
     turn(

@@ -4,12 +4,12 @@ from typing import cast
 
 import pytest
 
-from tests.support.exchange import Json, spoken, tool_calls
-from tests.support.foreign_desk import Desk
-from tests.support.foreign_models import address, conversation, powered
-from tests.support.model_server import ModelServer
+from tests.support.editors.exchange import Json, spoken, tool_calls
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.models import address, conversation, powered
+from tests.support.foreign.typescript import reported
 from tests.support.script_files import Script, call, expect, hold, say, turn
-from tests.support.typescript import reported
+from tests.support.servers.model_server import ModelServer
 
 STEPS = [{"content": "look", "priority": "high", "status": "in_progress"}]
 QUESTIONS = [

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_v2 import printed, said
-from tests.support.exchange import tool_calls
-from tests.support.foreign_desk import Desk
-from tests.support.node import FOREIGN, foreign_modules, require_node
-from tests.support.official_schema import Judge, OfficialSchema
+from tests.support.editors.editor_v2 import printed, said
+from tests.support.editors.exchange import tool_calls
+from tests.support.foreign.desk import Desk
+from tests.support.foreign.node import FOREIGN, foreign_modules, require_node
+from tests.support.judges.official_schema import Judge, OfficialSchema
 from tests.support.script_files import Script, call, hold, say, think, turn
 
 PATIENCE = 50.0  # seconds for the whole conversation; a test may take 60

@@ -11,7 +11,7 @@ import anyio
 from tests.fuzz.corpus import GREETING, Corpus
 from tests.fuzz.mutations import Mutator, oversized
 from tests.fuzz.oracle import NOBODY, Expected, Json, Key, expected, is_certain
-from tests.support.official_schema import OfficialSchema
+from tests.support.judges.official_schema import OfficialSchema
 
 PATIENCE = 30.0  # seconds until everything that was asked is answered
 CHECKED = 64  # frames of each kind that are held against the official schema, and one in so many afterwards

@@ -10,8 +10,8 @@ import anyio
 
 from tests.fuzz.client import Client, Found
 from tests.fuzz.corpus import script
-from tests.support.agent_process import AgentProcess
-from tests.support.editor import KEPT
+from tests.support.editors.editor import KEPT
+from tests.support.program.agent_process import AgentProcess
 from tests.support.quiet import QUIET
 from tests.support.script_files import configure
 

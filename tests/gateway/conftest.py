@@ -11,11 +11,11 @@ import anyio
 import httpx
 import pytest
 
-from tests.support.agent_process import TIMEOUT
-from tests.support.editor_fixtures import home, project
-from tests.support.exchange import Json
-from tests.support.remote_server import RemoteServer
+from tests.support.editors.editor_fixtures import home, project
+from tests.support.editors.exchange import Json
+from tests.support.program.agent_process import TIMEOUT
 from tests.support.script_files import Script, say, turn
+from tests.support.servers.remote_server import RemoteServer
 
 __all__ = ["Peer", "Serve", "home", "peer", "project", "serve", "shared"]
 

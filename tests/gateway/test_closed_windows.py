@@ -9,8 +9,8 @@ from h2.connection import H2Connection
 from h2.settings import SettingCodes, Settings
 
 from claw_acp.gateway.http.limits import Limits
-from tests.support.agent_process import TIMEOUT
-from tests.support.small_gateway import open_gateway
+from tests.support.program.agent_process import TIMEOUT
+from tests.support.servers.small_gateway import open_gateway
 
 
 async def test_who_asks_without_leaving_room_for_the_answer_is_hung_up_on(home: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.conftest import Serve
-from tests.support.editor import FULL
-from tests.support.exchange import spoken, tool_calls
-from tests.support.remote_wires import PROFILES, Profile, remote_editor
+from tests.support.editors.editor import FULL
+from tests.support.editors.exchange import spoken, tool_calls
+from tests.support.editors.remote_wires import PROFILES, Profile, remote_editor
 from tests.support.script_files import Script, call, expect, hold, say, turn
 
 WORK = Script(

@@ -9,8 +9,8 @@ import pytest
 from claw_acp.core.errors import ConfigError
 from claw_acp.gateway.address import Address
 from tests.gateway.conftest import INITIALIZE, Serve
-from tests.support.remote_server import RemoteServer, refused_start
-from tests.support.terminal import at_terminal
+from tests.support.editors.terminal import at_terminal
+from tests.support.servers.remote_server import RemoteServer, refused_start
 
 TOKEN = "a-token-of-my-own.0123456789"
 

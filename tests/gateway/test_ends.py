@@ -8,12 +8,12 @@ import anyio
 import pytest
 
 from tests.gateway.conftest import Serve
-from tests.support.agent_process import EXIT_BOUND, eventually
-from tests.support.editor import Editor
-from tests.support.exchange import spoken, tool_calls
-from tests.support.remote_server import RemoteServer
-from tests.support.remote_wires import PROFILES, HttpWire, Profile, WebSocketWire, remote_editor
+from tests.support.editors.editor import Editor
+from tests.support.editors.exchange import spoken, tool_calls
+from tests.support.editors.remote_wires import PROFILES, HttpWire, Profile, WebSocketWire, remote_editor
+from tests.support.program.agent_process import EXIT_BOUND, eventually
 from tests.support.script_files import Script, call, hold, say, turn
+from tests.support.servers.remote_server import RemoteServer
 
 AUTO = 'mode = "auto"'
 STUBBORN = "trap '' TERM HUP INT; touch started; sleep 300 & sleep 300"

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.gateway.conftest import INITIALIZE, Peer, messages_of, up_to_answer
-from tests.support.exchange import Json
+from tests.support.editors.exchange import Json
 
 LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
 NOWHERE = "ses_" + "0" * 26

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from claw_acp.gateway.http.limits import Limits
 from tests.gateway.conftest import INITIALIZE
-from tests.support.agent_process import TIMEOUT
-from tests.support.http2_transport import http2_client
-from tests.support.small_gateway import SmallGateway, open_gateway
+from tests.support.editors.http2_transport import http2_client
+from tests.support.program.agent_process import TIMEOUT
+from tests.support.servers.small_gateway import SmallGateway, open_gateway
 
 BODY = json.dumps(INITIALIZE).encode()
 POST = b"POST /acp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

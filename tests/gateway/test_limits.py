@@ -14,12 +14,12 @@ from anyio.abc import SocketStream
 
 from claw_acp.gateway.http.limits import Limits
 from tests.gateway.conftest import INITIALIZE
-from tests.support.agent_process import TIMEOUT, eventually
-from tests.support.exchange import Json
-from tests.support.http2_transport import http2_client
+from tests.support.editors.exchange import Json
+from tests.support.editors.http2_transport import http2_client
+from tests.support.editors.websocket_client import Closed, Rejected, WebSocketClient
+from tests.support.program.agent_process import TIMEOUT, eventually
 from tests.support.script_files import Script, hold, say, turn
-from tests.support.small_gateway import SmallGateway, open_gateway
-from tests.support.websocket_client import Closed, Rejected, WebSocketClient
+from tests.support.servers.small_gateway import SmallGateway, open_gateway
 
 LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
 JSON = {"content-type": "application/json"}

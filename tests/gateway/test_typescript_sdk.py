@@ -10,10 +10,10 @@ import pytest
 from anyio import to_thread
 
 from tests.gateway.conftest import Serve
-from tests.support.exchange import Json, spoken, tool_calls
-from tests.support.node import FOREIGN, foreign_modules, require_node
-from tests.support.remote_server import RemoteServer
+from tests.support.editors.exchange import Json, spoken, tool_calls
+from tests.support.foreign.node import FOREIGN, foreign_modules, require_node
 from tests.support.script_files import Script, call, hold, say, turn
+from tests.support.servers.remote_server import RemoteServer
 
 PATIENCE = 50.0  # seconds for the whole conversation
 

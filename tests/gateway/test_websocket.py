@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from tests.gateway.conftest import INITIALIZE, Serve
-from tests.support.exchange import Json
-from tests.support.remote_server import RemoteServer
-from tests.support.websocket_client import Closed, Rejected, WebSocketClient
+from tests.support.editors.exchange import Json
+from tests.support.editors.websocket_client import Closed, Rejected, WebSocketClient
+from tests.support.servers.remote_server import RemoteServer
 
 LIST: Json = {"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {}}
 

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from tests.support.editor import Editor
-from tests.support.editor_v2 import EditorV2
-from tests.support.exchange import Frame, Json
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_v2 import EditorV2
+from tests.support.editors.exchange import Frame, Json
 from tests.support.script_files import Script, call, fail, hold, say, think, turn, usage
 
 TALK = Script(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from claw_acp.core.version import VERSION
-from tests.support.exchange import Frame, Json
+from tests.support.editors.exchange import Frame, Json
 
 WIDTH = 110
 ID = re.compile(r"\b(ses|msg|tht|call|turn|term|task|ntc|plan|inc)_[0-9a-z]{26}\b")

@@ -1,5 +1,5 @@
 """Sessions with MCP servers, through the real program."""
 
-from tests.support.editor_fixtures import home, opened, project, spawn
+from tests.support.editors.editor_fixtures import home, opened, project, spawn
 
 __all__ = ["home", "opened", "project", "spawn"]

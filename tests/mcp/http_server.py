@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
-from tests.support.agent_process import eventually
-from tests.support.exchange import Json
-from tests.support.process_mark import unmarked
+from tests.support.editors.exchange import Json
+from tests.support.program.agent_process import eventually
+from tests.support.program.process_mark import unmarked
 
 SDK_SERVER = Path(__file__).with_name("sdk_server.py")
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import anyio
 
-from tests.support.editor import Editor
-from tests.support.exchange import Json, RpcFailure
+from tests.support.editors.editor import Editor
+from tests.support.editors.exchange import Json, RpcFailure
 
 CAN: Json = {"tools": {"listChanged": True}, "prompts": {"listChanged": True}}
 CACHED: Json = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.support.editor import Editor
-from tests.support.exchange import Json
-from tests.support.process_mark import MARK
+from tests.support.editors.editor import Editor
+from tests.support.editors.exchange import Json
+from tests.support.program.process_mark import MARK
 
 RAW_SERVER = Path(__file__).with_name("raw_server.py")
 NOTICES: Json = {"session": {"notices": {}}}

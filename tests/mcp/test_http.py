@@ -11,7 +11,7 @@ from anyio.abc import SocketStream
 
 from tests.mcp.http_server import http_server
 from tests.mcp.support import AUTO, NOTICES, notice, notices, ready
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, expect, say, turn
 
 TALK = Script(turn(say("hello")), loop=True)

@@ -8,9 +8,9 @@ import pytest
 
 from claw_acp.mcp.instructions import LONGEST, MOST, told
 from tests.mcp.support import AUTO, raw, ready
-from tests.support.editor_fixtures import Spawn
-from tests.support.model_replies import Family, Say
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.servers.model_replies import Family, Say
+from tests.support.servers.model_server import ModelServer
 
 WORDS = "Search before you fetch. The key is secret-0123456789."
 ENDS = re.compile(r"<<<(\w+) text from (.+) (begins|ends)")

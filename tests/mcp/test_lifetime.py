@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.support import AUTO, NOTICES, commands, configured, heard, log_file, notices, raw, ready
-from tests.support.agent_process import eventually
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, say, turn
 
 TALK = Script(turn(say("hello")), loop=True)
@@ -42,7 +42,7 @@ async def test_closing_a_session_ends_its_servers_and_all_that_they_started(spaw
             assert heard(editor)[-1]["event"] == "end of input"
 
 
-@pytest.mark.spawned
+@pytest.mark.forked
 @pytest.mark.parametrize("habits", [{}, STUBBORN], ids=["polite", "stubborn"])
 @pytest.mark.parametrize("end", ["end of input", "SIGTERM"])
 async def test_the_end_of_the_program_is_the_end_of_its_servers(spawn: Spawn, habits: Json, end: str) -> None:
@@ -57,7 +57,7 @@ async def test_the_end_of_the_program_is_the_end_of_its_servers(spawn: Spawn, ha
             await editor.leave()
 
 
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_a_server_ends_when_the_program_is_killed(spawn: Spawn) -> None:
     async with spawn(script=TALK) as editor:
         await editor.initialize()
@@ -67,7 +67,7 @@ async def test_a_server_ends_when_the_program_is_killed(spawn: Spawn) -> None:
         await editor.process.childless()
 
 
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_leaving_while_servers_start_leaves_nothing_behind(spawn: Spawn) -> None:
     async with spawn(script=TALK) as editor:
         await editor.initialize()

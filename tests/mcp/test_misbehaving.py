@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.support import AUTO, NOTICES, commands, configured, heard, log_lines, notice, notices, raw, ready
-from tests.support.agent_process import eventually
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, expect, say, turn
 
 TALK = Script(turn(say("hello")), loop=True)

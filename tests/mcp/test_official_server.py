@@ -10,10 +10,10 @@ import pytest
 
 from tests.mcp.http_server import SDK_SERVER, http_server
 from tests.mcp.support import AUTO, NOTICES, notice, notices, program, ready
-from tests.support.agent_process import eventually
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, expect, say, turn
 
 Kind = Literal["stdio", "http", "sse"]

@@ -15,9 +15,9 @@ from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.schema.mcp import McpServerAcp, McpServerHttp, McpServerSse, McpServerStdio
 from tests.mcp.in_editor import ServerInEditor
 from tests.mcp.support import AUTO, NOTICES, commands, notice, ready
-from tests.support.agent_process import TIMEOUT
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import RpcFailure, shown_text
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import RpcFailure, shown_text
+from tests.support.program.agent_process import TIMEOUT
 from tests.support.script_files import Script, call, expect, say, turn
 
 TALK = Script(turn(say("hello")), loop=True)

@@ -6,9 +6,9 @@ from claw_acp.mcp.prompts import bound
 from claw_acp.mcp.server_catalog import PromptArgument
 from tests.mcp.http_server import SDK_SERVER
 from tests.mcp.support import AUTO, methods, program, raw, ready
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
 from tests.support.script_files import Script, call, expect, say, turn
 
 NOTES = [

@@ -6,8 +6,8 @@ import pytest
 
 from tests.mcp.in_editor import ServerInEditor
 from tests.mcp.support import AUTO, heard, raw
-from tests.support.agent_process import eventually
-from tests.support.editor_v2 import EditorV2
+from tests.support.editors.editor_v2 import EditorV2
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, say, turn
 
 ECHO = Script(turn(call("raw__echo", text="hi")), turn(say("done")), loop=True)

@@ -9,9 +9,9 @@ import pytest
 from claw_acp.mcp.names import server_names
 from claw_acp.mcp.progress_timeout import ProgressTimeout
 from tests.mcp.support import AUTO, commands, configured, heard, methods, raw, ready
-from tests.support.agent_process import eventually
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, Step, call, expect, say, turn
 
 

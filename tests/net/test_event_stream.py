@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from claw_acp.core.errors import MalformedReply
 from claw_acp.net.event_stream import EventMessage, EventStreamDecoder
-from tests.support.event_stream import encoded
+from tests.support.servers.event_stream import encoded
 
 FOO = b"{'foo':'bar'}"
 JSON_TYPE = bytes.fromhex(

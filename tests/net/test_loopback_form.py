@@ -12,7 +12,7 @@ from anyio import to_thread
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.net import loopback_form
 from claw_acp.net.loopback_form import CONNECTIONS, LoopbackForm, Page
-from tests.support.browser import WebPage, send_form, visit
+from tests.support.editors.browser import WebPage, send_form, visit
 
 FORM = '<form><input name="ticket" value="{}"><input name="key"></form>'
 

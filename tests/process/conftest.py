@@ -1,5 +1,5 @@
 """Tests of the program as a process."""
 
-from tests.support.editor_fixtures import home, opened, project, spawn
+from tests.support.editors.editor_fixtures import home, opened, project, spawn
 
 __all__ = ["home", "opened", "project", "spawn"]

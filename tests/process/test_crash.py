@@ -10,13 +10,13 @@ import pytest
 from claw_acp.core.messages import Message
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, spoken, tool_calls
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, spoken, tool_calls
+from tests.support.judges.session_order import BETWEEN_TURNS
 from tests.support.script_files import Script, call, say, think, turn
-from tests.support.session_order import BETWEEN_TURNS
 
-pytestmark = pytest.mark.spawned
+pytestmark = pytest.mark.forked
 
 KILLS = 5  # for each seed
 FRAMES = 30  # a whole turn has about as many

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.agent_process import eventually
-from tests.support.editor import FULL, Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, shown_text, spoken, tool_calls
+from tests.support.editors.editor import FULL, Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, shown_text, spoken, tool_calls
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, hold, say, turn
 
-pytestmark = pytest.mark.spawned
+pytestmark = pytest.mark.forked
 
 AUTO = 'mode = "auto"'
 TALKING = Script(turn(say("one "), hold("never"), say("two")), turn(say("next")), loop=True)

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import Json, RpcFailure
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json, RpcFailure
 from tests.support.script_files import Script, call, hold, say, turn
 
 pytestmark = pytest.mark.spawned

@@ -5,13 +5,13 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, hold, say, turn
 
 Request: TypeAlias = Callable[..., Awaitable[Any]]
 
 pytestmark = [
-    pytest.mark.spawned,
+    pytest.mark.forked,
     pytest.mark.timeout(300),  # four seconds of work, on a machine that may have much else to do
 ]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, hold, say, turn
 
-pytestmark = pytest.mark.spawned
+pytestmark = pytest.mark.forked
 
 CHUNK, CHUNKS = "x" * 20_000, 800  # 16 MB in all
 MEBIBYTE = 1024 * 1024

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.exchange import spoken
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import spoken
 from tests.support.script_files import Script, hold, say, turn
 
-pytestmark = pytest.mark.spawned
+pytestmark = pytest.mark.forked
 
 
 @pytest.mark.case(12)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn
+from tests.support.editors.editor_fixtures import Spawn
 
 pytestmark = [
     pytest.mark.spawned,

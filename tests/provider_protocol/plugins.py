@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.verify.provider.player import Settings
-from tests.support.node import require_node
+from tests.support.foreign.node import require_node
 from tests.support.toolchain import ENVIRONMENT, missing
 
 ROOT = Path(__file__).parent.parent.parent

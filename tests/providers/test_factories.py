@@ -15,7 +15,7 @@ from claw_acp.core.messages import Message
 from claw_acp.providers.factories import create_provider, create_resilient_provider, create_routed_provider
 from claw_acp.providers.registry.services import SERVICES
 from claw_acp.providers.selection.resolve import resolve
-from tests.support.loopback import Answered, Asked, Loopback, serving
+from tests.support.servers.loopback import Answered, Asked, Loopback, serving
 
 SAID = b'{"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}], "usage": {}}'
 

@@ -28,10 +28,10 @@ from claw_acp.providers.responses.stream import ResponsesStream
 from claw_acp.providers.transport.streaming import AnswerParser
 from tests.providers.conversation import MESSAGES, asking
 from tests.support.fixed_clock import FixedClock
-from tests.support.gemini_replies import gemini_events
-from tests.support.model_replies import Call, Json, Say, Tokens, anthropic_events, openai_events
-from tests.support.ollama_server import lines
-from tests.support.responses_replies import responses_events
+from tests.support.servers.gemini_replies import gemini_events
+from tests.support.servers.model_replies import Call, Json, Say, Tokens, anthropic_events, openai_events
+from tests.support.servers.ollama_server import lines
+from tests.support.servers.responses_replies import responses_events
 
 CALLS = (Call(name="read_file", arguments={"path": "żółć.py"}, id="c1"), Call(name="list_dir", arguments={}, id="c2"))
 TOKENS = Tokens(input=10, output=7)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.support import gemini_replies, responses_replies
-from tests.support.editor_fixtures import Spawn, home, opened, project, spawn
-from tests.support.gemini_replies import event
-from tests.support.model_replies import Call, Raw, ReceivedRequest, Say
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn, home, opened, project, spawn
+from tests.support.servers import gemini_replies, responses_replies
+from tests.support.servers.gemini_replies import event
+from tests.support.servers.model_replies import Call, Raw, ReceivedRequest, Say
+from tests.support.servers.model_server import ModelServer
 
 __all__ = ["home", "opened", "project", "spawn"]
 

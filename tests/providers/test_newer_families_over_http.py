@@ -29,9 +29,9 @@ from claw_acp.providers.gemini.provider import GeminiProvider
 from claw_acp.providers.responses.provider import ResponsesProvider
 from tests.providers.conversation import asking
 from tests.providers.responses.test_stream import kept
-from tests.support import gemini_replies, responses_replies
-from tests.support.model_replies import Call, Cut, Json, NoAnswer, Raw, Say, Stall, Tokens, failure
-from tests.support.model_server import ModelServer
+from tests.support.servers import gemini_replies, responses_replies
+from tests.support.servers.model_replies import Call, Cut, Json, NoAnswer, Raw, Say, Stall, Tokens, failure
+from tests.support.servers.model_server import ModelServer
 
 KEY = "AIza-test-0123456789abcdef"
 Kind = Literal["responses", "gemini"]

@@ -15,12 +15,12 @@ from claw_acp.core.value import Value
 from claw_acp.providers.assembly import plain
 from claw_acp.providers.text_tools.provider import ToolModes
 from tests.providers.conversation import READ
-from tests.support.aws_server import STREAM, frames
-from tests.support.gemini_replies import gemini_events
-from tests.support.loopback import Answered, Asked, Loopback, serving
-from tests.support.model_replies import Call, Say, anthropic_events, openai_events
-from tests.support.ollama_server import NDJSON, lines, shown
-from tests.support.responses_replies import responses_events
+from tests.support.servers.aws_server import STREAM, frames
+from tests.support.servers.gemini_replies import gemini_events
+from tests.support.servers.loopback import Answered, Asked, Loopback, serving
+from tests.support.servers.model_replies import Call, Say, anthropic_events, openai_events
+from tests.support.servers.ollama_server import NDJSON, lines, shown
+from tests.support.servers.responses_replies import responses_events
 
 KEY = "bedrock-api-key-0123456789"
 MODEL = "test-model"

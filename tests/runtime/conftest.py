@@ -1,5 +1,5 @@
 """Tests of what puts sessions, models and extensions together."""
 
-from tests.support.editor_fixtures import home, opened, project, spawn
+from tests.support.editors.editor_fixtures import home, opened, project, spawn
 
 __all__ = ["home", "opened", "project", "spawn"]

@@ -19,7 +19,7 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.session import Session
 from claw_acp.session.setup import Instructions, SessionSetup
 from tests.mcp.support import RAW_SERVER
-from tests.support.agent_process import eventually
+from tests.support.program.agent_process import eventually
 from tests.support.quiet import QUIET
 from tests.support.seen import Seen
 

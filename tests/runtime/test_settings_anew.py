@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.support.editor_fixtures import Spawn
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, say, turn
+from tests.support.servers.model_server import ModelServer
 
 MODEL = 'model = "openai/test-model"\n'
 KEY = "sk-test-0123456789abcdef"

@@ -11,7 +11,7 @@ from typing import Any, cast
 import claw_acp.schema
 from claw_acp.schema.base import Wire
 from tests.schema.examples import EXAMPLES
-from tests.support.official_definitions import BY_TAG, OfficialSchema, Schema, applying
+from tests.support.judges.official_definitions import BY_TAG, OfficialSchema, Schema, applying
 
 
 @functools.cache

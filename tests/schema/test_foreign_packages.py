@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.node import FOREIGN, find_node, foreign_modules
+from tests.support.foreign.node import FOREIGN, find_node, foreign_modules
 
 
 def test_the_lock_file_pins_what_the_manifest_asks_for_and_names_no_address() -> None:

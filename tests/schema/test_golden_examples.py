@@ -7,7 +7,7 @@ from claw_acp.schema.validation import validate
 from tests.schema.examples import EXAMPLES, Object
 from tests.schema.official import harvest, our_model, tags
 from tests.schema.test_official_fields import TAGS_LEFT_OUT
-from tests.support.official_definitions import OfficialSchema
+from tests.support.judges.official_definitions import OfficialSchema
 
 MODAL = {"SetSessionConfigOptionRequest", "CreateElicitationRequest", "CreateElicitationResponse", "MessageMcpResponse"}
 """What these require depends on a mode; the examples hold each mode."""

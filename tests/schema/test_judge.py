@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.schema.examples import MODES, OPTIONS, TEXT, TOOL
-from tests.support.official_schema import Breach, Judge, OfficialSchema
+from tests.support.judges.official_schema import Breach, Judge, OfficialSchema
 
 Object = dict[str, Any]
 ALL_CAPABILITIES: Object = {

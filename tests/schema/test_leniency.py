@@ -13,7 +13,7 @@ from claw_acp.schema.updates import Plan, SessionInfoUpdate, SessionNotification
 from claw_acp.schema.validation import ValidationError, validate
 from tests.schema.examples import EXAMPLES
 from tests.schema.official import harvest, our_model
-from tests.support.official_definitions import OfficialSchema, Schema, is_valid
+from tests.support.judges.official_definitions import OfficialSchema, Schema, is_valid
 
 ON_ERROR = "x-deserialize-default-on-error"
 ON_NULL = "x-deserialize-default-on-null"

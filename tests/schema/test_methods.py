@@ -8,7 +8,7 @@ import pytest
 from claw_acp.schema import methods
 from claw_acp.schema.methods import Method, resolve
 from claw_acp.schema.validation import reader, wire_fields
-from tests.support.official_definitions import OfficialSchema
+from tests.support.judges.official_definitions import OfficialSchema
 
 TABLES = {"agent": methods.AGENT_METHODS, "client": methods.CLIENT_METHODS, "protocol": methods.SHARED_METHODS}
 ROWS = [(name, row) for table in TABLES.values() for name, row in table.items()]

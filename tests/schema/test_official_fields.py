@@ -9,7 +9,7 @@ from claw_acp.schema import errors
 from claw_acp.schema.base import Known, Wire
 from claw_acp.schema.validation import wire_fields
 from tests.schema.official import modules, our, our_model, tags
-from tests.support.official_definitions import BY_TAG, OfficialSchema, Schema
+from tests.support.judges.official_definitions import BY_TAG, OfficialSchema, Schema
 
 MARKER = "`Marker` stands for every capability that is an empty object"
 ENVELOPE = "the envelope is that of JSON-RPC, which the package rpc reads and writes"

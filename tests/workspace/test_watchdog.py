@@ -15,7 +15,7 @@ import pytest
 from claw_acp.contracts.workspace import Command
 from claw_acp.process.watchdog import Watchdog
 from claw_acp.workspace.process_host import ProcessHost
-from tests.support.agent_process import eventually
+from tests.support.program.agent_process import eventually
 
 SHELLS = [path for name in ("sh", "dash", "bash", "busybox", "ksh", "zsh") if (path := shutil.which(name))]
 

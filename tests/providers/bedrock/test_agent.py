@@ -4,10 +4,10 @@ import json
 from hashlib import sha1
 from pathlib import Path
 
-from tests.support.agent_run import PICTURE, AgentRun
-from tests.support.aws_server import running_aws
-from tests.support.loopback import Answered, Loopback, serving
-from tests.support.model_replies import Call
+from tests.support.program.agent_run import PICTURE, AgentRun
+from tests.support.servers.aws_server import running_aws
+from tests.support.servers.loopback import Answered, Loopback, serving
+from tests.support.servers.model_replies import Call
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"

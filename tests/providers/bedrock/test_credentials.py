@@ -16,8 +16,8 @@ import pytest
 from claw_acp.core.errors import ProviderAuthFailed
 from claw_acp.providers.bedrock import session as bedrock_session
 from claw_acp.providers.bedrock.session import AwsSession
-from tests.support.loopback import Answered, Asked, Loopback, serving
-from tests.support.model_server import refusing_address
+from tests.support.servers.loopback import Answered, Asked, Loopback, serving
+from tests.support.servers.model_server import refusing_address
 
 LATER = (datetime.now(UTC) + timedelta(hours=12)).strftime("%Y-%m-%dT%H:%M:%SZ")
 KEY = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 3

@@ -30,11 +30,11 @@ from claw_acp.core.secret import Secret
 from claw_acp.providers.bedrock import provider as bedrock_provider
 from claw_acp.providers.bedrock.provider import BedrockProvider
 from tests.providers.conversation import MESSAGES, asking
-from tests.support.aws_server import STREAM, AwsServer, event, exception, frames, running_aws
 from tests.support.fixed_clock import FixedClock
-from tests.support.loopback import Answered
-from tests.support.model_replies import Raw, Stall
-from tests.support.model_server import ModelServer
+from tests.support.servers.aws_server import STREAM, AwsServer, event, exception, frames, running_aws
+from tests.support.servers.loopback import Answered
+from tests.support.servers.model_replies import Raw, Stall
+from tests.support.servers.model_server import ModelServer
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 KEY = "bedrock-api-key-0123456789"

@@ -26,9 +26,9 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.messages import Reasoning, Usage
 from claw_acp.providers.bedrock.stream import BedrockStream
-from tests.support.aws_server import event, exception, frames
-from tests.support.event_stream import encoded
-from tests.support.model_replies import Call, Tokens
+from tests.support.servers.aws_server import event, exception, frames
+from tests.support.servers.event_stream import encoded
+from tests.support.servers.model_replies import Call, Tokens
 
 CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="tooluse_1")
 OTHER = Call(name="list_dir", arguments={}, id="tooluse_2")

@@ -13,7 +13,7 @@ from claw_acp.core.messages import Message
 from claw_acp.core.secret import Secret
 from claw_acp.providers.binary.provider import BinaryProvider
 from tests.providers.conversation import asking
-from tests.support.agent_process import eventually
+from tests.support.program.agent_process import eventually
 
 PLUGINS = Path(__file__).with_name("plugins")
 SESSION = PLUGINS / "session_plugin.py"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.providers.binary.support import ONESHOT, SESSION, gone, runs
-from tests.support.agent_process import eventually
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn, home, opened, project
-from tests.support.exchange import RpcFailure
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn, home, opened, project
+from tests.support.editors.exchange import RpcFailure
+from tests.support.program.agent_process import eventually
 
 __all__ = ["home", "opened", "project"]
 
@@ -66,7 +66,7 @@ async def test_a_plugin_killed_in_mid_turn_is_told_and_the_session_goes_on(opene
         assert await plugin_of(editor) != pid
 
 
-@pytest.mark.spawned
+@pytest.mark.forked
 async def test_a_killed_agent_takes_its_plugin_with_it(opened: Spawn) -> None:
     async with opened(config=config(str(SESSION))) as editor:
         pid = await plugin_of(editor)

@@ -18,7 +18,7 @@ from claw_acp.core.value import replace
 from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
 from claw_acp.providers.catalog.price_list import PriceList
 from tests.support.fixed_clock import FixedClock
-from tests.support.published_reference import published
+from tests.support.servers.published_reference import published
 
 MILLION = 1_000_000
 NOON = 1_790_000_000.0 // 86400 * 86400 + 43200

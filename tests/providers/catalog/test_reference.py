@@ -9,7 +9,7 @@ import pytest
 from claw_acp.contracts.model_price import Price, Rate, price_at
 from claw_acp.providers.catalog.reference import INDEX, KeptReference, matches
 from claw_acp.providers.registry.services import SERVICES
-from tests.support.published_reference import published
+from tests.support.servers.published_reference import published
 
 
 def at(hour: int) -> float:

@@ -16,8 +16,8 @@ from claw_acp.providers.selection.target import Target
 from tests.providers.attempts import Sleeper, heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Call, Cut, HangUp, NoAnswer, Say
-from tests.support.model_server import ModelServer
+from tests.support.servers.model_replies import Call, Cut, HangUp, NoAnswer, Say
+from tests.support.servers.model_server import ModelServer
 
 FAMILIES = ("openai", "anthropic")
 ONE, TWO = "key-of-the-first-account", "key-of-the-second-account"

@@ -28,8 +28,8 @@ from claw_acp.providers.gemini.stream import GeminiStream
 from tests.providers.conversation import asking
 from tests.providers.responses.test_stream import kept
 from tests.support.fixed_clock import FixedClock
-from tests.support.gemini_replies import event, gemini_events
-from tests.support.model_replies import Call, Json, Say, Tokens
+from tests.support.servers.gemini_replies import event, gemini_events
+from tests.support.servers.model_replies import Call, Json, Say, Tokens
 
 CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="c1")
 OTHER = Call(name="list_dir", arguments={}, id="c2")

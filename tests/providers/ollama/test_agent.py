@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.support.agent_run import PICTURE, AgentRun
-from tests.support.model_replies import Call
-from tests.support.ollama_server import running_ollama, shown
+from tests.support.program.agent_run import PICTURE, AgentRun
+from tests.support.servers.model_replies import Call
+from tests.support.servers.ollama_server import running_ollama, shown
 
 
 def test_parallel_calls_and_pictures_go_round_by_round(tmp_path: Path) -> None:

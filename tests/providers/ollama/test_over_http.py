@@ -18,10 +18,10 @@ from claw_acp.core.errors import (
 from claw_acp.core.secret import Secret
 from claw_acp.providers.ollama.provider import OllamaProvider
 from tests.providers.conversation import asking
-from tests.support.loopback import Answered
-from tests.support.model_replies import Raw, Stall
-from tests.support.model_server import ModelServer, refusing_address
-from tests.support.ollama_server import NDJSON, OllamaServer, line, lines, running_ollama, shown
+from tests.support.servers.loopback import Answered
+from tests.support.servers.model_replies import Raw, Stall
+from tests.support.servers.model_server import ModelServer, refusing_address
+from tests.support.servers.ollama_server import NDJSON, OllamaServer, line, lines, running_ollama, shown
 
 MODEL = "qwen3:8b"
 

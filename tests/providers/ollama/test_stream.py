@@ -22,8 +22,8 @@ from claw_acp.core.ids import may_be_id
 from claw_acp.core.messages import Reasoning, Usage
 from claw_acp.providers.ollama.stream import OllamaStream
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Call
-from tests.support.ollama_server import line, lines
+from tests.support.servers.model_replies import Call
+from tests.support.servers.ollama_server import line, lines
 
 CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="call_1")
 OTHER = Call(name="list_dir", arguments={}, id="call_2")

@@ -21,8 +21,8 @@ from claw_acp.providers.openai.azure import AzureProvider
 from claw_acp.providers.openai.stream import OpenAIStream
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Json, Raw, Say
-from tests.support.model_server import ModelServer
+from tests.support.servers.model_replies import Json, Raw, Say
+from tests.support.servers.model_server import ModelServer
 
 KEY = "0123456789abcdef0123456789abcdef"
 

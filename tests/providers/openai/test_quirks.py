@@ -13,8 +13,8 @@ from claw_acp.providers.openai.provider import OpenAIChatProvider
 from claw_acp.providers.openai.request import chat_completion
 from claw_acp.providers.registry.services import SERVICES, quirks_at
 from tests.providers.conversation import FIRST, IMAGE, asking
-from tests.support.model_replies import Json, Say, failure
-from tests.support.model_server import ModelServer
+from tests.support.servers.model_replies import Json, Say, failure
+from tests.support.servers.model_server import ModelServer
 
 
 def body(request: ChatRequest, **quirks: object) -> Any:

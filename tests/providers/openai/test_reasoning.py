@@ -14,7 +14,7 @@ from claw_acp.providers.openai.request import chat_completion
 from claw_acp.providers.openai.stream import OpenAIStream
 from tests.providers.conversation import FIRST, asking
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Json, Say, anthropic_events, openai_events
+from tests.support.servers.model_replies import Json, Say, anthropic_events, openai_events
 
 Member = Literal["reasoning_content", "reasoning", "none"]
 

@@ -13,7 +13,7 @@ from claw_acp.core.messages import Reasoning
 from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.openai.think_tags import ThinkTags
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Json
+from tests.support.servers.model_replies import Json
 
 
 def apart(pieces: Sequence[str]) -> tuple[str, str]:

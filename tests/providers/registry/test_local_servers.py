@@ -21,7 +21,7 @@ from claw_acp.providers.registry.service_table import ASIA, GATEWAYS, LOCAL, VEN
 from claw_acp.providers.registry.services import SERVICES
 from claw_acp.providers.selection.available_models import available_models, usable
 from claw_acp.providers.selection.resolve import resolve
-from tests.support.loopback import Answered, Asked, Loopback, serving
+from tests.support.servers.loopback import Answered, Asked, Loopback, serving
 
 OLLAMA = {
     "models": [

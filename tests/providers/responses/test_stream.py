@@ -28,8 +28,8 @@ from claw_acp.providers.responses.request import ORIGIN, responses_request
 from claw_acp.providers.responses.stream import ResponsesStream
 from claw_acp.providers.transport.part_order import pieces_in_order
 from tests.providers.conversation import asking
-from tests.support.model_replies import Call, Json, Say, Tokens
-from tests.support.responses_replies import ended, numbered, responses_events, responses_usage
+from tests.support.servers.model_replies import Call, Json, Say, Tokens
+from tests.support.servers.responses_replies import ended, numbered, responses_events, responses_usage
 
 CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="c1")
 OTHER = Call(name="list_dir", arguments={}, id="c2")

@@ -29,7 +29,7 @@ from claw_acp.providers.selection.target import Target
 from claw_acp.runtime.provider_pool import KEPT, ProviderPool
 from tests.support.file_keyring import FileKeyring
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_server import ModelServer
+from tests.support.servers.model_server import ModelServer
 
 OPENAI = families.OPENAI.roles[0].last_resort
 ANTHROPIC = f"anthropic/{families.ANTHROPIC.roles[0].last_resort}"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn, home, opened, project, spawn
-from tests.support.model_replies import Json, ReceivedRequest, Reply, Say, failure
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn, home, opened, project, spawn
+from tests.support.servers.model_replies import Json, ReceivedRequest, Reply, Say, failure
+from tests.support.servers.model_server import ModelServer
 
 __all__ = ["home", "opened", "project", "spawn"]
 

@@ -20,7 +20,7 @@ from claw_acp.core.errors import (
     ToolsUnsupported,
     ToolUseRefused,
 )
-from tests.support.model_replies import Json
+from tests.support.servers.model_replies import Json
 
 
 class Seen(NamedTuple):

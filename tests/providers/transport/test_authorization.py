@@ -22,8 +22,8 @@ from claw_acp.providers.registry.profiles import ProviderProfile
 from claw_acp.providers.transport.authorization import TOKEN_LIFE
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Say
-from tests.support.model_server import ModelServer
+from tests.support.servers.model_replies import Say
+from tests.support.servers.model_server import ModelServer
 
 KEY = "abc123.a-very-secret-half"
 SPOKEN = ("authorization", "x-api-key", "api-key", "x-goog")

@@ -31,8 +31,8 @@ from claw_acp.providers.anthropic.provider import AnthropicProvider
 from claw_acp.providers.openai.provider import OpenAIChatProvider
 from claw_acp.providers.transport import cassette
 from tests.providers.conversation import asking
-from tests.support.model_replies import Call, Cut, Family, HangUp, Raw, Say, Stall
-from tests.support.model_server import ModelServer, refusing_address
+from tests.support.servers.model_replies import Call, Cut, Family, HangUp, Raw, Say, Stall
+from tests.support.servers.model_server import ModelServer, refusing_address
 
 KEY = 'sk-te"st-0123456789abcdef'
 NEVER = "team-secret-token"

@@ -24,7 +24,7 @@ from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.transport.surrogates import Pairs
 from claw_acp.providers.transport.wire import LARGEST_COUNT, counted
 from claw_acp.rpc.dispatcher import OutgoingCall
-from tests.support.loopback import Answered, Loopback, serving
+from tests.support.servers.loopback import Answered, Loopback, serving
 
 
 def streamed(*deltas: JsonObject, usage: JsonValue = None, finish: str = "stop") -> tuple[list[str], ChatResponse]:

@@ -31,8 +31,20 @@ from claw_acp.providers.anthropic.provider import AnthropicProvider
 from claw_acp.providers.openai.provider import OpenAIChatProvider
 from claw_acp.providers.transport.http_service import Timeouts
 from tests.providers.conversation import asking
-from tests.support.model_replies import Call, Cut, Family, Gate, HangUp, NoAnswer, Raw, Reply, Say, Stall, failure
-from tests.support.model_server import ModelServer, refusing_address, running_model_server
+from tests.support.servers.model_replies import (
+    Call,
+    Cut,
+    Family,
+    Gate,
+    HangUp,
+    NoAnswer,
+    Raw,
+    Reply,
+    Say,
+    Stall,
+    failure,
+)
+from tests.support.servers.model_server import ModelServer, refusing_address, running_model_server
 
 KEY = "sk-test-0123456789abcdef"
 # one short bound each: the other must not depend on how busy this machine is

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor import Editor
-from tests.support.editor_fixtures import Spawn, home, opened, project, spawn
-from tests.support.editor_v2 import EditorV2
-from tests.support.model_replies import Call, Family, ReceivedRequest, Say, Stall, Tokens
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor import Editor
+from tests.support.editors.editor_fixtures import Spawn, home, opened, project, spawn
+from tests.support.editors.editor_v2 import EditorV2
+from tests.support.servers.model_replies import Call, Family, ReceivedRequest, Say, Stall, Tokens
+from tests.support.servers.model_server import ModelServer
 
 __all__ = ["home", "opened", "project", "spawn"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_fixtures import Spawn, home, opened, project, spawn
-from tests.support.exchange import RpcFailure
-from tests.support.model_replies import Call, Say
-from tests.support.model_server import ModelServer
+from tests.support.editors.editor_fixtures import Spawn, home, opened, project, spawn
+from tests.support.editors.exchange import RpcFailure
+from tests.support.servers.model_replies import Call, Say
+from tests.support.servers.model_server import ModelServer
 
 __all__ = ["home", "opened", "project", "spawn"]
 

@@ -14,8 +14,8 @@ from claw_acp.providers.anthropic.provider import AnthropicProvider
 from claw_acp.providers.openai.provider import OpenAIChatProvider
 from tests.providers.conversation import asking
 from tests.providers.transport.refusals_seen import SEEN
-from tests.support.model_replies import Cut, Family, Json, Raw, Say, Tokens, anthropic_events, openai_events
-from tests.support.model_server import ModelServer
+from tests.support.servers.model_replies import Cut, Family, Json, Raw, Say, Tokens, anthropic_events, openai_events
+from tests.support.servers.model_server import ModelServer
 
 SPENT = Tokens(input=7, output=3)
 

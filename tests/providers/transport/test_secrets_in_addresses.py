@@ -7,7 +7,7 @@ import pytest
 from claw_acp.contracts.provider_setup import ConnectionOptions, ProviderSetup
 from claw_acp.core.errors import ProviderError
 from claw_acp.providers.openai.provider import OpenAIChatProvider
-from tests.support.loopback import Answered, Loopback, serving
+from tests.support.servers.loopback import Answered, Loopback, serving
 
 HUSH = ("s3cretpw99", "QUERYSECRET123", "proxypass77")
 

@@ -22,7 +22,7 @@ from claw_acp.providers.anthropic.stream import AnthropicStream
 from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.transport.streaming import AnswerParser
 from tests.support.fixed_clock import FixedClock
-from tests.support.model_replies import Call, Family, Json, Say, Tokens, anthropic_events, openai_events
+from tests.support.servers.model_replies import Call, Family, Json, Say, Tokens, anthropic_events, openai_events
 
 RENDER: dict[Family, Callable[[Say], list[bytes]]] = {"openai": openai_events, "anthropic": anthropic_events}
 FAMILIES = pytest.mark.parametrize("family", ["openai", "anthropic"])

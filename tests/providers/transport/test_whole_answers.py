@@ -24,7 +24,7 @@ from claw_acp.providers.transport.streaming import AnswerParser
 from tests.providers.attempts import heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
-from tests.support.loopback import Answered, Loopback, serving
+from tests.support.servers.loopback import Answered, Loopback, serving
 
 CLOCK = FixedClock()
 

@@ -11,7 +11,7 @@ import claw_acp.schema.v2
 from claw_acp.schema.base import Wire
 from tests.schema.official import inside
 from tests.schema.v2.examples import EXAMPLES
-from tests.support.official_definitions import OfficialSchema, Schema
+from tests.support.judges.official_definitions import OfficialSchema, Schema
 
 OTHER_NAMES = {"CancelledPermissionOutcome": "OtherPermissionOutcome"}
 """Ours, where one model stands for several official ones."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.official_schema import Breach, Judge, OfficialSchema
+from tests.support.judges.official_schema import Breach, Judge, OfficialSchema
 
 Object = dict[str, Any]
 TEXT: Object = {"type": "text", "text": "hi"}

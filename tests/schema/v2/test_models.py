@@ -12,7 +12,7 @@ from claw_acp.schema.validation import ValidationError, validate, wire_fields
 from tests.schema.test_leniency import MALFORMED, ON_ERROR, ON_NULL, SKIP
 from tests.schema.v2.accepted import harvest, our_model, schema
 from tests.schema.v2.examples import EXAMPLES, LOOSE, Object
-from tests.support.official_definitions import Schema, is_valid
+from tests.support.judges.official_definitions import Schema, is_valid
 
 NOT_SERVED = {"proxy/initialize", "proxy/successor"}
 """Methods for proxies, which we are not."""

@@ -1,0 +1,1 @@
+"""What the program talks to or serves on loopback: models, clouds, the gateway."""
