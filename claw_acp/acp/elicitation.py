@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from claw_acp.acp.form_fields import Unfitting, filled_in, requested_schema
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.view import ANSWER_TIMEOUT
-from claw_acp.contracts.asking import Form, FormAnswer
+from claw_acp.contracts.questions import Form, FormAnswer
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace

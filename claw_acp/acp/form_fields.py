@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Final, TypeAlias, assert_never, cast
 from urllib.parse import urlsplit
 
-from claw_acp.contracts.asking import ChoiceField, FieldValue, Form, FormField, NumberField, TextField, YesNoField
+from claw_acp.contracts.questions import ChoiceField, FieldValue, Form, FormField, NumberField, TextField, YesNoField
 from claw_acp.core.errors import ClawError
 from claw_acp.core.json_value import JsonObject, JsonValue
 

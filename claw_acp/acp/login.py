@@ -14,7 +14,7 @@ from claw_acp.acp.connection import Connection
 from claw_acp.acp.elicitation import Forms, ask_url, complete
 from claw_acp.acp.handshake import KEY_METHOD, auth_methods
 from claw_acp.acp.login_page import KEY, PROVIDER, UNTRIED, done_page, form_page
-from claw_acp.contracts.asking import ChoiceField, FieldOption, Form
+from claw_acp.contracts.questions import ChoiceField, FieldOption, Form
 from claw_acp.core.errors import AuthRequired, ClawError, InvalidRequest, ProviderAuthFailed, ProviderError
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue

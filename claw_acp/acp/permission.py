@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 
 from claw_acp.acp.elicitation import Forms
 from claw_acp.acp.view import ANSWER_TIMEOUT, SessionView
-from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
+from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import RpcError

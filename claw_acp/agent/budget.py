@@ -10,7 +10,7 @@ from typing import Final
 import anyio.lowlevel
 
 from claw_acp.agent.user_wait import UserWait
-from claw_acp.contracts.asking import Asker, Choice, PermissionQuestion
+from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import BudgetReached
 from claw_acp.core.events import Notice, ToolCallChanged, ToolStatus

@@ -9,8 +9,8 @@ from claw_acp.agent.redacted import cleaned, redacted_content
 from claw_acp.agent.results import bounded_content, sound
 from claw_acp.agent.user_wait import UserWait
 from claw_acp.agent.watched_programs import WatchedPrograms
-from claw_acp.contracts.asking import Asker, Form, FormAnswer
 from claw_acp.contracts.program import Programs
+from claw_acp.contracts.questions import Asker, Form, FormAnswer
 from claw_acp.contracts.tool import FormPort, PlanPort, Progress
 from claw_acp.core.events import PlanChanged, PlanEntry, ToolCallChanged
 from claw_acp.core.redaction import Redactor

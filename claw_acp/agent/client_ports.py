@@ -1,6 +1,6 @@
 """What a client supplies for a turn: the workspace, and answers to questions."""
 
-from claw_acp.contracts.asking import Asker
+from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.value import Value
 from claw_acp.session.prompt_message import OnAccepted, ignore

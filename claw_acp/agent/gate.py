@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from claw_acp.contracts.asking import Asker, PermissionQuestion
+from claw_acp.contracts.questions import Asker, PermissionQuestion
 from claw_acp.contracts.tool import Invocation
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.events import Notice

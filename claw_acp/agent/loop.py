@@ -7,7 +7,7 @@ from typing import Final
 import anyio
 
 from claw_acp.agent.context import ModelContext
-from claw_acp.agent.facts import facts_now
+from claw_acp.agent.message_facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.tool_runner import ToolRunner

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from claw_acp.contracts.asking import AskedCommand, PermissionQuestion
+from claw_acp.contracts.questions import AskedCommand, PermissionQuestion
 from claw_acp.contracts.tool import Invocation, RunsCommand
 from claw_acp.core.events import DiffContent, PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
@@ -11,7 +11,7 @@ from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import in_reading_order, plain_json, plain_lines, printable
 from claw_acp.core.value import replace
-from claw_acp.security.choices import choices_for, rules_told
+from claw_acp.security.permission_choices import choices_for, rules_told
 from claw_acp.security.verdicts import Decision
 
 LONGEST_TITLE = 200  # characters; what a title cannot show is in the content or in the raw input

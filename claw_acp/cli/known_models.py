@@ -3,7 +3,7 @@
 import anyio
 
 from claw_acp.cli.current_settings import locations_here, settings_here
-from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels
+from claw_acp.config.discovered_models import NOTHING_DISCOVERED, DiscoveredModels
 from claw_acp.config.settings import Settings
 from claw_acp.core.value import replace
 from claw_acp.providers.catalog.listings import Catalog

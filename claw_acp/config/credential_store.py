@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeVar, cast
 
 from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
+from claw_acp.config.call_in_thread import ThreadCall
 from claw_acp.config.credentials import Login, exposed, parse_logins
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.secret_cache import KEYRING
-from claw_acp.config.thread_call import ThreadCall
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels
+from claw_acp.config.discovered_models import NOTHING_DISCOVERED, DiscoveredModels
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import Locations
 from claw_acp.config.overrides import NOTHING_SET, ProviderOverride

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Protocol, cast
 
+from claw_acp.config.call_in_thread import ThreadCall
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.config.thread_call import ThreadCall
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret

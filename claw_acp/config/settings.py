@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from claw_acp.config.credentials import Login
 from claw_acp.config.diagnostic import Diagnostic
-from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels
+from claw_acp.config.discovered_models import NOTHING_DISCOVERED, DiscoveredModels
 from claw_acp.config.fields import Variable
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.model import ConfigFile

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypeVar, cast
 
-from claw_acp.contracts.asking import Form, FormAnswer
 from claw_acp.contracts.provider import ToolSpec
+from claw_acp.contracts.questions import Form, FormAnswer
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import Location, PlanEntry, ToolContent, ToolKind

@@ -23,6 +23,7 @@ FLUSH_SECONDS = 0.2  # for what was sent last to reach the program
 POLITE_SECONDS = 0.5  # for a program to end once its input has ended, as MCP asks
 TERMINATE_SECONDS = 0.5  # from SIGTERM to SIGKILL
 DRAIN_SECONDS = 0.3  # for its last output, when something it left behind holds the pipes open
+EXIT_SECONDS = 1.0  # from the end of its output or input to that of the program, of which we may learn a little later
 
 _INHERITED: Final = frozenset({
     "HOME", "LOGNAME", "USER", "SHELL", "PATH", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP",
@@ -126,7 +127,11 @@ class _Program:
                     await self._take(frame)
         for frame in splitter.finish():
             await self._take(frame)
-        with anyio.move_on_after(2 * DRAIN_SECONDS):  # so that it can be told how it ended
+        await self._lose()
+
+    async def _lose(self) -> None:
+        """Close the stream of its messages: it cannot answer any more. If it has ended, its exit is noted first."""
+        with anyio.move_on_after(EXIT_SECONDS):
             await self._ended.wait()
         self._incoming.close()
 
@@ -150,7 +155,8 @@ class _Program:
                 async for message in self._outgoing:
                     await self._child.stdin.send(line(message))
         except anyio.BrokenResourceError:  # it has closed its input, and can be asked nothing any more
-            self._incoming.close()
+            self._written.set()
+            await self._lose()
         finally:
             self._written.set()
 

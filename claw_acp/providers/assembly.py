@@ -15,7 +15,7 @@ from claw_acp.core.value import replace
 from claw_acp.providers.fallback.plan import Health
 from claw_acp.providers.fallback.reliable import Reliable
 from claw_acp.providers.fallback.succession import Successions, SuccessorProvider
-from claw_acp.providers.foreign import make_provider
+from claw_acp.providers.foreign_providers import make_provider
 from claw_acp.providers.registry.wire_families import families, nearest
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.text_tools.provider import TextToolProvider, ToolModes

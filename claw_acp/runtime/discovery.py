@@ -14,7 +14,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.config.current import CurrentSettings
-from claw_acp.config.discovered import FoundServer
+from claw_acp.config.discovered_models import FoundServer
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo, Provider
 from claw_acp.contracts.provider_setup import ProviderSetup

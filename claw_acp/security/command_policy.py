@@ -7,14 +7,14 @@ from typing import Final
 
 from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
 from claw_acp.core.mode import Mode
-from claw_acp.security.command_looks import assess_looks, with_repository
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, assess
 from claw_acp.security.command_rules import CommandRules, agreed_here, shown_command, wider
 from claw_acp.security.forbidden import harmless_device
-from claw_acp.security.looks.looking import looks_of
-from claw_acp.security.looks.plain_line import PlainLine, read_line
 from claw_acp.security.path_policy import judge_path, matching_rules
+from claw_acp.security.read_only.commands import looks_of
+from claw_acp.security.read_only.plain_line import PlainLine, read_line
+from claw_acp.security.read_only_lines import assess_looks, with_repository
 from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
 from claw_acp.security.shell_grammar import traps

@@ -10,10 +10,10 @@ from claw_acp.security.command_paths import Places, named_paths
 from claw_acp.security.forbidden import forbidden, forbidden_to_write, harmless_device
 from claw_acp.security.guarded import guarded
 from claw_acp.security.guarded_words import guarded_word
-from claw_acp.security.looks.looking import looks_by_itself
-from claw_acp.security.looks.programs import ANY_WORDS, PROGRAMS
 from claw_acp.security.own_program import own_words, refused_of_itself
 from claw_acp.security.program_risk import Level, Risk, program_risk
+from claw_acp.security.read_only.commands import looks_by_itself
+from claw_acp.security.read_only.programs import ANY_WORDS, PROGRAMS
 from claw_acp.security.risk import UNKNOWN
 from claw_acp.security.shell_command import SimpleCommand, names
 from claw_acp.security.shell_wrappers import git_arguments

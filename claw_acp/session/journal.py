@@ -20,7 +20,7 @@ from claw_acp.core.events import Event, TextDelta, ThoughtDelta
 from claw_acp.session.codec import decode
 from claw_acp.session.pages import Archived, Listing, Page
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
+from claw_acp.session.record_rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
 from claw_acp.session.setup import Instructions
 from claw_acp.session.spending import Ledger
 from claw_acp.session.writer import Writer, as_row

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.value import Value
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.rows import COLUMNS
+from claw_acp.session.record_rows import COLUMNS
 from claw_acp.store.database import SqlValue, storable
 
 Archived = Literal["exclude", "include", "only"]

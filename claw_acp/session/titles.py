@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.messages import ContentPart, TextPart
-from claw_acp.session.rows import clean
+from claw_acp.session.record_rows import clean
 
 OUR_LIMIT = 60  # characters of a title that we make
 GIVEN_LIMIT = 200  # characters of a title that a person gives

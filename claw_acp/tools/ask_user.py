@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias, assert_never
 
-from claw_acp.contracts.asking import (
+from claw_acp.contracts.questions import (
     ChoiceField,
     FieldOption,
     FieldValue,

@@ -7,7 +7,7 @@ import pytest
 from claw_acp.acp.elicitation import Forms, ask_url, complete
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.view import ANSWER_TIMEOUT
-from claw_acp.contracts.asking import Form, FormAnswer, TextField
+from claw_acp.contracts.questions import Form, FormAnswer, TextField
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from tests.support.judges.official_schema import OfficialSchema

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from claw_acp.acp.form_fields import Unfitting, filled_in, requested_schema
-from claw_acp.contracts.asking import (
+from claw_acp.contracts.questions import (
     ChoiceField,
     FieldOption,
     FieldValue,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from claw_acp.acp.v2.past import folded
+from claw_acp.acp.v2.replay import folded
 from claw_acp.acp.v2.terminals import Terminals
 from claw_acp.acp.v2.tool_calls import ToolCalls
 from claw_acp.core.events import (

@@ -12,8 +12,8 @@ from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.provider import ToolSpec
+from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import CommandContent, MessageStarted, TerminalChanged, ToolCallChanged

@@ -14,7 +14,6 @@ from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.token_estimate import ANSWER_TOKENS, IMAGE_TOKENS
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.contracts.asking import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.provider import (
     ChatOptions,
     ChatRequest,
@@ -26,6 +25,7 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ToolSpec,
 )
+from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import StreamInterrupted
 from claw_acp.core.events import UsageChanged
 from claw_acp.core.messages import ImagePart, Message, Usage

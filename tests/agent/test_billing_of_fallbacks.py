@@ -12,7 +12,6 @@ from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.toolbox import Toolbox
-from claw_acp.contracts.asking import Choice, PermissionQuestion
 from claw_acp.contracts.provider import (
     ChatOptions,
     ChatRequest,
@@ -23,6 +22,7 @@ from claw_acp.contracts.provider import (
     StreamEvent,
     TextChunk,
 )
+from claw_acp.contracts.questions import Choice, PermissionQuestion
 from claw_acp.core.errors import BudgetReached, ProviderUnavailable, ProviderUnreachable, StreamInterrupted
 from claw_acp.core.messages import Message, Usage
 from claw_acp.core.redaction import Redactor

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits
-from claw_acp.contracts.asking import Choice, PermissionQuestion
+from claw_acp.contracts.questions import Choice, PermissionQuestion
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session

@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 from claw_acp.config.current import CurrentSettings
-from claw_acp.config.discovered import DiscoveredModels
+from claw_acp.config.discovered_models import DiscoveredModels
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.locations import find_locations
 

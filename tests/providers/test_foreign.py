@@ -20,7 +20,7 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, ProviderFailed, ProviderTimeout, RateLimited
 from claw_acp.core.messages import Message, ToolCall, Usage
-from claw_acp.providers.foreign import make_provider
+from claw_acp.providers.foreign_providers import make_provider
 from tests.providers.attempts import Sleeper, heard, reliable
 
 REQUEST = ChatRequest(model="m", messages=[Message.user("hi")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claw_acp.security.choices import choices_for, rules_told
+from claw_acp.security.permission_choices import choices_for, rules_told
 from claw_acp.security.verdicts import Decision
 from tests.security.conftest import House
 

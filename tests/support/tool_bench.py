@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from claw_acp.contracts.asking import Form, FormAnswer
+from claw_acp.contracts.questions import Form, FormAnswer
 from claw_acp.contracts.tool import FormPort, Invocation, PlanPort, Progress, Tool, ToolContext, ToolResult, ToolState
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import SYSTEM_CLOCK

@@ -1,6 +1,6 @@
 import pytest
 
-from claw_acp.contracts.asking import ChoiceField, FormAnswer, TextField, YesNoField
+from claw_acp.contracts.questions import ChoiceField, FormAnswer, TextField, YesNoField
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.tools.ask_user import ASKED, DECLINED, DISMISSED, NO_SECRETS, AskUser
 from tests.support.tool_bench import Bench, said

@@ -3,7 +3,7 @@
 from claw_acp.acp.permission import METHOD, ClientAsker
 from claw_acp.acp.updates import location
 from claw_acp.acp.v1.updates import tool_content
-from claw_acp.contracts.asking import PermissionQuestion
+from claw_acp.contracts.questions import PermissionQuestion
 from claw_acp.core.events import PartContent
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import TextPart

@@ -25,8 +25,8 @@ REQUESTS: Mapping[str, str] = {
     "session/set_title": "claw_acp.acp.stored_sessions:set_title",
     "session/set_config_option": "claw_acp.acp.v2.options:set_config_option",
     "session/prompt": "claw_acp.acp.v2.prompt:prompt",
-    "tool_call/cancel": "claw_acp.acp.v2.work:cancel_tool_call",
-    "terminal/cancel": "claw_acp.acp.v2.work:cancel_terminal",
+    "tool_call/cancel": "claw_acp.acp.v2.cancelling:cancel_tool_call",
+    "terminal/cancel": "claw_acp.acp.v2.cancelling:cancel_terminal",
 }
 """Requests after `initialize`, which the connection answers itself."""
 

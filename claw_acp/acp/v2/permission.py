@@ -3,7 +3,7 @@
 from claw_acp.acp.permission import METHOD, ClientAsker
 from claw_acp.acp.updates import location
 from claw_acp.acp.v2.tool_calls import tool_content
-from claw_acp.contracts.asking import PermissionQuestion
+from claw_acp.contracts.questions import PermissionQuestion
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.v2.permission import RequestPermissionResponse, SelectedPermissionOutcome

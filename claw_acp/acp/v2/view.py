@@ -7,7 +7,7 @@ from typing import Literal
 from claw_acp.acp.config_options import config_options
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.updates import notice, token_counts
-from claw_acp.acp.v2.past import folded
+from claw_acp.acp.v2.replay import folded
 from claw_acp.acp.v2.tool_calls import ToolCalls
 from claw_acp.acp.v2.updates import available_commands, render, render_past
 from claw_acp.acp.view import SessionView

@@ -14,7 +14,7 @@ from claw_acp.cli.terminal.live_view import LiveView
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.permission import PermissionOption, PermissionOptionKind, RequestPermissionRequest
 from claw_acp.schema.tool_call import Content
-from claw_acp.security.choices import STORED
+from claw_acp.security.permission_choices import STORED
 
 _PREFERRED: Mapping[PermissionOptionKind, str] = {
     "allow_once": "y",

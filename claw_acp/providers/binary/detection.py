@@ -20,7 +20,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value
 from claw_acp.providers.binary.child import plugin_environment
-from claw_acp.providers.binary.offer import Offer, read_offer
+from claw_acp.providers.binary.introduction import Offer, read_offer
 
 FILE_NAME = "plugins.json"
 KEPT = 64  # plugins; the one found longest ago is forgotten first

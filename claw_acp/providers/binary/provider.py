@@ -25,7 +25,7 @@ from claw_acp.providers.binary.connection import open_connection
 from claw_acp.providers.binary.deadline import CALL_TIMEOUT, Deadline
 from claw_acp.providers.binary.detection import Finding, Memory, probe_of
 from claw_acp.providers.binary.failures import Failures
-from claw_acp.providers.binary.offer import Offer, assumed
+from claw_acp.providers.binary.introduction import Offer, assumed
 from claw_acp.providers.binary.oneshot import ask_once
 from claw_acp.providers.binary.restarts import Restarts
 from claw_acp.providers.binary.session import Session, introduced, must_introduce_itself

@@ -20,7 +20,7 @@ from claw_acp.providers.binary.call import Call, Piece
 from claw_acp.providers.binary.connection import Connection
 from claw_acp.providers.binary.deadline import Deadline
 from claw_acp.providers.binary.failures import Failures
-from claw_acp.providers.binary.offer import GREETING, PROTOCOL_VERSION, Offer, read_models, read_offer
+from claw_acp.providers.binary.introduction import GREETING, PROTOCOL_VERSION, Offer, read_models, read_offer
 from claw_acp.providers.binary.replies import Reply, Unreadable, read_response
 from claw_acp.providers.binary.request import chat_params, offered_tools
 

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from claw_acp.providers.offline.correction import Correction, correction_from, files_hit
 from claw_acp.providers.offline.files import replace
 from claw_acp.providers.offline.looking import literal
-from claw_acp.providers.offline.moves import Move, Outcome, Outcomes
+from claw_acp.providers.offline.task_steps import Move, Outcome, Outcomes
 from claw_acp.providers.offline.worker import STOPPED, Doing, Worker, without_ending
 
 TEST_COMMAND = "python3 -m unittest"  # when a request says "the test" and names no command

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from claw_acp.providers.offline.quotes import ATOM, OPEN, Masked
-from claw_acp.providers.offline.wishes import (
+from claw_acp.providers.offline.known_requests import (
     Append,
     CreateFile,
     FindFiles,
@@ -24,6 +23,7 @@ from claw_acp.providers.offline.wishes import (
     Summarize,
     Wish,
 )
+from claw_acp.providers.offline.quotes import ATOM, OPEN, Masked
 
 _TERM = rf"(?:{ATOM}|[^\s,{OPEN}]+)"
 _PATH = rf"(?:{ATOM}|[^\s,{OPEN}]*[./][^\s,{OPEN}]*)"  # an unquoted path shows itself by a dot or a slash

@@ -24,9 +24,9 @@ from claw_acp.contracts.provider import (
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, Message, Reasoning, ResourcePart, ToolCall, Usage
 from claw_acp.core.value import replace
-from claw_acp.providers.offline.moves import Move, next_move
 from claw_acp.providers.offline.quotes import path_of
 from claw_acp.providers.offline.requests import understand
+from claw_acp.providers.offline.task_steps import Move, next_move
 from claw_acp.providers.offline.tasks import task_for
 
 MODEL = "assistant"

@@ -8,9 +8,7 @@ from typing import assert_never
 
 from claw_acp.providers.offline.commands import STEPS, repair, run
 from claw_acp.providers.offline.files import append, create, read, replace
-from claw_acp.providers.offline.looking import find_files, list_files, search, summarize
-from claw_acp.providers.offline.moves import Move, Task
-from claw_acp.providers.offline.wishes import (
+from claw_acp.providers.offline.known_requests import (
     Append,
     Conditional,
     CreateFile,
@@ -27,6 +25,8 @@ from claw_acp.providers.offline.wishes import (
     Wish,
     describe,
 )
+from claw_acp.providers.offline.looking import find_files, list_files, search, summarize
+from claw_acp.providers.offline.task_steps import Move, Task
 from claw_acp.providers.offline.words import ABILITIES, HOW_TO_CONNECT, NOT_UNDERSTOOD
 from claw_acp.providers.offline.worker import Doing, Worker
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from claw_acp.core.events import PlanStatus
 from claw_acp.core.json_value import JsonValue
-from claw_acp.providers.offline.moves import Call, Move, Outcome, Outcomes
+from claw_acp.providers.offline.task_steps import Call, Move, Outcome, Outcomes
 
 STOPPED = -1  # the exit code of a command that was killed
 SHOWN_LINES = 40  # lines of a result repeated in an answer; the rest is in the tool call

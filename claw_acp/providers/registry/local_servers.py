@@ -10,7 +10,7 @@ from typing import cast
 
 import anyio
 
-from claw_acp.config.discovered import FoundServer
+from claw_acp.config.discovered_models import FoundServer
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from claw_acp.config.diagnostic import Diagnostic
-from claw_acp.config.discovered import NOTHING_DISCOVERED, DiscoveredModels, FoundServer
+from claw_acp.config.discovered_models import NOTHING_DISCOVERED, DiscoveredModels, FoundServer
 from claw_acp.config.overrides import Headers
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.server_places import LOCAL_SERVERS, local_address

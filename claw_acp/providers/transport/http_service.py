@@ -31,8 +31,8 @@ from claw_acp.core.value import Value
 from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
 from claw_acp.net.trust import trusted, trusted_besides
+from claw_acp.providers.transport.recording import Tape
 from claw_acp.providers.transport.refusals import read_refusal, refusal_error, refusal_in_reply
-from claw_acp.providers.transport.tape import Tape
 
 CONNECT_TIMEOUT = 10.0  # seconds until TCP and TLS stand
 FIRST_BYTE_TIMEOUT = 120.0  # seconds until the service begins to answer; large prompts are read before that

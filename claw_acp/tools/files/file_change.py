@@ -14,7 +14,7 @@ from claw_acp.core.messages import TextPart
 from claw_acp.core.value import Value
 from claw_acp.tools.display import shown_path
 from claw_acp.tools.files.line_changes import LineRange, changed_lines, excerpt, spoken
-from claw_acp.tools.files.stamps import Stamps
+from claw_acp.tools.files.seen_files import Stamps
 from claw_acp.tools.files.unreadable import better_error, exists
 from claw_acp.tools.files.unsaved import require_saved, require_shown, writing
 

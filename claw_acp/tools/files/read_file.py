@@ -11,7 +11,7 @@ from claw_acp.core.picture import media_type
 from claw_acp.tools.display import amount, byte_size, fenced, shown_path
 from claw_acp.tools.files import picture
 from claw_acp.tools.files.line_window import LineWindow, window
-from claw_acp.tools.files.stamps import Stamps
+from claw_acp.tools.files.seen_files import Stamps
 from claw_acp.tools.files.unreadable import better_error
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
 

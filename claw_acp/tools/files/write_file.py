@@ -7,7 +7,7 @@ from claw_acp.core.errors import FileConflict
 from claw_acp.tools.display import amount
 from claw_acp.tools.files.file_change import Change, FileChange
 from claw_acp.tools.files.line_window import lines_of
-from claw_acp.tools.files.stamps import Stamps
+from claw_acp.tools.files.seen_files import Stamps
 from claw_acp.tools.files.text_shape import TextShape
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
 

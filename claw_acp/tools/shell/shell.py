@@ -24,7 +24,7 @@ from claw_acp.tools.shell.task import RELEASE_SECONDS, BackgroundTasks
 from claw_acp.tools.shell.text import clip
 
 LOOK_ENVIRONMENT: Final[Ref[Callable[..., dict[str, str]]]] = Ref(
-    "claw_acp.security.looks.environment:look_environment"
+    "claw_acp.security.read_only.environment:look_environment"
 )
 """By name, as the shell's parsers are loaded with the first command only."""
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from claw_acp.contracts.tool import RunsCommand
-from claw_acp.security.looks.environment import look_environment
 from claw_acp.security.policy import Decision, Mode, Policy, PolicyContext
+from claw_acp.security.read_only.environment import look_environment
 from claw_acp.workspace.environment import command_environment
 from tests.fuzz.commands import tree
 

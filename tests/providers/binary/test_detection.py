@@ -15,7 +15,7 @@ from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.binary import provider as module
 from claw_acp.providers.binary.detection import FILE_NAME, KEPT, Finding, Memory
 from claw_acp.providers.binary.failures import PluginNotStarted
-from claw_acp.providers.binary.offer import read_offer
+from claw_acp.providers.binary.introduction import read_offer
 from claw_acp.providers.binary.provider import BinaryProvider
 from tests.providers.binary.support import ONESHOT, SESSION, gone, program, provider_of, saying
 from tests.providers.conversation import READ

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from claw_acp.contracts.provider import ChatResponse
 from claw_acp.core.messages import ToolCall, Usage
-from claw_acp.providers.binary.offer import Offer, read_models, read_offer
+from claw_acp.providers.binary.introduction import Offer, read_models, read_offer
 from claw_acp.providers.binary.oneshot import Printed
 from claw_acp.providers.binary.replies import Unreadable, read_object, read_reply, read_response, tool_calls
 from claw_acp.rpc.framing import Oversized

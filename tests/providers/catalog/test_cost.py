@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from claw_acp.config.discovered import DiscoveredModels
+from claw_acp.config.discovered_models import DiscoveredModels
 from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.contracts.model_price import Price, Rate

@@ -15,9 +15,7 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import LinkPart, Message, TextPart
 from claw_acp.providers.offline.correction import Correction, correction_from, difference, files_hit
-from claw_acp.providers.offline.provider import OfflineProvider
-from claw_acp.providers.offline.requests import understand
-from claw_acp.providers.offline.wishes import (
+from claw_acp.providers.offline.known_requests import (
     Append,
     Conditional,
     CreateFile,
@@ -33,6 +31,8 @@ from claw_acp.providers.offline.wishes import (
     Summarize,
     Wish,
 )
+from claw_acp.providers.offline.provider import OfflineProvider
+from claw_acp.providers.offline.requests import understand
 
 ALL_TOOLS = ("read_file", "write_file", "edit_file", "list_files", "glob", "grep", "shell", "plan")
 

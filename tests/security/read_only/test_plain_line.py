@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.security.looks.plain_line import read_line
+from claw_acp.security.read_only.plain_line import read_line
 from claw_acp.security.shell_syntax import parse
 
 PLAIN: dict[str, Sequence[Sequence[str | None]]] = {

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from claw_acp.security.looks.looking import only_looks
-from claw_acp.security.looks.plain_line import read_line
+from claw_acp.security.read_only.commands import only_looks
+from claw_acp.security.read_only.plain_line import read_line
 
 _GIT_SETTINGS: Final = (
     ("safe.bareRepository", "explicit"),

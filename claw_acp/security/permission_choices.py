@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from claw_acp.contracts.asking import Choice
+from claw_acp.contracts.questions import Choice
 from claw_acp.core.markdown import code_span
 from claw_acp.core.printable import printable
 from claw_acp.security.verdicts import Decision

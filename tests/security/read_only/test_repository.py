@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.security.looks.environment import look_environment
-from claw_acp.security.looks.repository import repository_doubt, tracked_files
+from claw_acp.security.read_only.environment import look_environment
+from claw_acp.security.read_only.repository import repository_doubt, tracked_files
 
 ENVIRONMENT = {
     **os.environ,

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from claw_acp.core.value import Value
-from claw_acp.security.looks.plain_words import Word, WordReader, refuse
+from claw_acp.security.read_only.plain_words import Word, WordReader, refuse
 from claw_acp.security.shell_command import Redirect, SimpleCommand, names
 
 Joint = Literal["", ";", "&&", "||", "|"]

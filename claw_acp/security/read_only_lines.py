@@ -12,9 +12,9 @@ from claw_acp.core.value import replace
 from claw_acp.security.command_paths import Places, PolicyContext
 from claw_acp.security.command_risk import Assessment, judge_touched
 from claw_acp.security.forbidden import harmless_device, holds_forbidden
-from claw_acp.security.looks.file_search import Fed
-from claw_acp.security.looks.looking import Look
-from claw_acp.security.looks.repository import repository_doubt, tracked_files
+from claw_acp.security.read_only.commands import Look
+from claw_acp.security.read_only.file_search import Fed
+from claw_acp.security.read_only.repository import repository_doubt, tracked_files
 from claw_acp.security.shell_command import SimpleCommand
 
 MOST_NAMES: Final = 10_000

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from claw_acp.core.value import Value, replace
 from claw_acp.security.assignments import harmless_assignment
-from claw_acp.security.looks.file_search import (
+from claw_acp.security.read_only.file_search import (
     LINE_FILTERS,
     NAME,
     NAME_LISTERS,
@@ -14,11 +14,11 @@ from claw_acp.security.looks.file_search import (
     read_find,
     read_xargs,
 )
-from claw_acp.security.looks.git_words import read_git
-from claw_acp.security.looks.options import Operand, OptionTable, Words, option_table, read_words
-from claw_acp.security.looks.plain_line import PlainLine, read_line
-from claw_acp.security.looks.programs import ANY_WORDS, CHOSEN_BY_A_FILE, PROGRAMS, VERSIONS
-from claw_acp.security.looks.scripts import awk_words, jq_words, sed_words
+from claw_acp.security.read_only.git_words import read_git
+from claw_acp.security.read_only.options import Operand, OptionTable, Words, option_table, read_words
+from claw_acp.security.read_only.plain_line import PlainLine, read_line
+from claw_acp.security.read_only.programs import ANY_WORDS, CHOSEN_BY_A_FILE, PROGRAMS, VERSIONS
+from claw_acp.security.read_only.scripts import awk_words, jq_words, sed_words
 from claw_acp.security.shell_command import SimpleCommand, names
 from claw_acp.security.shell_syntax import parse
 

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 from typing import Final
 
-from claw_acp.security.looks.git_index import entries, submodules
+from claw_acp.security.read_only.git_index import entries, submodules
 
 LARGEST_CONFIG: Final = 256 * 1024  # bytes
 MOST_REFS: Final = 5_000

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from claw_acp.core.value import Value
-from claw_acp.security.looks.options import Operand
+from claw_acp.security.read_only.options import Operand
 from claw_acp.security.shell_command import names
 
 _ALONE = names(
