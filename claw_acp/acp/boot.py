@@ -36,7 +36,7 @@ class Answered(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """What stage one leaves to stage two: the descriptors, the stream as far as it was read, the handshake if done."""
+    """The state stage one leaves to stage two: the descriptors, the stream as far as read, the handshake if done."""
 
     input_fd: int
     output_fd: int
@@ -141,7 +141,7 @@ def _say(sentence: str) -> None:
 
 
 def _same_pipe(left: int, right: int) -> bool:
-    """Whether both lead to one place, as after `2>&1`: then logs would end up between the frames."""
+    """Return whether both lead to one place, as after `2>&1`: then logs would end up between the frames."""
     try:
         return os.path.sameopenfile(left, right)
     except OSError:

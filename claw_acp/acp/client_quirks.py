@@ -10,7 +10,7 @@ from claw_acp.core.value import Value
 
 
 class ClientQuirks(Value):
-    """What a client gets wrong.
+    """The mistakes of a client.
 
     Attributes:
         seen_in: The version it was seen in.

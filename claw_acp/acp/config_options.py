@@ -1,4 +1,4 @@
-"""What can be set in a session, as protocols list it. They differ in what they call an option's id."""
+"""The options of a session, as protocols list them. Protocols differ in what they call an option's id."""
 
 from collections.abc import Sequence
 

@@ -100,7 +100,7 @@ class Connection:
         return await self._host.engine()
 
     def part(self, kind: type[_T], make: Callable[[], _T]) -> _T:
-        """What a feature keeps for this connection: the one object of its `kind`, made on first use."""
+        """The object that a feature keeps for this connection: the one of its `kind`, made on first use."""
         if kind not in self._parts:
             self._parts[kind] = make()
         return cast("_T", self._parts[kind])
@@ -174,11 +174,11 @@ class Connection:
         return view
 
     def serves(self, method: str) -> bool:
-        """Whether the protocol agreed on has a request here."""
+        """Return whether the protocol agreed on has a request here."""
         return self._dialect is not None and method in self._dialect.requests
 
     def has_open(self, session_id: str) -> bool:
-        """Whether a session is active here."""
+        """Return whether a session is active here."""
         return session_id in self._views
 
     def forget(self, session_id: str) -> bool:

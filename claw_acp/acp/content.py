@@ -21,7 +21,7 @@ META_STEER: Final = "claw-acp/steer"
 
 
 def wants_to_steer(meta: JsonObject | None) -> bool:
-    """Whether a client asks that its prompt joins the turn that runs."""
+    """Return whether a client asks that its prompt joins the turn that runs."""
     return meta is not None and meta.get(META_STEER) is True
 
 
@@ -51,7 +51,7 @@ def content_block(part: ContentPart) -> JsonObject:
 
 
 def prompt_parts(blocks: Sequence[ContentBlock]) -> list[ContentPart]:
-    """What a prompt holds.
+    """The content parts of a prompt.
 
     Raises:
         InvalidRequest: Nothing, or something that was not advertised.

@@ -1,4 +1,4 @@
-"""What tells the versions of the protocol apart: their methods, their handshake, and how a session looks in them."""
+"""The differences between versions of the protocol: their methods, their handshake, and how a session looks in them."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias

@@ -108,7 +108,7 @@ async def complete(peer: Peer, elicitation_id: str) -> None:
 
 
 async def _asked(peer: Peer, question: JsonObject) -> tuple[Action, JsonObject] | None:
-    """What was done, and the content that came with it; None for what is no answer."""
+    """Ask a question and return the action and the content that came with it; None for what is no answer."""
     try:
         answer = await peer.request(METHOD, question, within=ANSWER_TIMEOUT)
     except (RpcError, ConnectionClosed, TimeoutError) as error:

@@ -29,7 +29,7 @@ def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
 
 
 def _sole_cause(error: BaseException) -> BaseException:
-    """What a task group wrapped, when it is one thing."""
+    """The error that a task group wrapped, when it is the only one."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return _sole_cause(group.exceptions[0]) if len(group.exceptions) == 1 else group

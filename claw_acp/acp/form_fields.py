@@ -97,7 +97,7 @@ def _given(members: JsonObject) -> JsonObject:
 
 
 def _value(field: FormField, value: JsonValue) -> _Filled:
-    """What was filled in; None when the field was left open."""
+    """The value that was filled in; None when the field was left open."""
     if value is None:
         return None
     match field:

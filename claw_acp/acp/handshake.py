@@ -47,7 +47,7 @@ AUTH_METHODS: tuple[JsonObject, ...] = (
         "OPENAI_API_KEY for the agent.",
     },
 )
-"""What is always offered; `auth_methods` adds what a client can do besides."""
+"""The methods that are always offered; `auth_methods` adds what a client can do besides."""
 
 LOGIN: JsonObject = {
     "id": TERMINAL_METHOD,
@@ -58,7 +58,7 @@ LOGIN_ARGS = ("login",)
 
 
 class ClientCapabilities(NamedTuple):
-    """What the client offers, as far as we use it, and its name."""
+    """The capabilities of the client, as far as we use them, and its name."""
 
     name: str = ""
     read_file: bool = False
@@ -145,7 +145,7 @@ def auth_methods(client: ClientCapabilities) -> tuple[JsonObject, ...]:
 
 
 def draft_client(value: JsonValue) -> ClientCapabilities:
-    """What a client offers that speaks protocol 2: no files and no terminals, but switches and plans with ids."""
+    """The capabilities of a client that speaks protocol 2: no files, no terminals, but switches and plans with ids."""
     capabilities = _object(value)
     elicitation = _object(capabilities.get("elicitation"))
     return ClientCapabilities(

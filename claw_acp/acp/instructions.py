@@ -9,11 +9,11 @@ LIMIT = 100_000  # characters: more would leave most models little room for the 
 
 
 def instructions(system_prompt: SystemPrompt | None) -> Instructions | None:
-    """What was asked for; None: nothing.
+    """The instructions that were asked for; None when there are none.
 
     Raises:
-        InvalidRequest: The mode or a content block is of a kind that was not offered, there are no words in it, or
-            there are too many.
+        InvalidRequest: The mode or a content block is of a kind that was not offered, there is no text in it, or
+            there is too much.
     """
     if system_prompt is None:
         return None

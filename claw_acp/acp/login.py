@@ -175,7 +175,7 @@ async def _ask_by_form(connection: Connection, call: IncomingCall, accounts: Acc
 
 
 def how_to_give_a_key(profile: ProviderProfile) -> str:
-    """What a person does to give a provider its key, without the protocol."""
+    """The instructions for a person to give a provider its key, without the protocol."""
     variable = profile.service.key_variable if profile.service else ""
     ways = [f"run `claw-acp login {profile.name}` in a terminal"]
     if variable:

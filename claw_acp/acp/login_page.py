@@ -47,7 +47,7 @@ you can read. Your editor does not see it. <code>claw-acp logout</code> forgets 
 
 
 def done_page(text: str) -> str:
-    """What is shown at the end."""
+    """The page that is shown at the end."""
     return _page("Logged in", f"<p>{escape(text)}</p><p>You can close this page and go back to your editor.</p>")
 
 

@@ -1,4 +1,4 @@
-"""What a client asks for when it opens a session, made into what the engine takes."""
+"""A client's request to open a session, made into what the engine takes."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -19,7 +19,7 @@ AnyServer: TypeAlias = McpServerStdio | McpServerHttp | McpServerSse | McpServer
 
 
 class Opening(Protocol):
-    """What the requests that open a session have in common, in all protocols."""
+    """The common part of the requests that open a session, in all protocols."""
 
     @property
     def cwd(self) -> str:
@@ -43,7 +43,7 @@ class Opening(Protocol):
 
 
 def setup_of(connection: Connection, request: Opening) -> SessionSetup:
-    """What a client asks for.
+    """The session setup that a client asks for.
 
     Raises:
         InvalidRequest: The instructions are none that we follow, or an MCP server is of a kind that was not offered.

@@ -1,4 +1,4 @@
-"""What protocols have in common about sessions: listing and removing them, and what surrounds their opening."""
+"""The common part of protocols about sessions: listing and removing them, and what surrounds their opening."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -62,7 +62,7 @@ async def close_open(connection: Connection, call: IncomingCall, session_id: str
 
 
 def finish_anyway() -> None:
-    """What cancelling means for a request that frees things: nothing; half freed helps nobody."""
+    """Do nothing when a request that frees things is cancelled: half freed is of no use."""
 
 
 @asynccontextmanager
@@ -108,7 +108,7 @@ async def _take_back(connection: Connection, engine: Engine, opened: LiveSession
 
 
 async def settle(engine: Engine, view: SessionView) -> None:
-    """What follows a session's opening: what the client should know, and what the first prompt will need."""
+    """Do what follows a session's opening: send what the client should know, prepare for the first prompt's needs."""
     await find_commands(view.opened)
     await view.announce()
     await view.opened.extensions.announce()
@@ -116,7 +116,7 @@ async def settle(engine: Engine, view: SessionView) -> None:
 
 
 async def introduce(engine: Engine, view: SessionView) -> None:
-    """What follows a copy's answer: what the copy is called, then as for any new session."""
+    """Do what follows a copy's answer: show what the copy is called, then go on as for any new session."""
     await view.show(SessionChanged(title=view.opened.session.record.title))
     await settle(engine, view)
 

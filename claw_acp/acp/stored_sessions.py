@@ -1,4 +1,4 @@
-"""What can be done with sessions without opening them: `session/archive`, `unarchive`, `status`, `set_title`."""
+"""Operations on sessions without opening them: `session/archive`, `unarchive`, `status`, `set_title`."""
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.sessions import finish_anyway
@@ -29,7 +29,7 @@ async def unarchive(connection: Connection, call: IncomingCall, params: JsonObje
 
 
 async def status(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Whether a session is in memory, on whichever connection."""
+    """Return whether a session is in memory, on whichever connection."""
     request = parse(SessionStatusRequest, params, method=call.method)
     return {"status": await (await connection.engine()).sessions.status(request.session_id)}
 

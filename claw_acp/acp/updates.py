@@ -44,7 +44,7 @@ def usage_update(event: UsageChanged) -> JsonObject:
 
 
 def token_counts(usage: Usage) -> JsonObject:
-    """What a turn took."""
+    """The token counts of a turn."""
     counts: dict[str, JsonValue] = {
         "totalTokens": usage.input_tokens + usage.output_tokens,
         "inputTokens": usage.input_tokens,
@@ -95,7 +95,7 @@ def location(place: Location) -> JsonObject:
 
 
 def without_terminals(event: ToolCallChanged) -> tuple[ToolContent, ...] | None:
-    """What to show of a call whose terminal was another client's: not that, but its output, once that is known."""
+    """The content to show of a call whose terminal was another client's: not that, but its output, once it is known."""
     if event.content is None or not any(isinstance(item, TerminalContent) for item in event.content):
         return event.content
     others = tuple(item for item in event.content if not isinstance(item, TerminalContent))

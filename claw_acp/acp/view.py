@@ -57,7 +57,7 @@ class SessionView(ABC):
 
     @abstractmethod
     async def announce(self, more: Sequence[str] = ()) -> None:
-        """What a client is told once it knows that the session is open: commands, and notices (ours and `more`)."""
+        """Send a client that knows that the session is open the commands, and notices (ours and `more`)."""
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
@@ -134,17 +134,17 @@ class SessionView(ABC):
             await self.show(event)
 
     def _is_news(self, event: Event) -> bool:
-        """Whether no replay was quicker than whoever tells us. Replays leave out how turns began and ended."""
+        """Return whether no replay has shown the event already. Replays leave out how turns began and ended."""
         return event.seq > self._seen or isinstance(event, StateChanged)
 
     @property
     def behind(self) -> bool:
-        """Whether the session should wait: much is unread, or held back for a replay."""
+        """True if the session should wait: much is unread, or held back for a replay."""
         return self.peer.slow or (self._held is not None and len(self._held) >= HELD)
 
     @property
     def lost(self) -> bool:
-        """Whether nothing more must be kept for the client."""
+        """True if nothing more must be kept for the client."""
         return self.peer.overloaded or (self._held is not None and len(self._held) >= TOO_MANY)
 
     async def caught_up(self) -> None:

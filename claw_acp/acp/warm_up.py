@@ -1,4 +1,4 @@
-"""What is imported ahead of its use, in a worker thread, so that later requests need not wait.
+"""Imports made ahead of their use, in a worker thread, so that later requests need not wait.
 
 In two steps, because memory counts as well: an editor that has only connected should not pay for what prompts need.
 """

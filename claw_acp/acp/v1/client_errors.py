@@ -7,7 +7,7 @@ from claw_acp.rpc.message import METHOD_NOT_FOUND
 
 
 def words(error: Exception) -> str:
-    """What went wrong; SDKs put what really happened into `data.details`, below a message that says nothing."""
+    """The reason for an error; SDKs put what really happened into `data.details`, below a message that says nothing."""
     if isinstance(error, TimeoutError):
         return "no answer in time"
     if not isinstance(error, RpcError):
@@ -17,5 +17,5 @@ def words(error: Exception) -> str:
 
 
 def is_unsupported(error: Exception) -> bool:
-    """Whether the client has no such method, whatever its capabilities say. Any other error is its answer."""
+    """Return whether the client has no such method, whatever its capabilities say. Any other error is its answer."""
     return isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND

@@ -72,7 +72,7 @@ def made(view: SessionView) -> JsonObject:
 
 
 async def _join(engine: Engine, view: SessionView, hold: AsyncExitStack) -> None:
-    """What follows the answer that opened a session; first, where a turn runs, the calls that run in it."""
+    """Do what follows the answer that opened a session; first, where a turn runs, show the calls that run in it."""
     async with hold:
         if view.opened.session.busy:
             await view.show_running()

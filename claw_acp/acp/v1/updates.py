@@ -122,7 +122,7 @@ def _is_blank(item: ToolContent) -> bool:
 
 
 def tool_content(item: ToolContent) -> JsonObject:
-    """What a tool call shows."""
+    """The JSON object for an item that a tool call shows."""
     match item:
         case PartContent(part=part):
             return {"type": "content", "content": content_block(part)}

@@ -105,7 +105,7 @@ def _shared_end(before: str, after: str, start: int) -> int:
 
 
 def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[_Opcode]:
-    """What to do with which lines, as `SequenceMatcher` says it."""
+    """The operations that turn the lines before into those after, as `SequenceMatcher` gives them."""
     if max(len(before), len(after)) > MAX_COMPARED:
         return _replaced_middle(before, after)
     return [*SequenceMatcher(a=before, b=after).get_opcodes()]

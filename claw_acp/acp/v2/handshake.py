@@ -10,7 +10,7 @@ from claw_acp.rpc.message import INVALID_PARAMS
 PROTOCOL_VERSION = 2
 
 SESSION_MARKERS = ("delete", "additionalDirectories", "fork", "archive", "status", "title", "systemPrompt")
-"""What protocol 2 serves for sessions beyond the baseline, where protocol 1 serves it too."""
+"""The session features that protocol 2 serves beyond the baseline, where protocol 1 serves them too."""
 MCP_MARKERS = ("http", "acp")
 """Likewise for kinds of MCP servers besides programs."""
 

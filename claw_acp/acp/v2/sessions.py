@@ -57,7 +57,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
 
 
 async def status(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Whether a session is in memory, on whichever connection, and whether it works."""
+    """Return whether a session is in memory, on whichever connection, and whether it works."""
     request = parse(SessionStatusRequest, params, method=call.method)
     engine = await connection.engine()
     known: JsonObject = {"status": await engine.sessions.status(request.session_id)}

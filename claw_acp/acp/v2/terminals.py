@@ -19,11 +19,11 @@ class Terminals:
         self._ended: set[str] = set()
 
     def runs(self, terminal_id: str) -> bool:
-        """Whether the client knows this terminal and not its end."""
+        """Return whether the client knows this terminal and not its end."""
         return terminal_id in self._running
 
     def draw(self, picture: CommandContent) -> list[JsonObject]:
-        """What makes the client's terminal look like this; nothing for one that has ended."""
+        """The updates that make the client's terminal look like this; none for one that has ended."""
         terminal_id = picture.terminal_id
         if terminal_id in self._ended:
             return []
@@ -49,7 +49,7 @@ class Terminals:
 
 
 def _output(picture: CommandContent, before: int | str | None) -> tuple[bytes, bool]:
-    """What the client lacks, and whether that continues what it has; else it replaces that."""
+    """The output that the client lacks, and whether that continues what it has; else it replaces that."""
     raw = picture.raw
     if raw is None:
         new = _continuation(picture.text, before) if isinstance(before, str) else None
@@ -60,7 +60,7 @@ def _output(picture: CommandContent, before: int | str | None) -> tuple[bytes, b
 
 
 def _continuation(now: str, before: str) -> str | None:
-    """What was printed since; None when the picture shows something else altogether."""
+    """The text that was printed since; None when the picture shows something else altogether."""
     if now.startswith(before):
         return now[len(before) :]
     overlap = before[-_OVERLAP:]

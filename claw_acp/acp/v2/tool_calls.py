@@ -27,7 +27,7 @@ class ToolCalls:
         self._cancellable: set[str] = set()
 
     def change(self, event: ToolCallChanged, *, cancellable: bool = False) -> list[JsonObject]:
-        """What shows a change; terminals come before the call that refers to them.
+        """The updates that show a change; terminals come before the call that refers to them.
 
         Args:
             event: The change.
@@ -79,7 +79,7 @@ class ToolCalls:
 
 
 def tool_content(item: ToolContent) -> JsonObject:
-    """What a tool call shows."""
+    """The JSON object for an item that a tool call shows."""
     match item:
         case PartContent(part=part):
             return {"type": "content", "content": content_block(part)}

@@ -86,7 +86,7 @@ class SessionViewV2(SessionView):
             self._questions -= 1
 
     def offers(self) -> JsonObject:
-        """What can be set and typed in the session."""
+        """The options that can be set and the commands that can be typed in the session."""
         options = config_options(self.opened, id_key="configId", switches=self.client.boolean_options)
         return {"configOptions": options, "availableCommands": available_commands(self.opened.commands())}
 
