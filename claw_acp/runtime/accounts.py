@@ -47,12 +47,12 @@ class Account(Value):
 
 
 class AccountStatus(Value):
-    """Whether sessions can be started.
+    """The status of the accounts: whether sessions can be started.
 
     Attributes:
-        state: In ACP's words.
+        state: In ACP's terms.
         accounts: Every provider that has a key.
-        set_up: Whether a model answers that somebody chose or gave a key; False while the offline assistant stands in.
+        set_up: Whether a model answers that a person chose or gave a key; False while the offline assistant stands in.
         provider: The provider that new sessions use, or would use if it had a key; empty when that is open.
     """
 

@@ -24,7 +24,7 @@ class CostTracker:
         self._prices: tuple[Settings, PriceList] | None = None
 
     def billing(self, opened: LiveSession, *, model: str, ports: ClientPorts) -> Billing:
-        """What a turn is billed by that asks `model` (`provider/model`)."""
+        """The billing of a turn that asks `model` (`provider/model`)."""
         guard = BudgetGuard(
             opened.session,
             limits=limits_of(opened.settings.budget),

@@ -77,7 +77,7 @@ class CommandList:
 
     @property
     def troubles(self) -> Sequence[str]:
-        """What is wrong with files that were meant as commands."""
+        """The troubles with files that were meant as commands."""
         return () if self._folders is None else self._folders.troubles
 
     async def look(self) -> bool:
@@ -93,7 +93,7 @@ class CommandList:
 
 
 def _is_new(name: str, taken: set[str]) -> bool:
-    """Whether a command can have this name; servers choose theirs freely."""
+    """Return whether a command can have this name; servers choose theirs freely."""
     return bool(name) and name not in taken and not any(character.isspace() for character in name)
 
 

@@ -1,7 +1,7 @@
-"""What there is to choose from: model servers on this machine, and the models that providers list.
+"""The choices there are: model servers on this machine, and the models that providers list.
 
 Nothing here runs by the clock. Servers are looked for when a session is opened and after a prompt;
-lists are fetched when a session is opened and the one that is kept is a day old. What is new is told to open sessions.
+lists are fetched when a session is opened and the one that is kept is a day old. Open sessions learn what is new.
 """
 
 import logging
@@ -166,7 +166,7 @@ class Discovery:
             )
 
     def _kept(self, settings: Settings) -> Mapping[tuple[str, str], tuple[ModelInfo, ...]]:
-        """What is on disk and was not read yet; each file is read once."""
+        """The model lists that are on disk and were not read yet; each file is read once."""
         known: dict[tuple[str, str], tuple[ModelInfo, ...]] = {}
         for profile in usable(settings):
             place = (profile.name, profile.base_url)
@@ -271,7 +271,7 @@ def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:
 
 
 def _listable(profile: ProviderProfile) -> bool:
-    """Whether a list would be of use: what the user lists, or a server on this machine said already, is enough.
+    """Return whether a list would be of use: models that the user lists, or a local server named, are enough.
 
     Where such a server is only supposed, it is looked for, which shows it no key.
     """

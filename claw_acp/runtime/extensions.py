@@ -1,4 +1,4 @@
-"""What extends a session: the kinds of extensions there are, and those of one session taken together."""
+"""The extensions of a session: the kinds of extensions there are, and those of one session taken together."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar

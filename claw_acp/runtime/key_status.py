@@ -17,7 +17,7 @@ class KeyStatus:
         self._on_change = on_change
 
     def is_refused(self, setup: ProviderSetup) -> bool:
-        """Whether the key was refused when it was last used."""
+        """Return whether the key was refused when it was last used."""
         return setup in self._refused
 
     def record(self, setup: ProviderSetup, *, refused: bool) -> None:

@@ -1,4 +1,4 @@
-"""What others publish of models, kept here: read at once, and made anew once a day by a process of its own."""
+"""The facts that others publish of models, kept here: read at once, and made anew once a day by a separate process."""
 
 import logging
 import shlex

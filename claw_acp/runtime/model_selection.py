@@ -1,4 +1,4 @@
-"""Who answers a prompt: the session's model, the one its route leads to, or the one that sees."""
+"""The model that answers a prompt: the session's model, the one its route leads to, or the one that sees."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ async def choose_answerer(
 
 
 def capabilities_of(provider: Provider, choice: ResolvedModel) -> Capabilities:
-    """What the model that will be asked can do. One that is configured for pictures sees, whatever is known of it."""
+    """The capabilities of the model that will be asked. One configured for pictures sees, whatever is known of it."""
     known = provider.capabilities(choice.target.model)
     return replace(known, images=True) if choice.sees else known
 

@@ -1,4 +1,4 @@
-"""What a person can choose in a session: its mode, its model, how long it thinks, what it may reach."""
+"""The options that a person has in a session: its mode, its model, how long it thinks, what it may reach."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
@@ -143,7 +143,7 @@ def models(opened: LiveSession) -> Sequence[Option]:
 
 
 def can_think(model: str, *, settings: Settings) -> bool:
-    """Whether the model `provider/model` is known as one that can be told how long to think."""
+    """Return whether the model `provider/model` is known as one whose length of thinking can be set."""
     provider, _, name = model.partition("/")
     profile = provider_profiles(settings).get(provider)
     return known_capabilities(name, None if profile is None else profile.about(name)).thinking
@@ -156,7 +156,7 @@ def effort_of(opened: LiveSession, *, model: str, configured: Effort | None) -> 
 
 
 def web_access(opened: LiveSession) -> bool:
-    """Whether the model may fetch web pages."""
+    """Return whether the model may fetch web pages."""
     return opened.session.record.options.get(WEB, True) is not False
 
 

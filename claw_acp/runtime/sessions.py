@@ -142,7 +142,7 @@ class Sessions:
 
     @asynccontextmanager
     async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:
-        """What the journal takes although the block is cancelled is removed again: nobody knows of that session."""
+        """Remove what the journal takes although the block is cancelled: no client knows of that session."""
         try:
             yield
         except anyio.get_cancelled_exc_class():
@@ -192,7 +192,7 @@ class Sessions:
         await live.session.move(roots, additional=setup.additional)
 
     def _settings_changed(self) -> None:
-        """What is offered in open sessions follows at once; a turn that runs goes on as it began."""
+        """Give open sessions the new settings, and so their offers, at once; a turn that runs goes on as it began."""
         for live in self._live:
             live.settings = self._configuration.for_folder(live.session.roots[0])
 
@@ -243,7 +243,7 @@ class Sessions:
         return tuple(self._live)
 
     async def status(self, session_id: str) -> Literal["open", "saved"]:
-        """Whether a session is in memory here, for whomever. Asking changes nothing.
+        """Return whether a session is in memory here, for any client at all. Asking changes nothing.
 
         Raises:
             SessionNotFound: There is none with this id.

@@ -107,7 +107,7 @@ def command_context(
     rules: Sequence[str],
     policy: Policy,
 ) -> CommandContext:
-    """What a command may see and do in a session."""
+    """The context of a command: what it may see and do in a session."""
     session, record = opened.session, opened.session.record
 
     async def markdown() -> str:

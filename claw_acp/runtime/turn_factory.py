@@ -82,7 +82,7 @@ class TurnFactory:
         )  # fmt: skip
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
-        """What a person should know about who answers; of a model that is gone, once in each session."""
+        """The notice for a person about the model that answers; of a model that is gone, once in each session."""
         if choice.sees:
             return f"{choice.target.name} answers, because it sees pictures"
         notice = (session.id, choice.replaced)

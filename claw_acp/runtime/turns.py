@@ -214,7 +214,7 @@ class Turns:
     async def _run_command(
         self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Sequence[ContentPart] | None:
-        """What the model is told: the prompt itself, or what a command in it stands for; None: the command answered."""
+        """Return what the model gets: the prompt itself, or what its command stands for; None: the command answered."""
         commands = opened.commands()
         typed = find_command(commands, prompt)
         answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(opened, typed)
@@ -241,7 +241,7 @@ class Turns:
 
 
 def _can_join(opened: LiveSession, prompt: Sequence[ContentPart]) -> bool:
-    """Whether a prompt may join a turn whose model was chosen before."""
+    """Return whether a prompt may join a turn whose model was chosen before."""
     if any(isinstance(part, ImagePart | AudioPart) for part in prompt):
         return False
     return find_command(opened.commands(), prompt) is None
