@@ -1,4 +1,4 @@
-"""What the model requests of a turn cost: each is held against the budgets, then priced, kept and shown."""
+"""The cost of a turn's model requests: each is held against the budgets, then priced, kept and shown."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ _ONE: Final = Usage(input_tokens=1, output_tokens=1)
 
 
 class Billing:
-    """Who asks a model asks here first, and says afterwards what was taken.
+    """The billing of model requests: each is admitted here first, and what it took is reported afterwards.
 
     Args:
         session: Whose requests they are.
@@ -53,7 +53,7 @@ class Billing:
 
     @property
     def taken(self) -> Usage | None:
-        """What the request took, with the attempts that were given up; None when nobody said."""
+        """The tokens that the request took, with the attempts that were given up; None when no provider said."""
         return self._taken
 
     async def admit(self, request: ChatRequest) -> None:
@@ -133,7 +133,7 @@ class Billing:
 
 
 def plausible(usage: Usage) -> Usage:
-    """What a service said, as far as a request can have taken it: it may say anything."""
+    """The usage that a service reported, as far as a request can have taken it: a service may report anything."""
     return Usage(
         input_tokens=_count(usage.input_tokens),
         output_tokens=_count(usage.output_tokens),

@@ -1,4 +1,4 @@
-"""What may be spent: before a model request that may pass a budget, a person is asked.
+"""The limits on spending: before a model request that may pass a budget, a person is asked.
 
 Two sessions that ask a model at the same moment see the same sums: each may pass a budget by the one request that it
 makes then, never by a second. A request may cost more than was expected; the next one knows.
@@ -47,7 +47,7 @@ class Limits(Value):
 
 
 class BudgetMemory:
-    """What people were told and have allowed since the program started; all sessions share it.
+    """The warnings that people got and the permissions they gave since the program started; all sessions share them.
 
     The first two hold budgets with their period: (`daily`, `2026-11-22`), (`session`, `ses_...`); `unpriced` holds
     sessions with the models without a price that are allowed in them.
@@ -94,7 +94,7 @@ class BudgetGuard:
 
     @property
     def needed(self) -> bool:
-        """Whether there is any budget."""
+        """True if there is any budget."""
         return bool(self._limits.amounts)
 
     async def admit(self, expected: int | None, *, model: str) -> None:
@@ -170,7 +170,7 @@ class BudgetGuard:
         self._memory.unpriced.add(place)
 
     async def _answer(self, title: str, *, reason: str, choices: Sequence[Choice]) -> Choice | None:
-        """What a person answers under a call that is shown meanwhile; None: no, or nobody was there."""
+        """The answer of a person under a call that is shown meanwhile; None: no, or no person was there."""
         call_id = new_id("call", clock=self._clock)
         question = PermissionQuestion(
             session=self._session.id, call_id=call_id, title=title, reason=reason, content=(), choices=tuple(choices)

@@ -1,4 +1,4 @@
-"""What a tool reaches while one call of it runs: news, the plan, forms, programs, and the ports of extensions."""
+"""The ports of a tool while one call of it runs: news, the plan, forms, programs, and the ports of extensions."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Whether a call may run: the policy decides, a person is asked where it says so, "always" is remembered."""
+"""The permission for a call to run: the policy decides, a person is asked where it says so, "always" is remembered."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ class Gate:
         self._context = context
 
     def decide(self, tool: str, invocation: Invocation) -> Decision:
-        """What the rules and the session's mode say."""
+        """Return the decision of the rules and the session's mode."""
         return self._policy().decide(
             tool=tool, accesses=invocation.accesses, mode=self._session.mode, context=self._context
         )
@@ -65,7 +65,7 @@ class Gate:
         return self._policy().allowed_hosts
 
     def reader(self, tool: str) -> Callable[[Path], bool]:
-        """Whether a search that may run may also look into a file, by the rules as they are now."""
+        """Return a test of whether a search that may run may also look into a file, by the rules as they are now."""
         policy = self._policy()
         return lambda path: policy.hides(path, tool=tool, context=self._context) is None
 

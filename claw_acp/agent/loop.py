@@ -35,7 +35,7 @@ WORDLESS: Final[Mapping[ModelStop, str]] = {
         "its options, or let it think less."
     ),
 }
-"""What is said where a model stopped without a word."""
+"""The explanation for each reason that a model stopped for without a word."""
 
 
 class Outcome(Value):

@@ -1,4 +1,4 @@
-"""What a model is told with each message of a person and cannot know: the time, and the mode of the session.
+"""The facts that a model gets with each message of a person and cannot know: the time, and the mode of the session.
 
 It stands on that message for good, and not in the instructions: those are the beginning of every request, and
 whatever changed there would cost the vendor's prompt cache of the whole conversation. For the same reason the tools
@@ -23,5 +23,5 @@ _MODES: Final[Mapping[Mode, str]] = {
 
 
 def facts_now(session: Session, *, clock: Clock) -> str:
-    """What holds at this moment, as a line for the model."""
+    """The facts of this moment, as a line for the model."""
     return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.</facts>"

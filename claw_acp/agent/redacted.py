@@ -55,7 +55,7 @@ def redacted_parts(parts: Sequence[ContentPart], *, redactor: Clean) -> tuple[Co
 
 
 def redacted_content(content: Sequence[ToolContent], *, redactor: Clean) -> tuple[ToolContent, ...]:
-    """What a tool call shows, cleaned. A diff stays as it is: the person must see exactly what will be written."""
+    """The content of a tool call, cleaned. A diff stays as it is: the person must see exactly what will be written."""
     return tuple(_redacted(item, redactor=redactor) for item in content)
 
 

@@ -26,7 +26,7 @@ def bounded_result(result: ToolResult) -> ToolResult:
 
 
 def bounded_content(content: Sequence[ToolContent]) -> tuple[ToolContent, ...]:
-    """What a call shows as far as there is room. Diffs stay whole: the person must see exactly what is written."""
+    """The content of a call as far as there is room. Diffs stay whole: the person must see exactly what is written."""
     texts = iter(bounded_parts(item.part for item in content if isinstance(item, PartContent)))
     shown: list[ToolContent] = []
     for item in content[:MOST_PARTS]:

@@ -227,7 +227,7 @@ class ToolRunner:
         )
 
     async def _obstacle(self, entry: _Entry, invocation: Invocation) -> ToolResult | None:
-        """What becomes of a call that may not run; None when it may."""
+        """The result of a call that may not run; None when it may."""
         name = entry.call.name
         for hook in self._extension.hooks():
             reason = await hook.before_call(name, parse_arguments(entry.call))
@@ -248,7 +248,7 @@ class ToolRunner:
         return _failure(f"Not allowed: {decision.reason}") if decision.verdict == "deny" else None
 
     def _told(self, entry: _Entry, error: BaseException) -> str:
-        """What the model is told of an error that left a tool.
+        """The text that the model gets for an error that left a tool.
 
         Raises:
             BaseException: `error`, when it is none of the tool: the call is cancelled, or the journal fails.

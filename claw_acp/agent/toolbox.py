@@ -57,7 +57,7 @@ class Toolbox:
         return tuple(tool.spec.name for tool in self)
 
     def tool_specs(self) -> Sequence[ToolSpec]:
-        """What models are told; the same tuple until something changes, so that prompts stay byte-stable."""
+        """The tool specs that models get; the same tuple until something changes, so that prompts stay byte-stable."""
         if self._specs is None:
             self._specs = tuple(tool.spec for tool in self._tools.values())
         hidden, others = self._hidden(), tuple(tool.spec for tool in self._others())
