@@ -12,5 +12,5 @@ _HARMLESS = re.compile(
 
 
 def harmless_assignment(assignment: str | None) -> bool:
-    """Whether `NAME=value` before a command cannot change what it does; None is a value that is not known."""
+    """Return whether `NAME=value` before a command cannot change what it does; None is a value that is not known."""
     return assignment is not None and _HARMLESS.fullmatch(assignment) is not None

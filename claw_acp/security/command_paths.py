@@ -28,7 +28,7 @@ class PolicyContext(Value):
     search_path: tuple[Path, ...] = ()
 
     def inside(self, path: Path) -> bool:
-        """Whether a resolved path lies inside a root."""
+        """Return whether a resolved path lies inside a root."""
         return any(path.is_relative_to(root) for root in self.roots)
 
 
@@ -73,7 +73,7 @@ class Places(Value):
         return Places(bases=self.resolve(directory), context=self.context) if directory else self
 
     def leads_straight(self, target: str) -> bool:
-        """Whether no link lies on the way: shells go back from a link with `..` another way than the disk does."""
+        """True if no link lies on the way: shells go back from a link with `..` another way than the disk does."""
         start = str(self.context.home) + target[1:] if target == "~" or target.startswith("~/") else target
         ways = [os.path.normpath(base / start) for base in self.bases]
         return all(os.path.realpath(base / start) == way for base, way in zip(self.bases, ways, strict=True))

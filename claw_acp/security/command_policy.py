@@ -1,4 +1,4 @@
-"""Whether a command line may run: every command in it, and every file its redirections touch."""
+"""The decision whether a command line may run: every command in it, and every file its redirections touch."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -100,7 +100,7 @@ class _Judge:
             certain = target is not None
 
     def _limited(self) -> Callable[[Path], bool] | None:
-        """Whether a rule refuses or asks about reading a file; None when no rule is about reading."""
+        """Return a test for files that a rule refuses or asks about reading; None when no rule is about reading."""
         limits = [rule for rule in self._rules if rule.verdict != "allow"]
         about = [rule for rule in limits if rule.concerns(self._tool, ReadsPath(path=Path("/")))]
         if not about:

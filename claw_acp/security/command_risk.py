@@ -30,7 +30,7 @@ _SECRET_FILE = re.compile(r"(?i)\.env(\..*)?|.*(secret|credential|password|token
 
 
 class Assessment(Value):
-    """What is known about one command.
+    """The risk assessment of one command.
 
     Attributes:
         level: From "only reads" (wherever that is) to "may do harm that cannot be undone".
@@ -152,7 +152,7 @@ def _refused_of_itself(command: SimpleCommand) -> str | None:
 
 
 def _harm_here(command: SimpleCommand, *, reads: Sequence[Path], places: Places) -> str | None:
-    """What a command would do among the files that are here, as far as that may do harm."""
+    """Return the harm that a command may do among the files that are here; None when none is known."""
     if looks_by_itself(command) or not command.argv:
         return None
     guard = guarded_word(command, places=places)

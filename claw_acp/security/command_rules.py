@@ -103,7 +103,7 @@ class CommandRules:
         return pattern.covers(_words(command, open_from=len(pattern.tokens) - 1 if pattern.open_ended else None))
 
     def _happens_in(self, rule: Rule) -> bool | None:
-        """Whether the line's commands run where the rule is about; None when that is not known."""
+        """Return whether the line's commands run where the rule is about; None when that is not known."""
         pattern = rule.pattern
         if not isinstance(pattern, ShellPattern):
             return True
@@ -124,7 +124,7 @@ class CommandRules:
 
 
 def agreed_here(rule: Rule) -> bool:
-    """Whether a person agreed to exactly this command in this project."""
+    """Return whether a person agreed to exactly this command in this project."""
     return rule.source == SOURCE and not _is_open(rule)
 
 
@@ -160,7 +160,7 @@ def _directory(access: RunsCommand, line: ParsedLine) -> Path | None:
 
 
 def _words(command: SimpleCommand, *, open_from: int | None) -> tuple[str | None, ...]:
-    """What a permission must cover: the assignments that can change what a program does, and the words.
+    """Return what a permission must cover: the assignments that can change what a program does, and the words.
 
     None stands for what is known only at run time. A wildcard is such a word, except where anything may follow
     (`open_from`) and it cannot turn into an option.
@@ -179,7 +179,7 @@ def _words(command: SimpleCommand, *, open_from: int | None) -> tuple[str | None
 
 
 def _is_fed(command: SimpleCommand) -> bool:
-    """Whether a program gets an input that is no part of its words, and that it may act on."""
+    """Return whether a program gets an input that is no part of its words, and that it may act on."""
     inputs = [redirect for redirect in command.redirects if redirect.operator.startswith("<")]
     empty = bool(inputs) and inputs[-1].target == "/dev/null"
     return command.piped and not empty and command.program not in _COPIES_ITS_INPUT

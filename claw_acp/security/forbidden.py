@@ -106,12 +106,12 @@ def forbidden_to_write(path: Path, *, home: Path, roots: Sequence[Path], protect
 
 
 def holds_forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> bool:
-    """Whether reading everything below `path` would reach a forbidden place."""
+    """Return whether reading everything below `path` would reach a forbidden place."""
     return any(place.is_relative_to(path) for place in (home / ".ssh", *protected))
 
 
 def harmless_device(path: str) -> bool:
-    """Whether a path is a device that anybody may use, such as /dev/null."""
+    """Return whether a path is a device that anybody may use, such as /dev/null."""
     return path in _HARMLESS_DEVICES
 
 

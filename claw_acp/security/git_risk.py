@@ -1,4 +1,4 @@
-"""What git does, and with which words it rewrites history, discards work or runs other programs."""
+"""The risk of git, and the arguments with which it rewrites history, discards work or runs other programs."""
 
 import re
 from collections.abc import Mapping

@@ -63,7 +63,7 @@ def guarded_by_name(relative: PurePath) -> str | None:
 
 
 def guarded_name(name: str) -> bool:
-    """Whether a name is guarded wherever it stands."""
+    """Return whether a name is guarded wherever it stands."""
     return (folded := _folded(name)) in _NAMES or _SHAPES.fullmatch(folded) is not None
 
 

@@ -1,4 +1,4 @@
-"""What programs that fetch do, and with which words they send something or run other programs."""
+"""The risk of programs that fetch, and the arguments with which they send something or run other programs."""
 
 import re
 

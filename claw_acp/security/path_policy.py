@@ -1,4 +1,4 @@
-"""Whether one file may be read or written."""
+"""The decision whether one file may be read or written."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -78,7 +78,7 @@ def _judge_write(access: WritesPath, *, allowing: Sequence[Rule], mode: Mode, co
 
 
 def _names_guarded(rule: Rule) -> bool:
-    """Whether a rule spells out the guarded place: `write(**)` was not meant for hooks in .git."""
+    """Return whether a rule spells out the guarded place: `write(**)` was not meant for hooks in .git."""
     pattern = rule.pattern
     return isinstance(pattern, PathPattern) and guarded_by_name(Path(pattern.glob.strip("/"))) is not None
 

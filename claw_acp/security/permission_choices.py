@@ -38,7 +38,7 @@ def rules_told(choices: Sequence[Choice]) -> str:
 
 
 def _called(rules: Sequence[str]) -> str:
-    """What rules stand for, short enough for a button: nothing of a rule that is named there is left out."""
+    """Return a label for rules, short enough for a button: nothing of a rule that is named there is left out."""
     if len(rules) > 1:
         return f"these {len(rules)} rules"
     text = _words(rules[0])

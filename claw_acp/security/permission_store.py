@@ -80,7 +80,7 @@ class PermissionStore:
         return tuple(rule for rule in (*refusals, *permissions) if rule is not None)
 
     def findings(self) -> tuple[str, ...]:
-        """What is wrong with the file, for people; empty when nothing is."""
+        """Return the problems of the file as texts for people; empty when there are none."""
         return tuple(self._read().findings)
 
     def remember(self, project: Path, texts: Sequence[str], *, answer: Answer) -> None:

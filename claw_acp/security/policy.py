@@ -1,4 +1,4 @@
-"""Whether a tool call may run, must be asked about, or must not; and why.
+"""The decision whether a tool call may run, must be asked about, or must not; and why.
 
 Refusals come before questions, questions before permissions, permissions before what the mode says. What a call
 touches is judged piece by piece; the strictest piece decides. In plan mode no rule widens what a call may change.

@@ -1,4 +1,4 @@
-"""What the programs of this world do, and with which words they do harm."""
+"""The risk of widely used programs, and the arguments with which they do harm."""
 
 import os
 import re

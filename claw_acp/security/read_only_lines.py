@@ -1,4 +1,4 @@
-"""What commands that only read would read here: files, directories, repositories, and the programs themselves."""
+"""Everything that read-only commands would read here: files, directories, repositories, and the programs themselves."""
 
 import os
 import re
@@ -104,7 +104,7 @@ def _doubts(look: Look, named: Sequence[Path], *, places: Places) -> Iterator[st
 
 
 def _holds_limited(look: Look, named: Sequence[Path], limited: Callable[[Path], bool], *, places: Places) -> bool:
-    """Whether a file that a rule is about lies below what a look reads as a whole, or there are too many to tell."""
+    """True if a file that a rule is about lies below what a look reads as a whole, or there are too many to tell."""
     if look.repository:
         tracked = [tracked_files(base) for base in places.bases]
         return any(found is None or any(limited(found[0] / name) for name in found[1]) for found in tracked)
@@ -124,7 +124,7 @@ def _holds_limited(look: Look, named: Sequence[Path], limited: Callable[[Path], 
 
 
 def _inside_project(program: str, *, places: Places) -> bool:
-    """Whether a bare name leads to a program in the project, as it does in an activated virtual environment."""
+    """Return whether a bare name leads to a program in the project, as it does in an activated virtual environment."""
     if "/" in program:
         return False
     for entry, base in product(places.context.search_path, places.bases):
@@ -136,7 +136,7 @@ def _inside_project(program: str, *, places: Places) -> bool:
 
 
 def _known_names(fed: Fed, directories: Sequence[Path], *, places: Places) -> bool:
-    """Whether all names that a program is handed are plain words, and lead to files of the project."""
+    """Return whether all names that a program is handed are plain words, and lead to files of the project."""
     if fed.tracked:
         return all(_known_tracked(base, context=places.context) for base in places.bases)
     return all(_known_below(directory, fed, context=places.context) for directory in directories)

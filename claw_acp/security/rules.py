@@ -65,7 +65,7 @@ Pattern: TypeAlias = ShellPattern | PathPattern | HostPattern
 
 
 class Rule(Value):
-    """What may (not) be done without asking.
+    """A rule about what may (not) be done without asking.
 
     Attributes:
         text: As the user wrote it.
@@ -82,7 +82,7 @@ class Rule(Value):
     source: str = ""
 
     def concerns(self, tool: str, access: Access | None = None) -> bool:
-        """Whether the rule is about this kind of call, whatever its pattern says."""
+        """Return whether the rule is about this kind of call, whatever its pattern says."""
         if access is None or self.tool not in _BY_ACCESS:
             return self.tool == tool and (access is None or self._fits(access))
         match access:
@@ -109,7 +109,7 @@ class Rule(Value):
                 return isinstance(access, FetchesUrl)
 
     def matches_path(self, path: Path, *, roots: Sequence[Path], home: Path) -> bool:
-        """Whether the pattern covers a resolved path. Deny and ask rules without a fixed start reach outside too."""
+        """True if the pattern covers a resolved path. Deny and ask rules without a fixed start reach outside too."""
         if self.pattern is None:
             return True
         return isinstance(self.pattern, PathPattern) and any(
@@ -118,7 +118,7 @@ class Rule(Value):
         )
 
     def matches_host(self, host: str) -> bool:
-        """Whether the pattern covers a host name (lower case, without port)."""
+        """Return whether the pattern covers a host name (lower case, without port)."""
         if self.pattern is None:
             return True
         if not isinstance(self.pattern, HostPattern):
@@ -127,13 +127,13 @@ class Rule(Value):
         return host.endswith(name[1:]) and host != name[2:] if name.startswith("*.") else host == name
 
     def matches_words(self, words: Sequence[str | None]) -> Match:
-        """Whether a command begins with the pattern's words; "maybe" when a word is known only at run time."""
+        """Return whether a command begins with the pattern's words; "maybe" when a word is known only at run time."""
         if self.pattern is None:
             return "yes"
         return self.pattern.match(words) if isinstance(self.pattern, ShellPattern) else "no"
 
     def covers_words(self, words: Sequence[str | None]) -> bool:
-        """Whether a permission covers the whole command: its words are the pattern's, or the pattern is open."""
+        """True if a permission covers the whole command: its words are the pattern's, or the pattern is open."""
         return self.pattern is None or (isinstance(self.pattern, ShellPattern) and self.pattern.covers(words))
 
 
@@ -183,7 +183,7 @@ def _parse_host(body: str) -> HostPattern:
 
 
 def _is_private(name: str) -> bool:
-    """Whether a host says itself that it is not on the public internet; other names may lead anywhere tomorrow."""
+    """True if a host itself says that it is not on the public internet; other names may lead anywhere tomorrow."""
     try:
         return name == "localhost" or refusal(name) is not None
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a command line turns out to run, as values: the parser makes them, rules and risk judge them."""
+"""The commands that a command line runs, as values: the parser makes them, rules and risk judge them."""
 
 from claw_acp.core.value import Value
 
@@ -61,7 +61,7 @@ class ParsedLine(Value):
 
     @property
     def understood(self) -> bool:
-        """Whether `commands` is everything the line runs."""
+        """True if `commands` is everything the line runs."""
         return not self.doubts
 
 

@@ -1,4 +1,4 @@
-"""What the nodes and words of the shell's grammar mean: the tables the parser reads by."""
+"""The meaning of the nodes and words of the shell's grammar: the tables the parser reads by."""
 
 import re
 
@@ -57,12 +57,12 @@ def traps(line: str) -> tuple[str, ...]:
 
 
 def is_pattern(word: str) -> bool:
-    """Whether an unquoted word holds a wildcard."""
+    """Return whether an unquoted word holds a wildcard."""
     return re.search(r"[*?\[]", _PAIR.sub("", word)) is not None
 
 
 def expands_braces(word: str) -> bool:
-    """Whether the unquoted parts of a word hold a list (`{a,b}`) or a range (`{1..3}`)."""
+    """Return whether the unquoted parts of a word hold a list (`{a,b}`) or a range (`{1..3}`)."""
     return _BRACES.search(word) is not None
 
 
@@ -77,5 +77,5 @@ def unescaped(source: bytes) -> str:
 
 
 def substitutes(text: bytes) -> bool:
-    """Whether text that bash expands holds an unescaped `$(` or backquote."""
+    """Return whether text that bash expands holds an unescaped `$(` or backquote."""
     return re.search(rb"\$\(|`", re.sub(rb"\\.", b"", text, flags=re.DOTALL)) is not None

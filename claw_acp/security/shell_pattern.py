@@ -38,7 +38,7 @@ class ShellPattern(Value):
 
     @property
     def open_ended(self) -> bool:
-        """Whether it ends in `*`."""
+        """True if the pattern ends in `*`."""
         return self.tokens[-1].kind != "exact"
 
     @staticmethod
@@ -61,7 +61,7 @@ class ShellPattern(Value):
         return ShellPattern(tokens=tuple(tokens), directory=directory)
 
     def match(self, words: Sequence[str | None]) -> Match:
-        """Whether `words` begin as the pattern says; "maybe" when that depends on a word that is not known yet."""
+        """Return whether `words` begin as the pattern says; "maybe" when that depends on a word not yet known."""
         sure: Match = "yes"
         for index, token in enumerate(self.tokens):
             last = index == len(self.tokens) - 1
@@ -78,13 +78,13 @@ class ShellPattern(Value):
         return sure
 
     def covers(self, words: Sequence[str | None]) -> bool:
-        """Whether a permission covers the whole command. A word that is known only at run time is never covered."""
+        """True if a permission covers the whole command. A word that is known only at run time is never covered."""
         if None in words or (len(words) != len(self.tokens) and not self.open_ended):
             return False
         return self.match(words) == "yes" and (not self.open_ended or self._ends_there(words))
 
     def _ends_there(self, words: Sequence[str | None]) -> bool:
-        """Whether a `*` glued to a word follows the whole of it: `status*` is no permission for `status-evil`."""
+        """True if a `*` glued to a word follows the whole of it: `status*` is no permission for `status-evil`."""
         token, index = self.tokens[-1], len(self.tokens) - 1
         rest = (words[index] or "")[len(token.text) :] if token.kind == "prefix" and index < len(words) else ""
         return not rest or not token.text[-1:].isalnum() or not (rest[0].isalnum() or rest[0] in "-_")

@@ -63,7 +63,7 @@ class _Reading:
         self.misread = False
 
     def result(self) -> ParsedLine:
-        """What was found."""
+        """Return the parsed line: the commands and doubts that were found."""
         return ParsedLine(
             commands=tuple(self.commands[:MOST_COMMANDS]),
             written=tuple(self.written),
@@ -149,7 +149,7 @@ class _Reading:
             self.doubt("a substitution inside a text was not understood")
 
     def _hides_substitution(self, node: Node) -> bool:
-        """Whether text that bash would expand holds a `$(` or backquote that the grammar took for plain text."""
+        """Return whether text that bash would expand holds a `$(` or backquote that the grammar took for plain text."""
         start = node.prev_sibling
         while start is not None and start.type != "heredoc_start":
             start = start.prev_sibling
@@ -184,7 +184,7 @@ class _Reading:
             self._walk_redirect(child)
 
     def _walk_redirect(self, node: Node) -> None:
-        """What runs inside a redirection: substitutions, and what follows `<<EOF` on its line."""
+        """Walk what runs inside a redirection: substitutions, and what follows `<<EOF` on its line."""
         for child in node.named_children:
             if child.type == "pipeline":
                 for part in child.named_children:

@@ -10,7 +10,7 @@ Words = tuple[str | None, ...]
 
 
 class Opened(Value):
-    """What a wrapper starts.
+    """The commands and shell texts that a wrapper starts.
 
     Attributes:
         kept: Whether the wrapper is an action of its own that must be judged too.
@@ -76,7 +76,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.DOTALL)
 
 
 def unwrap(command: SimpleCommand) -> Opened | None:
-    """What `command` starts besides itself; None when it starts nothing else."""
+    """Return what `command` starts besides itself; None when it starts nothing else."""
     opener = _OPENERS.get(command.program) or (_open_prefix if command.program in _PREFIXES else None)
     opened = opener(command) if opener else None
     if opened and not is_system_program(command.argv[0]):
@@ -85,7 +85,7 @@ def unwrap(command: SimpleCommand) -> Opened | None:
 
 
 def is_system_program(name: str | None) -> bool:
-    """Whether a program is called by its bare name or from the system's own directories."""
+    """Return whether a program is called by its bare name or from the system's own directories."""
     return name is not None and ("/" not in name or name.rsplit("/", 1)[0] in _SYSTEM_DIRECTORIES)
 
 

@@ -18,12 +18,12 @@ _LOOPBACK = names("127.0.0.1 localhost ::1")
 
 
 def risky_sed(words: Words) -> bool:
-    """Whether a script of sed may run something or write another file."""
+    """Return whether a sed script may run something or write another file."""
     return any(_SED_RISKY.search(word) for word in words if not word.startswith("-") or word.startswith("-e"))
 
 
 def risky_awk(words: Words) -> bool:
-    """Whether a program of awk may run something or write a file."""
+    """Return whether an awk program may run something or write a file."""
     return (
         any(_AWK_RISKY.search(word) for word in words) or has_short(words, "fiEl") or has_long(words, "--file --load")
     )
@@ -163,6 +163,6 @@ TOOL_JUDGES: Final[Mapping[str, Callable[[Words], Risk | None]]] = {
 
 
 def harmless_mode(words: Words) -> bool:
-    """Whether permissions are given, and none taken away."""
+    """Return whether a mode gives permissions and takes none away."""
     modes = [word for word in words if not word.startswith("-") and UNKNOWN not in word]
     return bool(modes) and _HARMLESS_MODE.fullmatch(modes[0]) is not None

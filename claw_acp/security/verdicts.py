@@ -17,7 +17,7 @@ _WORDS: Mapping[Verdict, str] = {"allow": "allows", "ask": "asks about", "deny":
 
 
 class Decision(Value):
-    """What becomes of a tool call.
+    """The decision on a tool call.
 
     Attributes:
         verdict: Run it, ask a person, or refuse.

@@ -80,17 +80,17 @@ def looks_of(line: PlainLine, index: int) -> tuple[Look, ...] | None:
 
 
 def only_looks(line: PlainLine) -> bool:
-    """Whether every command of a line is one that only reads, as far as its words tell."""
+    """Return whether every command of a line is one that only reads, as far as its arguments show."""
     return all(looks_of(line, index) is not None for index in range(len(line.commands)))
 
 
 def looks_by_itself(command: SimpleCommand) -> bool:
-    """Whether a command would only read if it stood alone."""
+    """Return whether a command would only read if it stood alone."""
     return bool(command.argv) and None not in command.argv and _looks(command) is not None
 
 
 def is_system_program(command: SimpleCommand) -> bool:
-    """Whether a program is called by its bare name or from the system's own directories."""
+    """Return whether a program is called by its bare name or from the system's own directories."""
     name = command.argv[0] if command.argv else None
     return name is not None and ("/" not in name or name.rpartition("/")[0] in _SYSTEM_DIRECTORIES)
 
@@ -246,7 +246,7 @@ def _source(line: PlainLine, index: int) -> tuple[SimpleCommand, Fed] | None:
 
 
 def _listed_names(command: SimpleCommand) -> Fed | None:
-    """What is known about the names that a command prints; None where it prints anything else."""
+    """Return the known properties of the names that a command prints; None where it prints anything else."""
     words, patterns = command.argv[1:], _after_name(command)
     if command.program == "find":
         search = read_find(words, patterns=patterns)

@@ -137,7 +137,7 @@ class GitLook(Value):
 
     @property
     def shows_files(self) -> bool:
-        """Whether it may print what stands in files, of now or of another time."""
+        """True if the command may print the contents of files, as they are now or were at another time."""
         patches = bool(self.words.options & _PATCHES)
         return patches or (self.subcommand in _SHOWS_FILES and not self.words.options & _SHOWS_NAMES)
 

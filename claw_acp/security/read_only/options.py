@@ -1,4 +1,4 @@
-"""What the words of a command are: options, their values, texts and paths, by a table of the options that only read.
+"""The meaning of a command's words: options, their values, texts and paths, by a table of the options that only read.
 
 A table is written in one line of words:
 
@@ -71,7 +71,7 @@ class OptionTable(Value):
 
 
 class Words(Value):
-    """What the words of one command turned out to be.
+    """The parsed arguments of one command.
 
     Attributes:
         paths: Files it names.
@@ -167,7 +167,7 @@ class _WordsReader:
         return self._long(word) if word.startswith("--") else self._cluster(word)
 
     def _fixed_option(self, word: str) -> bool:
-        """Whether an option stays the same whatever its wildcard matches: `--include=*.py`."""
+        """Return whether an option stays the same whatever its wildcard matches: `--include=*.py`."""
         name, _, value = word.partition("=")
         option = self._table.options.get(name)
         return bool(value) and not set(name) & set("*?") and option is not None and option.kind in {"text", "optional"}

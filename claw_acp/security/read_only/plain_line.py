@@ -71,7 +71,7 @@ class PlainLine(Value):
     written: tuple[SimpleCommand, ...]
 
     def agrees_with(self, listed: Sequence[SimpleCommand]) -> bool:
-        """Whether another parser's list names the same commands in the same order."""
+        """Return whether another parser's list names the same commands in the same order."""
         written = [command for command in self.written if not _is_test(command)]  # the other one lists no tests
         return len(listed) == len(written) and all(
             _same(ours, theirs) for ours, theirs in zip(written, listed, strict=True)
@@ -185,7 +185,7 @@ class _LineReader:
                 return
 
     def _after_blank(self) -> bool:
-        """Whether a backslash before a line end stands behind a blank that is behind a word: there it joins two lines.
+        """True if a backslash before a line end stands behind a blank that is behind a word: there it joins two lines.
 
         At the beginning of a line, and after a comment, parsers disagree about it.
         """

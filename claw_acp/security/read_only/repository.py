@@ -1,4 +1,4 @@
-"""What a repository's own files could make git run, read without running git."""
+"""The programs that a repository's own files could make git run, found without running git."""
 
 import os
 import re
@@ -146,7 +146,7 @@ def _submodules_doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | N
 
 
 def _holds_links(refs: Path) -> bool:
-    """Whether there is a link below `refs`, or too much to tell."""
+    """Return whether there is a link below `refs`, or too much to tell."""
     seen = 0
     for place, folders, files in os.walk(refs):
         seen += len(folders) + len(files)

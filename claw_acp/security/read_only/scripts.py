@@ -24,7 +24,7 @@ _SED_COMMAND = re.compile(
 
 
 def sed_words(words: Sequence[str | None], *, patterns: frozenset[int]) -> Words | None:
-    """What `sed` reads; None where a script may write a file or run a program."""
+    """Return the arguments of `sed`, parsed; None where a script may write a file or run a program."""
     read = read_words(words, patterns=patterns, table=_SED_OPTIONS)
     if read is None:
         return None
@@ -75,7 +75,7 @@ _AWK_VALUE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\0]*")
 
 
 def awk_words(words: Sequence[str | None], *, patterns: frozenset[int]) -> Words | None:
-    """What `awk` reads; None where its program may write, run or read something else."""
+    """Return the arguments of `awk`, parsed; None where its program may write, run or read something else."""
     index = 0
     while index < len(words) and (words[index] or "").startswith("-"):
         word = words[index] or ""
@@ -102,7 +102,7 @@ def _harmless_awk_value(value: str) -> bool:
 
 
 def _harmless_awk(program: str) -> bool:
-    """Whether a program neither redirects nor pipes, and calls only functions that compute.
+    """Return whether a program neither redirects nor pipes, and calls only functions that compute.
 
     A `>` is a comparison for certain in parentheses and outside all braces. A `/` begins a pattern for certain behind
     an operator, and divides for certain behind a number, an element or a variable; elsewhere programs disagree.
@@ -156,7 +156,7 @@ _JQ_DANGER = re.compile(
 
 
 def jq_words(words: Sequence[str | None], *, patterns: frozenset[int]) -> Words | None:
-    """What `jq` reads; None where its filter may read the environment or other files."""
+    """Return the arguments of `jq`, parsed; None where its filter may read the environment or other files."""
     kept: list[str | None] = []
     index = 0
     while index < len(words):  # `--arg NAME TEXT` is harmless wherever it stands
