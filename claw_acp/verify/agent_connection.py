@@ -74,7 +74,7 @@ class AgentConnection:
 
     @property
     def usable(self) -> bool:
-        """Whether it can be talked to."""
+        """True if the agent can be talked to."""
         return self.ending is None and not self.spoiled and not self.output_over and self.process.exit_code is None
 
     async def run(self) -> None:

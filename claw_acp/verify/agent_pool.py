@@ -1,4 +1,4 @@
-"""What all checks of one run share: the options, what was learned about the agent, and the agents themselves."""
+"""The state all checks of one run share: the options, what was learned about the agent, and the agents themselves."""
 
 import itertools
 import os

@@ -20,7 +20,7 @@ STILL = 0.1  # seconds from there in which it must not end if it is to count as 
 
 
 class CheckRun:
-    """What a check works with.
+    """The context that a check works with.
 
     Args:
         bench: What is shared.
@@ -45,7 +45,7 @@ class CheckRun:
 
     @property
     def facts(self) -> Facts:
-        """What is known about the agent."""
+        """The facts that are known about the agent."""
         return self._bench.facts
 
     @property

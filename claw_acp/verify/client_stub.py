@@ -43,7 +43,7 @@ class ClientStub:
         self.permission, self.works = "allow", True
 
     def answer(self, call: Frame) -> Answer | None:
-        """What to answer to a request; None: nothing yet."""
+        """The answer to a request; None: nothing yet."""
         if call.method == "session/request_permission":
             return self.choose(call, self.permission)
         serve = self._methods().get(call.method)

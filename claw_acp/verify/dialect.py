@@ -36,7 +36,7 @@ class Dialect(Protocol):
         ...
 
     def setting(self, name: str, value: str) -> JsonObject:
-        """What sets an option to one of its values."""
+        """The parameters that set an option to one of its values."""
         ...
 
 

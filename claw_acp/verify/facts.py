@@ -1,4 +1,4 @@
-"""What was learned about an agent before its checks begin."""
+"""The facts learned about an agent before its checks begin."""
 
 from dataclasses import dataclass, field
 
@@ -58,12 +58,12 @@ class Facts:
 
     @property
     def name(self) -> str:
-        """Who the agent says it is, with its version."""
+        """The name that the agent gives itself, with its version."""
         info = as_object((self.hello or {}).get("info" if self.protocol == 2 else "agentInfo"))
         return f"{text_of(info, 'name')} {text_of(info, 'version')}".strip()
 
     def offers(self, path: str) -> bool:
-        """Whether the agent offers a capability, such as `sessionCapabilities.list`, in the words of protocol 1."""
+        """Return whether the agent offers a capability, such as `sessionCapabilities.list`, named as in protocol 1."""
         if self.protocol == 1:
             return _has((self.hello or {}).get("agentCapabilities"), path)
         if path == "auth.logout":
@@ -88,7 +88,7 @@ class Facts:
 
 
 def _has(value: JsonValue, path: str) -> bool:
-    """Whether something is there, and is true or an object."""
+    """Return whether the value at a path is there, and is true or an object."""
     for part in path.split("."):
         value = as_object(value).get(part)
     return value is True or isinstance(value, dict)

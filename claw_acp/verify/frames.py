@@ -1,4 +1,4 @@
-"""What passed between the checker and an agent: every line, with the answers matched to their requests."""
+"""The frames between the checker and an agent: every line, with the answers matched to their requests."""
 
 import json
 import math
@@ -52,12 +52,12 @@ class Frame:
 
     @property
     def is_answer(self) -> bool:
-        """Whether it answers a request."""
+        """True if the frame answers a request."""
         return "method" not in self.object and ("result" in self.object or "error" in self.object)
 
     @property
     def is_request(self) -> bool:
-        """Whether it wants an answer."""
+        """True if the frame wants an answer."""
         return "method" in self.object and "id" in self.object
 
     @property

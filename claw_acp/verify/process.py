@@ -82,7 +82,7 @@ class AgentProcess:
         return True
 
     async def read(self) -> bytes:
-        """What came next; nothing at the end, or once the output was closed."""
+        """The bytes that came next; empty at the end, or once the output was closed."""
         assert self._child.stdout is not None
         try:
             return await self._child.stdout.receive()
@@ -129,7 +129,7 @@ class AgentProcess:
             _signal(pid, signal.SIGKILL)
 
     async def left(self) -> tuple[str, ...]:
-        """What the agent started and is still there a little later."""
+        """The processes that the agent started and that are still there a little later."""
         with anyio.move_on_after(CHILDREN_WAIT):
             while self._family():  # noqa: ASYNC110 - nobody can tell us
                 await anyio.sleep(LOOK)

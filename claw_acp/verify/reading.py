@@ -29,7 +29,7 @@ class Reader:
         return [frame for line in self._splitter.feed(data) for frame in self._take(line, at)]
 
     def finish(self, *, at: float) -> list[Frame]:
-        """What is left at the end of the output."""
+        """The frames that are left at the end of the output."""
         frames = [frame for line in self._splitter.finish() for frame in self._take(line, at)]
         for frame in frames:
             frame.fault = frame.fault or "the output ends without a line feed after this line"

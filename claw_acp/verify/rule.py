@@ -1,4 +1,4 @@
-"""What is judged, and what came of it."""
+"""The rules that are judged, and the verdicts on them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -32,7 +32,7 @@ class Rule(Value):
 
 
 class Verdict(Value):
-    """What came of a rule.
+    """The verdict on a rule.
 
     Attributes:
         rule: Which.
@@ -73,7 +73,7 @@ class Skipped(NotJudged):
 
 
 class NotTried(NotJudged):
-    """What the check builds on did not work; that is the business of another check."""
+    """A check is not tried because what it builds on did not work; that is the business of another check."""
 
 
 class Failed(Exception):

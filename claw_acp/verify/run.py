@@ -24,7 +24,7 @@ Told = Callable[[Verdict], None]
 
 
 class Report(Value):
-    """What came of a run: a verdict on every rule, in the order of the tables."""
+    """The result of a run: a verdict on every rule, in the order of the tables."""
 
     verdicts: tuple[Verdict, ...]
     agent: str

@@ -11,7 +11,7 @@ from claw_acp.schema.validation import reader
 
 
 def problems(model: type[Wire], value: object, *, what: str) -> str:
-    """What is wrong with a value that should be of this model, in one sentence; empty when nothing is."""
+    """The problems with a value that should be of this model, in one sentence; empty when there are none."""
     reading = Reading(exact=True)
     reader(model)(value, reading)
     return describe_invalid(reading.faults, what) if reading.faults else ""

@@ -207,7 +207,7 @@ async def parse_error(attempt: CheckRun) -> None:
 
 
 async def _heard(attempt: CheckRun, line: AgentConnection, sent: Frame, *, begin: int) -> list[Frame]:
-    """What came; that the agent survives is the business of another check."""
+    """The frames that came; that the agent survives is the business of another check."""
     try:
         return await attempt.heard(line, begin=begin, shown=[sent])
     except Dead as dead:

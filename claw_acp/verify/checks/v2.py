@@ -1,4 +1,4 @@
-"""What only protocol 2 has: messages with ids, states, replay on resume, finer ways to cancel."""
+"""The checks of what only protocol 2 has: messages with ids, states, replay on resume, finer ways to cancel."""
 
 import anyio
 
@@ -36,7 +36,7 @@ def _update(frame: Frame) -> JsonObject:
 
 
 def _kinds(frames: list[Frame]) -> list[str]:
-    """What each update is; states by their name."""
+    """The kind of each update; states by their name."""
     return [text_of(_update(frame), "state") or text_of(_update(frame), "sessionUpdate") for frame in frames]
 
 

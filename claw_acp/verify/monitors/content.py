@@ -143,7 +143,7 @@ def _state(holder: JsonObject, frame: Frame) -> Iterator[Observation]:
 
 
 def judged_options(options: Sequence[JsonObject], frame: Frame) -> Iterator[Observation]:
-    """Whether each option is one of its own, and has a value that it can have."""
+    """Yield observations on whether each option is one of its own, and has a value that it can have."""
     names = [text_of(option, "id") for option in options]
     if len(set(names)) < len(names):
         yield broken(OPTIONS, f"two options have the same id: {names}", frame)
@@ -172,7 +172,7 @@ def _update(update: JsonObject, frame: Frame) -> Iterator[Observation]:
 
 
 def judged_commands(holder: JsonObject, frame: Frame) -> Iterator[Observation]:
-    """Whether the commands in an update or a result have plain names."""
+    """Yield observations on whether the commands in an update or a result have plain names."""
     commands = [as_object(command) for command in as_list(holder.get("availableCommands"))]
     names = [text_of(command, "name") for command in commands]
     odd = [name for name in names if not _NAME.fullmatch(name)]

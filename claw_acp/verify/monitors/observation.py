@@ -1,4 +1,4 @@
-"""What the watchers report: that a rule was kept somewhere, or broken."""
+"""The observations that the watchers report: that a rule was kept somewhere, or broken."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What an agent may use only of a client that offered it."""
+"""The rules on what an agent may use only of a client that offered it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -91,7 +91,7 @@ def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
 
 
 def offers(offered: JsonObject, path: str) -> bool:
-    """Whether the client has a capability: `true` where it is a flag, an object where it is a marker."""
+    """Return whether the client has a capability: `true` where it is a flag, an object where it is a marker."""
     value: JsonValue = offered
     for part in path.split("."):
         value = as_object(value).get(part)

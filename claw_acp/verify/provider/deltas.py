@@ -16,7 +16,7 @@ class _Call:
 
 
 class Deltas:
-    """What `chat/delta` brought for one request."""
+    """The deltas that `chat/delta` brought for one request."""
 
     def __init__(self, request_id: JsonValue) -> None:
         self.request_id = request_id

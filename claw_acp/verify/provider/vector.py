@@ -1,4 +1,4 @@
-"""What a vector is: a short conversation with a provider program, as data that any language can read."""
+"""The definition of a vector: a short conversation with a provider program, as data that any language can read."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
