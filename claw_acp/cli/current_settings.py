@@ -1,4 +1,4 @@
-"""What the inspecting commands look at: the settings that apply in the current directory."""
+"""The settings that the inspecting commands look at: those that apply in the current directory."""
 
 import os
 from pathlib import Path

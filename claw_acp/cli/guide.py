@@ -1,4 +1,4 @@
-"""What a person sees who starts `claw-acp` in a terminal, where it would otherwise wait for an editor in silence."""
+"""The text for a person who starts `claw-acp` in a terminal, where it would otherwise wait for an editor in silence."""
 
 import json
 import os

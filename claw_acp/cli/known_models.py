@@ -1,4 +1,4 @@
-"""What a running agent would learn by itself, for commands: model servers on this machine, and lists that are kept."""
+"""Models a running agent would find by itself, for commands: model servers on this machine, and lists that are kept."""
 
 import anyio
 

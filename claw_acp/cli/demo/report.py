@@ -1,4 +1,4 @@
-"""What the demo has shown, and whether all of it held."""
+"""The report of what the demo has shown, and whether all of it held."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from claw_acp.schema.prompt import StopReason
 
 @dataclass(slots=True, kw_only=True)
 class Facts:
-    """What was seen. Times are in seconds; `replayed` counts the updates that came back with the session."""
+    """The facts that were seen. Times are in seconds; `replayed` counts the updates that came back with the session."""
 
     session: str
     stop: StopReason
@@ -28,7 +28,7 @@ class Facts:
 
     @property
     def held(self) -> bool:
-        """Whether everything is as it should be."""
+        """True if everything is as it should be."""
         return all((self.failed_before, self.passes_now, self.stop == "end_turn", self.listed, self.prompt_replayed))
 
     def changed(self) -> list[str]:

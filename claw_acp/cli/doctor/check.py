@@ -1,4 +1,4 @@
-"""What `doctor` finds out, as values."""
+"""The findings of `doctor`, as values."""
 
 from typing import Literal
 

@@ -87,7 +87,7 @@ def rule_checks(settings: Settings) -> Iterator[Check]:
 
 
 def model_check(settings: Settings) -> Check:
-    """Whether a new session has someone to answer."""
+    """The check of whether a new session has a model to answer."""
     try:
         choice, secrets = resolve(settings, model=None), SecretCache()
         for reference in choice.target.unread:
@@ -105,7 +105,7 @@ def model_check(settings: Settings) -> Check:
 
 
 def _gone(choice: ResolvedModel, settings: Settings) -> str:
-    """What is to be said of a model that its service no longer lists, or will retire; empty: nothing."""
+    """The warning about a model that its service no longer lists, or will retire; empty: none."""
     profile = provider_profiles(settings)[choice.target.provider]
     named = lineage(choice.target.model)
     same = {(line.family, line.version) for line in (lineage(info.id) for info in profile.listed)}

@@ -1,4 +1,4 @@
-"""What `doctor` asks of the machine itself: Python, directories, programs."""
+"""The checks that `doctor` makes of the machine itself: Python, directories, programs."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ def python_check() -> Check:
 
 
 def directory_checks(locations: Locations) -> list[Check]:
-    """Whether each directory can be written, now or once it is made."""
+    """The checks of whether each directory can be written, now or once it is made."""
     directories = {
         "config": locations.config_dir,
         "data": locations.data_dir,

@@ -1,4 +1,4 @@
-"""What `doctor` says of the configured MCP servers. None is started: that may take long, and do anything."""
+"""The checks by `doctor` of the configured MCP servers. None is started: that may take long, and do anything."""
 
 import os
 import shutil

@@ -38,7 +38,7 @@ MODELS_SHOWN = 3
 
 
 class Given(Value):
-    """What the command line says."""
+    """The arguments of the command line."""
 
     provider: str
     base_url: str
@@ -185,7 +185,7 @@ def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> Provider
 def _section(
     profile: ProviderProfile, given: Given, key_check: KeyCheck | None, *, by_hand: bool
 ) -> ProviderSection | None:
-    """What is to be kept of a service besides its key; None for one that is known without."""
+    """The section that is to be kept of a service besides its key; None for one that is known without."""
     if not given.base_url and (profile.service is not None or profile.section.models):
         return None
     models = given.models or (key_check.models[:MODELS_KEPT] if key_check else ())

@@ -1,4 +1,4 @@
-"""What `claw-acp login` asks on a terminal. `EOFError` and `KeyboardInterrupt` are for the caller: nothing is kept."""
+"""Terminal questions of `claw-acp login`. `EOFError` and `KeyboardInterrupt` are for the caller: nothing is kept."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def choose_provider(every: Mapping[str, ProviderProfile], states: Sequence[Provi
 
 
 def ask_name(taken: Sequence[str]) -> str:
-    """What to call a service of the user's own."""
+    """Ask for the name of a service of the user's own."""
     while True:
         name = input("A name for it, as in work: ").strip()
         if name in taken:

@@ -73,6 +73,6 @@ def _row(state: ProviderState) -> tuple[str, ...]:
 
 
 def _problem(state: ProviderState) -> str | None:
-    """What is missing, without the name of its table: that stands before it."""
+    """The problem of a provider, without the name of its table: that stands before it."""
     table_name = f"[providers.{state.name}]"
     return state.problem and state.problem.removeprefix(f"{table_name} ").replace(f" in {table_name}", "", 1)

@@ -174,7 +174,7 @@ def _stage(error: ClawError, profile: ProviderProfile) -> str:
 
 
 def _advice(error: ClawError, profile: ProviderProfile) -> str:
-    """What to do, where the error itself cannot know it."""
+    """The advice on what to do, where the error itself cannot know it."""
     match error:
         case ProviderAuthFailed():
             return f"run `claw-acp login {profile.name}` with a key that is valid"

@@ -79,7 +79,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _unusable_file(findings: Sequence[Diagnostic], *, file: str) -> str | None:
-    """What makes the user's whole file unusable; the agent would go on without it, and nobody would choose that."""
+    """The error that makes the user's whole file unusable; the agent would go on without it, which no user wants."""
     broken = (item for item in findings if item.severity == "error" and item.file == file and not item.key)
     return next((finding.text() for finding in broken), None)
 
@@ -131,7 +131,7 @@ class _Turn:
 
     @property
     def opened(self) -> bool:
-        """Whether there is a session, which says itself what is wrong with the configuration."""
+        """True if there is a session, which says itself what is wrong with the configuration."""
         return self._session is not None
 
     async def run(self) -> None:
@@ -187,7 +187,7 @@ class _Turn:
         self._view.draw(session, update)
 
     def _pass_on(self, data: bytes) -> None:
-        """What the agent logs, but for what was told before it started."""
+        """Pass on what the agent logs, except for what was reported before it started."""
         lines = data.splitlines(keepends=True)
         sys.stderr.buffer.writelines(line for line in lines if not any(told in line for told in self._told))
         sys.stderr.buffer.flush()

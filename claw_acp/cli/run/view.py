@@ -1,4 +1,4 @@
-"""What `claw-acp run` prints: text for people, or lines of JSON for programs."""
+"""The output of `claw-acp run`: text for people, or lines of JSON for programs."""
 
 import json
 import sys

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _look(by: Grouping) -> _Report:
-    """What the ledger says; a store is not made for looking."""
+    """The report of what the ledger holds; a store is not made for looking."""
     file = locations_here().database
     if not file.exists():
         return _Report()

@@ -1,1 +1,1 @@
-"""What commands show on a terminal, and ask there."""
+"""The output of commands on a terminal, and their questions there."""

@@ -34,7 +34,7 @@ class _Refused(Exception):
 
 
 class _Wrong(ValueError):
-    """What was typed is no answer; the text says what would be."""
+    """A typed line is no answer; the text says what would be."""
 
 
 class FormPrompt:
@@ -47,7 +47,7 @@ class FormPrompt:
         self._view = view
 
     async def answer(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
-        """What was filled in."""
+        """The response to a form, with what was filled in."""
         schema = request.requested_schema
         assert schema is not None, "forms have a schema"
         self._view.section("form")
@@ -135,7 +135,7 @@ def _plain(values: Sequence[str]) -> Sequence[EnumOption]:
 
 
 def _value(field: ElicitationPropertySchema, line: str, choices: Sequence[EnumOption]) -> ElicitationContentValue:
-    """What a line means as an answer.
+    """The value of a line as an answer.
 
     Raises:
         _Wrong: Nothing.

@@ -137,7 +137,7 @@ class LiveView:
         self._latest = card
 
     def patch(self, update: ToolCallUpdate) -> None:
-        """What is new about a call, whether it came as an update or with a question."""
+        """Take in what is new about a call, whether it came as an update or with a question."""
         card = self.cards.get(update.tool_call_id)
         if card is not None:
             card.title = update.title or card.title

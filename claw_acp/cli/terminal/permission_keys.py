@@ -26,7 +26,7 @@ DISMISS = frozenset({"\x1b", "\x04", "q"})  # Escape, Ctrl-D
 
 
 def can_ask() -> bool:
-    """Whether a person sits at both ends: the keys and the screen."""
+    """Return whether a person sits at both ends: the keys and the screen."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -1,4 +1,4 @@
-"""What the kinds of `claw-acp verify` share on the command line."""
+"""The parts of the command line that the kinds of `claw-acp verify` share."""
 
 import argparse
 import sys

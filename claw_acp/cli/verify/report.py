@@ -1,4 +1,4 @@
-"""What `claw-acp verify` prints: a table of all rules, then every failure with what was said."""
+"""The output of `claw-acp verify`: a table of all rules, then every failure with what was said."""
 
 import json
 from collections import Counter
