@@ -1,4 +1,4 @@
-"""What one server lends a session: its tools and prompts as tools and commands of ours."""
+"""The tools and prompts that one server lends a session, as tools and commands of ours."""
 
 import logging
 from collections.abc import Sequence

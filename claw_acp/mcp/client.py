@@ -321,7 +321,7 @@ class Client:
         return words if len(words) <= LONGEST_ERROR else f"{words[:LONGEST_ERROR]}…"
 
     def _is_forgotten(self) -> bool:
-        """Whether the last request was refused because the server does not know our session: HTTP status 404."""
+        """Return whether the last request was refused because the server does not know our session: HTTP status 404."""
         stateful = self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS
         return stateful and isinstance(self._spec, HttpServer) and self._evidence.status == HTTPStatus.NOT_FOUND
 

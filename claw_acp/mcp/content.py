@@ -1,4 +1,4 @@
-"""What servers answer, as content parts of ours; bounded, so that one answer cannot fill a conversation."""
+"""The answers of servers, as content parts of ours; bounded, so that one answer cannot fill a conversation."""
 
 import json
 from base64 import b64decode
@@ -111,7 +111,7 @@ def _resource(resource: TextResourceContents | BlobResourceContents) -> ContentP
 
 
 def _media_type(data: str) -> str | None:
-    """What kind of picture some base64 is."""
+    """The media type of a picture in base64."""
     try:
         return media_type(b64decode(data, validate=True))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a server left behind that tells people why it failed."""
+"""The evidence that a server left behind that tells people why it failed."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What the library and the network raise, as reasons that people can act on."""
+"""The errors that the library and the network raise, as reasons that people can act on."""
 
 import os
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def explained(error: BaseException, *, spec: McpServerSpec, evidence: Diagnostic
 
 
 def is_closed(error: MCPError) -> bool:
-    """Whether this is how the library says that the connection is gone; servers use its code for errors of theirs."""
+    """Return whether the library says here that the connection is gone; servers use its code for errors of theirs."""
     return (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
 
 

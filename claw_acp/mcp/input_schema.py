@@ -148,7 +148,7 @@ def _without_null(node: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _target(root: JsonObject, reference: str) -> JsonObject | None:
-    """What a reference inside the document names; others are not followed."""
+    """The object that a reference inside the document names; others are not followed."""
     if not reference.startswith("#"):
         return None
     found: JsonValue = root

@@ -1,4 +1,4 @@
-"""What the mcp library logs: for us it is detail, and its tracebacks and bodies are for nobody."""
+"""The log of the mcp library: for us it is detail, and its tracebacks and bodies are of use to no reader."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""What a server offers, asked for page by page."""
+"""The catalog of what a server offers, asked for page by page."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -94,7 +94,7 @@ async def _all(
 
 
 def _can_be_called(tool: Tool) -> bool:
-    """Whether an ordinary call will do: some tools answer only those who ask for a task and come back for it."""
+    """Return whether an ordinary call will do: some tools answer only those who ask for a task and come back for it."""
     return tool.execution is None or tool.execution.task_support != "required"
 
 

@@ -82,7 +82,7 @@ class Server:
 
     @property
     def off(self) -> bool:
-        """Whether it was given up."""
+        """True if the server was given up."""
         return self._off is not None
 
     # ------------------------------------------------------------------ its life
@@ -223,7 +223,7 @@ class Server:
         return await self._use(lambda server: server.call(tool, arguments, within=within, on_progress=on_progress))
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[ContentPart, ...]:
-        """What a prompt says; raises `ToolError`."""
+        """The content of a prompt; raises `ToolError`."""
         return await self._use(lambda server: server.prompt(name, arguments, within=self.plan.call))
 
     async def resources(self) -> Sequence[OfferedResource]:

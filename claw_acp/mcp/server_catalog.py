@@ -1,4 +1,4 @@
-"""What a server offers, in no library's words, and how it is asked for it."""
+"""The catalog of what a server offers, in no library's terms, and how the server is asked for it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
@@ -69,7 +69,7 @@ class ServerConnection(Protocol):
 
     @property
     def offer(self) -> ServerCatalog:
-        """What it offers now."""
+        """The catalog of what the server offers now."""
         ...
 
     async def open(self) -> None:
@@ -98,7 +98,7 @@ class ServerConnection(Protocol):
         ...
 
     async def prompt(self, name: str, arguments: Mapping[str, str], *, within: float) -> tuple[ContentPart, ...]:
-        """What a prompt says, filled in."""
+        """The content of a prompt, filled in."""
         ...
 
     async def resources(self, *, within: float) -> Sequence[OfferedResource]:

@@ -30,7 +30,7 @@ class Given(Value):
         return self.spec.name
 
     def resolved(self, _cache: SecretCache) -> McpServerSpec:
-        """What to connect."""
+        """The specification of the server to connect."""
         return self.spec
 
 
@@ -54,7 +54,7 @@ class Configured(Value):
         return self.entry.timeout
 
     def resolved(self, cache: SecretCache) -> McpServerSpec:
-        """What to connect. Blocks: keys may have to be read.
+        """The specification of the server to connect. Blocks: keys may have to be read.
 
         Raises:
             ServerFailed: One of its variables or headers cannot be had.

@@ -59,7 +59,7 @@ async def stdio_streams(spec: StdioServer, *, cwd: Path, evidence: Diagnostics) 
 
 
 def server_environment(base: Mapping[str, str], *, extra: Mapping[str, str]) -> dict[str, str]:
-    """What a server sees of our environment: what programs need to run at all, no credentials; and what it is given."""
+    """The environment of a server: what programs need of ours to run at all, no credentials; and what it is given."""
     kept = {
         name: value
         for name, value in base.items()
