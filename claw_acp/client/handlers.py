@@ -1,4 +1,4 @@
-"""What the one who drives an agent brings along: where news go, who answers questions, which files and terminals."""
+"""The handlers of an agent's driver: where news go, what answers questions, which files and terminals there are."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -84,7 +84,7 @@ class Handlers(Value):
     environment: Mapping[str, str] | None = None
 
     def capabilities(self) -> ClientCapabilities:
-        """What to tell the agent."""
+        """Return the client capabilities to send to the agent."""
         files = self.files is not None
         return ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),

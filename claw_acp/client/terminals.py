@@ -100,7 +100,7 @@ class Terminals:
         return terminal_id
 
     def output(self, terminal_id: str) -> TerminalOutputResponse:
-        """What was printed so far."""
+        """Return the output so far."""
         return self._get(terminal_id).output
 
     async def wait(self, terminal_id: str) -> WaitForTerminalExitResponse:
@@ -124,7 +124,7 @@ class Terminals:
             del self._shown[next(iter(self._shown))]
 
     def shown(self, terminal_id: str) -> str:
-        """What a terminal shows or showed; empty for an unknown one."""
+        """Return the output that a terminal shows or showed; empty for an unknown one."""
         terminal = self._terminals.get(terminal_id)
         return terminal.output.output if terminal else self._shown.get(terminal_id, "")
 

@@ -51,7 +51,7 @@ def shortened(text: str, *, room: int) -> str:
 
 
 def _seam(text: str, length: int) -> int:
-    """What stays of `length` characters when the word at the cut, where `text` begins, is dropped."""
+    """Return how many of `length` characters stay when the word at the cut, where `text` begins, is dropped."""
     word = next((number for number, mark in enumerate(text[:_SEAM]) if mark.isspace()), 0)
     return length - word
 

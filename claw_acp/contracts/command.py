@@ -35,7 +35,7 @@ class Option(Value):
 
 
 Chosen: TypeAlias = str | bool
-"""What a setting is set to: the name of an option, or whether it is on."""
+"""The value of a setting: the name of an option, or whether it is on."""
 
 
 class Setting(Value):
@@ -60,7 +60,7 @@ class CommandGroup(Value):
 
 
 class CommandContext(Value):
-    """What a command may see and change."""
+    """The parts of a session that a command may see and change."""
 
     session: str
     cwd: str
@@ -74,7 +74,7 @@ class CommandContext(Value):
     rules: Sequence[str]
     """Permission rules in force, each with where it came from."""
     bill: Callable[[], Awaitable[Bill]]
-    """What the session has cost, and how the budgets stand."""
+    """The cost of the session so far, and how the budgets stand."""
     events: Callable[[], Awaitable[Sequence[Event]]]
     """The session's whole journal."""
     markdown: Callable[[], Awaitable[str]]
@@ -108,7 +108,7 @@ class Command(Protocol):
 
     @property
     def hint(self) -> str | None:
-        """What may follow the name; None: nothing."""
+        """A hint of what may follow the name; None: nothing."""
         ...
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:

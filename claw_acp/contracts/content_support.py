@@ -1,4 +1,4 @@
-"""What a model can take in. A conversation may hold more: pictures from before the model was changed, or from tools.
+"""The content a model can take in. A conversation may hold more: pictures from before a change of model, or from tools.
 
 A vendor refuses a request for one such part, and would refuse every later one of the session; so in requests a
 sentence stands in its place.

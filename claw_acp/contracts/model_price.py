@@ -28,7 +28,7 @@ class Price(Value):
     hours: tuple[int, int] | None = None
 
     def applies(self, minute: int) -> bool:
-        """Whether it applies at a minute of the day (UTC)."""
+        """Return whether it applies at a minute of the day (UTC)."""
         if self.hours is None:
             return True
         start, end = self.hours

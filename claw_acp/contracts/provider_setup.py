@@ -1,4 +1,4 @@
-"""What a provider is made from. An entry point of `claw_acp.providers` names a wire family and its factory."""
+"""The inputs of a provider's factory. An entry point of `claw_acp.providers` names a wire family and its factory."""
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path

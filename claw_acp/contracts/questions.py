@@ -119,7 +119,7 @@ class Form(Value):
 
 
 class FormAnswer(Value):
-    """What the person did. `values` holds, by key, only fields that exist and only values that fit them."""
+    """The person's answer to a form. `values` holds, by key, only fields that exist and only values that fit them."""
 
     action: Literal["accept", "decline", "cancel"]
     values: Mapping[str, FieldValue] = {}

@@ -64,7 +64,7 @@ class UsesServer(Value):
 
 
 Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer
-"""What a call touches. The policy decides on these; a call that lists none touches nothing outside the session."""
+"""A thing a call touches. The policy decides on these; a call that lists none touches nothing outside the session."""
 
 
 class CallView(Value):
@@ -88,7 +88,7 @@ class CallDraft(Value):
 
 
 class ToolResult(Value):
-    """What came of a call.
+    """The result of a call.
 
     `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs.
     `asks` is put to the person as text once all calls of the answer are over: the turn ends with it, and the next
@@ -112,7 +112,7 @@ class Progress(Value):
 
 @dataclass(slots=True, kw_only=True)
 class ToolState:
-    """What the tools of one session keep between calls, by key (files read, background tasks).
+    """The values that the tools of one session keep between calls, by key (files read, background tasks).
 
     Values may have an async `aclose`; it is awaited when the session is closed.
     """
@@ -184,7 +184,7 @@ class Invocation(ABC):
     accesses: tuple[Access, ...] = ()
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """What a person should see before agreeing, such as the diff.
+        """Return the content a person should see before agreeing, such as the diff.
 
         Raises:
             ToolError: The call cannot work (the text to replace is not there, ...); it is not asked for and not run.
@@ -200,7 +200,7 @@ class Invocation(ABC):
         """
 
     async def so_far(self) -> ToolResult | None:
-        """What came of a run that was cancelled, as far as it got; None when there is nothing to tell.
+        """Return the result of a run that was cancelled, as far as it got; None when there is nothing to tell.
 
         Called once `run` has cleaned up, and must not take long.
         """
@@ -217,7 +217,7 @@ class Tool(Protocol):
 
     @property
     def parallel(self) -> bool:
-        """Whether calls only read, so that several may run at once."""
+        """True if calls only read, so that several may run at once."""
         ...
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:

@@ -44,9 +44,9 @@ def ending(status: ExitStatus) -> str:
 
 
 class ProcessOutput(Value):
-    """What a program has printed so far (stdout and stderr as they came); `exit` is None while it runs.
+    """The output of a program so far (stdout and stderr as they came); `exit` is None while it runs.
 
-    `printed` counts the bytes, those that were dropped too; 0 where nobody counts. `raw` is the end of them as they
+    `printed` counts the bytes, those that were dropped too; 0 if not counted. `raw` is the end of them as they
     were written; None where only text is known.
     """
 
@@ -66,7 +66,7 @@ class RunningProcess(Protocol):
         ...
 
     async def output(self) -> ProcessOutput:
-        """What was printed so far, and whether it ended."""
+        """Return the output so far, and whether the program ended."""
         ...
 
     async def wait(self) -> ExitStatus:
@@ -100,7 +100,7 @@ class Workspace(Protocol):
 
     @property
     def unsaved_changes(self) -> UnsavedChanges:
-        """What a write does to them."""
+        """The effect of a write on unsaved changes."""
         ...
 
     def locate(self, path: str) -> Path:
@@ -112,7 +112,7 @@ class Workspace(Protocol):
         ...
 
     def contains(self, path: Path) -> bool:
-        """Whether a resolved path lies inside a root."""
+        """Return whether a resolved path lies inside a root."""
         ...
 
     async def read_text(self, path: Path) -> str:

@@ -26,17 +26,17 @@ def withhold(variable: str) -> None:
 
 
 def is_withheld(variable: str) -> bool:
-    """Whether programs do not get this variable."""
+    """Return whether programs do not get this variable."""
     return variable not in _NEEDED and (variable in _named or _vendors().search(variable) is not None)
 
 
 def is_key(variable: str) -> bool:
-    """Whether a variable is withheld because it holds a key, rather than a setting of ours."""
+    """Return whether a variable is withheld because it holds a key, rather than a setting of ours."""
     return is_withheld(variable) and not variable.startswith("CLAW_ACP_")
 
 
 def without_keys(environ: Mapping[str, str]) -> dict[str, str]:
-    """What programs may have of `environ`: everything but our own settings, and keys of ours under whatever name.
+    """Return what programs may have of `environ`: everything but our own settings, and keys of ours under any name.
 
     Keys of ours are the variables that model vendors document, those that a reference `env:NAME` of the configuration
     names, and other variables with the same value. Every program that we start gets no more than this: commands,

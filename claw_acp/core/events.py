@@ -1,4 +1,4 @@
-"""What happens in a session, as neutral values: the journal keeps them, front ends render them.
+"""The events of a session, as neutral values: the journal keeps them, front ends render them.
 
 Every event carries the session it belongs to, its position in the session's journal (`seq`: 1, 2, 3 ..., stamped when
 it is published) and the id of the item it creates or changes.

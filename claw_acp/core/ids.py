@@ -19,6 +19,6 @@ def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
 
 
 def may_be_id(text: str, prefix: IdPrefix) -> bool:
-    """Whether `new_id` could have made this; says nothing about whether it did."""
+    """Return whether `new_id` could have made this; says nothing about whether it did."""
     start, _, digits = text.partition("_")
     return start == prefix and len(digits) == _DIGITS and all(digit in _CROCKFORD for digit in digits)

@@ -1,4 +1,4 @@
-"""What JSON can hold, as types."""
+"""The values that JSON can hold, as types."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

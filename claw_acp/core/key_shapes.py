@@ -81,7 +81,7 @@ def key_spans(text: str) -> Iterator[Span]:
 
 
 def _candidates(text: str) -> Iterator[Span]:
-    """What is long enough and no mere name. Splitting at blanks first is three times as fast as one search."""
+    """Yield the spans that are long enough and no mere names. Splitting at blanks first is three times as fast."""
     telling, candidates = _pattern(r"[0-9A-Z]"), _pattern(_CANDIDATE)
     at = 0
     for word in text.split():
@@ -111,7 +111,7 @@ def _logins(text: str) -> Iterator[Span]:
 
 
 def _is_key(text: str) -> bool:
-    """Whether it is no name of words and hyphens (`sk-learn-contrib-examples`), no example and no filling."""
+    """True if it is no name of words and hyphens (`sk-learn-contrib-examples`), no example and no filling."""
     text = text[:96]
     if any(word in text for word in _NO_KEYS) or not any(letter.isdigit() or letter.isupper() for letter in text[3:]):
         return False

@@ -17,7 +17,7 @@ class TextPart(Value):
 
 
 class FactsPart(TextPart):
-    """What the program tells a model of the moment at which a person spoke; no part of what that person said."""
+    """Facts from the program for a model, on the moment at which a person spoke; no part of what that person said."""
 
 
 class ImagePart(Value):
@@ -132,19 +132,19 @@ class Message(Value):
 
     @classmethod
     def user(cls, *parts: ContentPart | str) -> "Message":
-        """What a person said; a bare string is a text part."""
+        """The message of a person; a bare string is a text part."""
         return cls(role="user", parts=tuple(TextPart(text=part) if isinstance(part, str) else part for part in parts))
 
     @classmethod
     def assistant(
         cls, text: str = "", *, tool_calls: tuple[ToolCall, ...] = (), reasoning: tuple[Reasoning, ...] = ()
     ) -> "Message":
-        """What a model said and asked for."""
+        """The message of a model: its text and the calls it asked for."""
         parts = (TextPart(text=text),) if text else ()
         return cls(role="assistant", parts=parts, tool_calls=tool_calls, reasoning=reasoning)
 
     @classmethod
     def tool(cls, call: ToolCall, *parts: ContentPart | str, failed: bool = False) -> "Message":
-        """What came of a tool call."""
+        """The message with the result of a tool call."""
         content = tuple(TextPart(text=part) if isinstance(part, str) else part for part in parts)
         return cls(role="tool", parts=content, tool_call_id=call.id, tool_name=call.name, failed=failed)

@@ -24,7 +24,7 @@ def to_dollars(amount: int) -> float:
 
 
 def per_token(price: float) -> int:
-    """What one token costs, at `price` dollars for a million."""
+    """Return the cost of one token, at `price` dollars for a million."""
     return round(price * (DOLLAR // _MILLION))
 
 

@@ -129,7 +129,7 @@ def _strength(text: str, lowered: str, tell: str, *, at: int, end: int) -> str |
 
 
 def _is_setting(before: str) -> bool:
-    """Whether a `KEY` behind this is the end of a name such as `STRIPE_KEY`."""
+    """Return whether a `KEY` behind this is the end of a name such as `STRIPE_KEY`."""
     name = before[len(before.rstrip(_UPPER)) :]
     words = name.split("_")
     return len(words) > 1 and not words[-1] and words[-2] not in _OPEN_KEYS and name[:1].isalpha()
@@ -195,7 +195,7 @@ def _after_separator(text: str, lowered: str, *, at: int, name_end: int, strengt
 
 
 def _is_spoken(text: str, lowered: str, *, at: int, end: int) -> bool:
-    """Whether a mere space divides name and value: options (`--password X`), `.netrc`, SQL (`PASSWORD 'X'`)."""
+    """Return whether a mere space divides name and value: options (`--password X`), `.netrc`, SQL (`PASSWORD 'X'`)."""
     option = _pattern(r"(?<!\S)--[\w-]{0,24}$").search(text[max(0, at - 26) : at])
     if option is not None:
         return True
@@ -247,7 +247,7 @@ def _judged(text: str, expression: str) -> Iterator[tuple[int, int]]:
 
 
 def is_secret(value: str, *, quoted: bool, strength: str = "secret") -> bool:
-    """Whether a value looks like a secret someone uses, rather than code, a placeholder or a description."""
+    """Return whether a value looks like a secret in use, rather than code, a placeholder or a description."""
     value = value[:JUDGED]
     if len(value) < _LEAST_LENGTH or " " in value or "[redacted]" in value:
         return False

@@ -31,7 +31,7 @@ def nearest(wrong: str, words: Iterable[str]) -> str | None:
 
 
 def _is_part(typed: str, known: str) -> bool:
-    """Whether `typed` is the beginning of the known word, or some of the words that make it up."""
+    """Return whether `typed` is the beginning of the known word, or some of the words that make it up."""
     if len(typed) < _SHORTEST_PART:
         return False
     return known.startswith(typed) or set(typed.split("_")) <= set(known.split("_"))

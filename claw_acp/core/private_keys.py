@@ -52,24 +52,24 @@ class _Line:
 
     @property
     def bare(self) -> bool:
-        """Whether nothing but a number, a quote or a comment stands before the letters."""
+        """True if nothing but a number, a quote or a comment stands before the letters."""
         return not self.before or _pattern(_NUMBERED).fullmatch(self.before[-440:]) is not None
 
     @property
     def opens(self) -> bool:
-        """Whether it may be the rest of a line, or the first one of a string."""
+        """True if it may be the rest of a line, or the first one of a string."""
         return self.bare or self.before.endswith(('"', "'"))
 
     @property
     def full(self) -> bool:
-        """Whether it is a line of a key, to all appearance."""
+        """True if it is a line of a key, to all appearance."""
         run = self.run
         width = len(run) - (run.startswith(("+", "-")) if len(run) - 1 in _WIDTHS else 2 * run.startswith("//"))
         return (len(run) in _WIDTHS or width in _WIDTHS) and self.bare and _is_random(run)
 
     @property
     def blank(self) -> bool:
-        """Whether there are no letters on it, and nothing else that would end a key."""
+        """True if there are no letters on it, and nothing else that would end a key."""
         return not self.run and self.bare
 
 

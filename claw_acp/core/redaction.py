@@ -22,7 +22,7 @@ _CONTINUATIONS = (
     "7QK2ZP0XW9MT4RB6",
     "7QK2ZP0XW9MT4RB6" * 4,
 )
-"""What might follow: letters at random, and what closes a value."""
+"""Possible continuations: letters at random, and what closes a value."""
 _SHOWN_PART = 4  # of a value shorter than 16 characters, at most a quarter stays
 
 
@@ -77,10 +77,10 @@ class StreamedRedaction:
         self._before = ""  # what was passed on last, shorter than a beginning
         self._held = ""
         self.changed = False
-        """Whether anything was taken out."""
+        """True if anything was taken out."""
 
     def feed(self, piece: str) -> str:
-        """What can be passed on now."""
+        """Take a piece and return the text that can be passed on now."""
         if not self._beginnings:
             return piece
         text = self._before + self._held + piece
@@ -98,7 +98,7 @@ class StreamedRedaction:
         return passed[out:]
 
     def close(self) -> str:
-        """What was held back, now that nothing more comes."""
+        """Return the text held back, now that nothing more comes."""
         held, self._held, self._before = self._held, "", ""
         return held
 

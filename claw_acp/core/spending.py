@@ -1,4 +1,4 @@
-"""What model requests cost, as values that the ledger fills in and people are shown."""
+"""The cost of model requests, as values that the ledger fills in and people are shown."""
 
 from typing import Final, Literal
 
@@ -12,9 +12,9 @@ PERIODS: Final[dict[BudgetName, str]] = {"daily": "today", "monthly": "this mont
 
 
 class Spending(Value):
-    """What some model requests took together.
+    """The requests, tokens and cost of some model requests together.
 
-    `cost` is in picodollars (see `core.money`). It leaves out `unpriced` requests, whose price nobody knows: with any
+    `cost` is in picodollars (see `core.money`). It leaves out `unpriced` requests, whose price is not known: with any
     of them the true cost is higher.
     """
 
@@ -40,7 +40,7 @@ class Spending(Value):
 
 
 class Share(Value):
-    """What was spent under one `key`: a day (`2026-11-22`), a model (`provider/model`) or the id of a session."""
+    """The spending under one `key`: a day (`2026-11-22`), a model (`provider/model`) or the id of a session."""
 
     key: str
     spending: Spending
@@ -60,7 +60,7 @@ class Budget(Value):
 
 
 class Bill(Value):
-    """What a session is told of money. `turn` is what the answers to the last prompt took that came to their end."""
+    """The costs and budgets of a session. `turn` is for the answers to the last prompt that came to their end."""
 
     turn: Spending
     models: tuple[Share, ...]

@@ -24,7 +24,7 @@ def entropy(value: str) -> float:
 
 
 def is_wordy(value: str) -> bool:
-    """Whether it is words and small numbers, joined by signs or capitals (`my-secret-1`, `LlamaTokenizer2`)."""
+    """Return whether it is words and small numbers, joined by signs or capitals (`my-secret-1`, `LlamaTokenizer2`)."""
     value = value[:JUDGED]
     if len(value) >= _CODE_LENGTH and value.isalnum() and value.isupper():
         return False  # capitals and digits alone make words of anything
@@ -34,7 +34,7 @@ def is_wordy(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Whether it names a file or an address, all of whose parts look as people name things."""
+    """Return whether it names a file or an address, all of whose parts look as people name things."""
     if "/" not in value:
         return re.match(r"[A-Za-z]:\\", value) is not None
     if "://" in value[:16]:

@@ -13,7 +13,7 @@ class OutputTail:
 
     @property
     def truncated(self) -> bool:
-        """Whether the beginning was dropped."""
+        """True if the beginning was dropped."""
         return self._truncated or len(self._kept) > self._limit
 
     def add(self, chunk: bytes) -> None:
@@ -32,7 +32,7 @@ class OutputTail:
         return kept[kept.find(b"\n", 0, -1) + 1 or _rest_of_character(kept) :]
 
     def text(self, *, ended: bool) -> str:
-        """What is kept, as UTF-8; bytes that are none become U+FFFD.
+        """Return the kept output, as UTF-8; bytes that are none become U+FFFD.
 
         It begins with a whole character. Until the stream has `ended` it also ends with one, so that later text
         continues earlier text.

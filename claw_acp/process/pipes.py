@@ -28,7 +28,7 @@ class PipeReader(ByteReceiveStream):
 
     @property
     def hung_up(self) -> bool:
-        """Whether the other end was closed; there may still be something to read."""
+        """True if the other end was closed; there may still be something to read."""
         return self._descriptor < 0 or self.ended.is_set() or _hung_up(self._descriptor)
 
     async def receive(self, max_bytes: int = CHUNK) -> bytes:

@@ -91,7 +91,7 @@ class Watchdog:
         self._tell(f"- {group}\n")
 
     def _tell(self, lines: str) -> bool:
-        """Whether there is a watchdog that hears it. One that does not listen (it was stopped) must not stop us."""
+        """Return whether there is a watchdog to hear it. One that does not listen (it was stopped) must not stop us."""
         if self._pipe is None:
             return False
         try:
@@ -105,7 +105,7 @@ class Watchdog:
         return True
 
     def _start(self, groups: Iterable[int]) -> bool:
-        """Whether there is a new watchdog, which knows these groups."""
+        """Start a watchdog that knows these groups, and return whether there is one."""
         if not self._barks:
             return False
         reader, writer = os.pipe()

@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 @cache  # reading the metadata of every installed package takes some 20 ms, and packages do not come and go
 def discover(kind: str) -> Mapping[str, Ref[Any]]:
-    """What is offered under `claw_acp.<kind>`, by name, in alphabetical order. Nothing is imported yet.
+    """Return the references offered under `claw_acp.<kind>`, by name, in alphabetical order. Nothing is imported yet.
 
     A malformed entry, and a second one of the same name, is left out with one line in the log; a built-in is never
     replaced.

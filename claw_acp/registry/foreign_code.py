@@ -16,7 +16,7 @@ LONGEST_WORDS: Final = 500  # characters of an error's text that are repeated
 
 
 def is_cancellation(error: BaseException) -> bool:
-    """Whether `error` left the current task because that is being cancelled."""
+    """Return whether `error` left the current task because that is being cancelled."""
     if not isinstance(error, anyio.get_cancelled_exc_class()):
         return False
     task = asyncio.current_task()

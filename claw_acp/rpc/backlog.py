@@ -1,4 +1,4 @@
-"""What was sent and not yet taken by the other side, in bytes, and the wait until that is little."""
+"""The bytes that were sent and not yet taken by the other side, and the wait until they are few."""
 
 import anyio
 

@@ -17,7 +17,7 @@ class Oversized(NamedTuple):
     id_json: bytes | None
     """The id as it was written."""
     is_response: bool = False
-    """Whether it answers a request of ours."""
+    """True if it answers a request of ours."""
 
 
 Frame: TypeAlias = bytes | Oversized
@@ -51,7 +51,7 @@ class LineSplitter:
         return frames
 
     def finish(self) -> list[Frame]:
-        """What stood after the last LF when the stream ended."""
+        """Return the frame that stood after the last LF when the stream ended, if any."""
         frame = self._take()
         return [] if frame is None else [frame]
 

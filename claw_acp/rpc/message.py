@@ -122,7 +122,7 @@ def _is_id(value: JsonValue) -> bool:
 
 
 def is_plain(request_id: RequestId) -> bool:
-    """Whether an id is a string or an integer, as protocol 2 wants."""
+    """Return whether an id is a string or an integer, as protocol 2 wants."""
     return isinstance(request_id, str | int)
 
 

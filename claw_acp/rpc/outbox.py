@@ -106,7 +106,7 @@ class Outbox:
         self._empty.set()
 
     def _write(self, view: memoryview) -> memoryview:
-        """What was not taken."""
+        """Write, and return the rest that was not taken."""
         while view:
             try:
                 view = view[os.write(self._fd, view) :]

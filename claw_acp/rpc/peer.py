@@ -1,4 +1,4 @@
-"""What a JSON-RPC peer offers and needs: the seams of `rpc`, as types."""
+"""The interfaces that a JSON-RPC peer offers and needs: the seams of `rpc`, as types."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class IncomingCall:
 
     @property
     def on_cancel(self) -> Callable[[], None] | None:
-        """What `$/cancel_request` does; without it the handler is cancelled and -32800 answered.
+        """The action of `$/cancel_request`; without it the handler is cancelled and -32800 answered.
 
         Once the request is answered, `$/cancel_request` does nothing: the id may be in use for another one.
 
@@ -99,11 +99,11 @@ class Router(Protocol):
     """Knows the handlers of one connection."""
 
     def request_handler(self, method: str) -> RequestHandler | None:
-        """Who answers `method`; None: -32601."""
+        """Return the handler that answers `method`; None: -32601."""
         ...
 
     def notification_handler(self, method: str) -> NotificationHandler | None:
-        """Who hears `method`; None: ignored."""
+        """Return the handler that hears `method`; None: ignored."""
         ...
 
     def to_wire(self, error: Exception, method: str) -> RpcError:
@@ -134,12 +134,12 @@ class Peer(Protocol):
 
     @property
     def slow(self) -> bool:
-        """Whether so much is unread that whoever sends should pause."""
+        """True if so much is unread that senders should pause."""
         ...
 
     @property
     def overloaded(self) -> bool:
-        """Whether so much is unread that no more should be kept for the other side."""
+        """True if so much is unread that no more should be kept for the other side."""
         ...
 
     async def drained(self) -> None:

@@ -1,4 +1,4 @@
-"""What runs in a session, thing by thing: a person can end one of them and leave the rest alone."""
+"""The work running in a session, thing by thing: a person can end one of them and leave the rest alone."""
 
 import logging
 from collections import deque
@@ -68,11 +68,11 @@ class ActiveWork:
         self._calls[call_id] = (scope, tell)
 
     def call_ends(self, call_id: str) -> None:
-        """What comes of the call is certain now; cancelling it is too late."""
+        """Note that the result of the call is certain now; cancelling it is too late."""
         self._calls.pop(call_id, None)
 
     def can_cancel_call(self, call_id: str) -> bool:
-        """Whether `cancel_call` would do something."""
+        """Return whether `cancel_call` would do something."""
         return call_id in self._calls
 
     def cancel_call(self, call_id: str) -> bool:

@@ -34,7 +34,7 @@ class SessionExtension:
         return ""
 
     def hooks(self) -> Sequence[ToolHook]:
-        """What is called around every tool call, in order."""
+        """Return the hooks called around every tool call, in order."""
         return ()
 
     def port(self, kind: type[_P]) -> _P | None:  # noqa: ARG002 - the contract's

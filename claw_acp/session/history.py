@@ -162,7 +162,7 @@ class History:
         self._kept = 0  # the entry from which on the messages are made of entries, and not of a summary
         self.turns = TurnLog()
         self.usage: UsageChanged | None = None
-        """What was said last of tokens and money."""
+        """The last report of tokens and money."""
 
     @property
     def unfinished_calls(self) -> tuple[str, ...]:

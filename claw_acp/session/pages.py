@@ -17,7 +17,7 @@ from claw_acp.session.record_rows import COLUMNS
 from claw_acp.store.database import SqlValue, storable
 
 Archived = Literal["exclude", "include", "only"]
-"""Whether a list holds archived sessions."""
+"""The place of archived sessions in a list: left out, among the others, or alone."""
 
 MAX_PAGE: Final = 500  # records; a larger limit is cut down to it
 

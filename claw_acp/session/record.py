@@ -1,4 +1,4 @@
-"""What is known of a session besides its events."""
+"""The facts known of a session besides its events."""
 
 from collections.abc import Mapping
 

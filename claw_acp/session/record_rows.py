@@ -15,7 +15,7 @@ COLUMNS: Final = (
 
 
 def as_columns(record: SessionRecord) -> tuple[SqlValue, ...]:
-    """What the store keeps of a record, in the order of `COLUMNS`."""
+    """Return the values that the store keeps of a record, in the order of `COLUMNS`."""
     return (
         record.id,
         record.cwd,

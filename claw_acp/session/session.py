@@ -74,7 +74,7 @@ class Session:
         self.work = ActiveWork(self.broadcast, keep_ends=self._keep_ends_between_turns, tasks=tasks)
         self.subscribers = Subscribers()
         self.state: TurnState = "idle"
-        """What was said last of its turns."""
+        """The last reported state of its turns."""
         self._journal = journal
         self._clock = clock
         self._lock = lock
@@ -98,7 +98,7 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        """Whether a turn is running or waiting."""
+        """True if a turn is running or waiting."""
         return bool(self._waiting)
 
     # ------------------------------------------------------------------ events
@@ -353,7 +353,7 @@ class Session:
 
 
 def _must_be_kept(event: Event) -> bool:
-    """Whether the turn waits for the commit: "acknowledged" means that this commit returned."""
+    """Return whether the turn waits for the commit: "acknowledged" means that this commit returned."""
     match event:
         case MessageStarted(role=role):
             return role == "user"

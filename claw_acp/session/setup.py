@@ -1,4 +1,4 @@
-"""What a client asks for when it opens a session, in no protocol's words."""
+"""The requests of a client that opens a session, independent of any protocol."""
 
 from typing import Literal
 

@@ -89,7 +89,7 @@ class Ledger:
         self._writer.put(_NOBODY, Statement(_ADD, [row]), wait=False)
 
     async def spent(self, *, period: str = "", session_id: str | None = None) -> Spending:
-        """What was spent in a period (`2026-11-22`, `2026-11`, empty: ever), by one session or by all."""
+        """Return the spending of a period (`2026-11-22`, `2026-11`, empty: ever), by one session or by all."""
         where, params = _where(period, session_id)
         rows = await self._read(f"SELECT {_SUMS} FROM spending WHERE {where}", params)  # noqa: S608 - constants
         return _spending(rows[0])

@@ -17,12 +17,12 @@ class Subscriber(Protocol):
 
     @property
     def behind(self) -> bool:
-        """Whether the queue is full: whoever goes on showing things should wait for `caught_up`."""
+        """True if the queue is full: a sender that goes on showing things should wait for `caught_up`."""
         ...
 
     @property
     def lost(self) -> bool:
-        """Whether the queue is so much more than full that it must not grow."""
+        """True if the queue is so much more than full that it must not grow."""
         ...
 
     async def caught_up(self) -> None:

@@ -1,4 +1,4 @@
-"""What sessions are called: by people, and by us as long as nobody has."""
+"""The titles of sessions: given by people, or made by us as long as no person has given one."""
 
 from collections.abc import Sequence
 

@@ -36,7 +36,7 @@ class EventRow(Value):
 
 
 class Ticket:
-    """What a writer's caller waits on: the commit, or the reason there was none."""
+    """The outcome that a writer's caller waits for: the commit, or the reason there was none."""
 
     __slots__ = ("_event", "changed", "error")
 
@@ -111,7 +111,7 @@ class Writer:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is not committed yet."""
+        """True if anything is not committed yet."""
         return self._writing or bool(self._queue)
 
     def put(self, session: str, what: Delta | EventRow | Statement | None, *, wait: bool) -> Ticket | None:

@@ -42,7 +42,7 @@ class Statement:
 
 
 class Health(Value):
-    """What a check found. `problems` is empty for a sound database; sizes are in bytes."""
+    """The findings of a check. `problems` is empty for a sound database; sizes are in bytes."""
 
     path: Path
     version: int
@@ -116,7 +116,7 @@ class Database:
 
 
 def storable(text: str) -> bool:
-    """Whether a text column can hold `text`: SQLite keeps UTF-8, which has no lone surrogates."""
+    """Return whether a text column can hold `text`: SQLite keeps UTF-8, which has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What SQLite reports, as errors a person can act on."""
+"""SQLite's error reports, as errors a person can act on."""
 
 import sqlite3
 from pathlib import Path
@@ -22,7 +22,7 @@ def result_code(error: sqlite3.Error) -> int:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another process held the database just then."""
+    """Return whether another process held the database just then."""
     return result_code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 

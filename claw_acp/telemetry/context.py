@@ -1,4 +1,4 @@
-"""What is being worked on, carried along with the work: every log line of a request names it."""
+"""The ids of the work in progress, carried along with it: every log line of a request names them."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager

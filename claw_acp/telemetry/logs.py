@@ -25,7 +25,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 def facts(record: logging.LogRecord) -> dict[str, object]:
-    """What a line is about: the ids bound where it was written, then its own `extra`."""
+    """Return the facts of a log line: the ids bound where it was written, then its own `extra`."""
     own = {name: value for name, value in vars(record).items() if name not in _STANDARD}
     return {**bound_ids(), **own}
 
@@ -76,7 +76,7 @@ class LogFile(RotatingFileHandler):
         self._complaints = complaints
 
     def shouldRollover(self, record: logging.LogRecord) -> int:  # noqa: N802 - the library's name
-        """Whether the file is full; also goes over to the new file when another process has set this one aside."""
+        """True if the file is full; also goes over to the new file when another process has set this one aside."""
         if self.stream is not None and self._set_aside(self.stream):
             self.stream.close()
             self.stream = self._open()

@@ -1,4 +1,4 @@
-"""What is left out of recorded frames whatever it looks like, because it is where secrets travel."""
+"""The parts left out of recorded frames whatever they look like, because they are where secrets travel."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -44,7 +44,7 @@ class Entry(Value):
 
     @property
     def update(self) -> JsonObject:
-        """What a `session/update` tells; nothing for other methods."""
+        """The update in a `session/update`; empty for other methods."""
         return _object(self.params.get("update")) if self.method == "session/update" else {}
 
 

@@ -10,7 +10,7 @@ _PLAIN: Final = {"PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb", "NO_COLOR":
 """Nothing waits for a key press, nothing draws."""
 
 SHELL: Final = shutil.which("bash") or "/bin/sh"
-"""What command lines are handed to: what models write is bash, whatever shell the user types into."""
+"""The shell for command lines: what models write is bash, whatever shell the user types into."""
 
 _DROPPED: Final = frozenset({"CI"})  # it makes tools skip or fail work that a developer expects
 
@@ -19,7 +19,7 @@ _ADDED: Final = "CLAW_ACP_ADDED"
 
 
 def command_environment(base: Mapping[str, str], *, extra: Mapping[str, str]) -> dict[str, str]:
-    """What a command sees of `base` (see `without_keys`); variables in `extra` are given as they are."""
+    """Return what a command sees of `base` (see `without_keys`); variables in `extra` are given as they are."""
     dropped = _DROPPED | {base.get(_ADDED)}
     kept = {name: value for name, value in without_keys(base).items() if name not in dropped}
     return {**kept, **_PLAIN, **extra}

@@ -55,7 +55,7 @@ class LocalWorkspace:
         return paths.locate(path, cwd=self._roots[0])
 
     def contains(self, path: Path) -> bool:
-        """Whether a path leads into a root; see `paths.contains`."""
+        """Return whether a path leads into a root; see `paths.contains`."""
         return paths.contains(path, roots=self._roots)
 
     async def read_text(self, path: Path) -> str:

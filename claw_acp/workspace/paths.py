@@ -88,7 +88,7 @@ def _link_target(path: Path, *, asked: Path) -> Path | None:
 
 
 def contains(path: Path, *, roots: Sequence[Path]) -> bool:
-    """Whether `path` leads into one of the resolved `roots` (or is one); relative and unresolvable paths do not.
+    """Return whether `path` leads into one of the resolved `roots` (or is one); relative and unresolvable paths do not.
 
     The path is resolved again, so that one which was changed after `locate`, or never resolved, is judged by where
     it leads now.

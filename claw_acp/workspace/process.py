@@ -47,7 +47,7 @@ class LocalProcess:
         return self._child.pid
 
     async def output(self) -> ProcessOutput:
-        """What was printed so far, and whether it ended."""
+        """Return the output so far, and whether the program ended."""
         await anyio.lowlevel.checkpoint()  # so that whoever polls lets the reader read
         ended = self._exit is not None
         return ProcessOutput(

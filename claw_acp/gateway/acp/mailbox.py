@@ -14,9 +14,9 @@ class Mailbox:
 
     def __init__(self, unread: SendBacklog) -> None:
         self.open = False
-        """Whether a client reads the stream."""
+        """True if a client reads the stream."""
         self.kept = False
-        """Whether messages are still expected, so that the queue must be kept while no client reads."""
+        """True if messages are still expected, so that the queue must be kept while no client reads."""
         self._unread = unread
         self._lines: deque[bytes] = deque()
         self._finished = False

@@ -37,7 +37,7 @@ class Asked(Value):
     method: str
     session: Route
     apart: bool
-    """Whether it reopens a session whose stream is not open."""
+    """True if it reopens a session whose stream is not open."""
 
 
 class Routes:

@@ -30,12 +30,12 @@ class Call:
 
     @property
     def settled(self) -> bool:
-        """Whether there is nothing more to wait for."""
+        """True if there is nothing more to wait for."""
         return self.sent.response is not None or self.failure is not None
 
     @property
     def has_news(self) -> bool:
-        """Whether there is something that was not taken yet."""
+        """True if there is something that was not taken yet."""
         return self.settled or bool(self._pieces)
 
     def add(self, piece: Piece) -> None:

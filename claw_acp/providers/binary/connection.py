@@ -93,7 +93,7 @@ class Connection:
         self._peer.hang_up()
 
     async def is_usable(self) -> bool:
-        """Whether it can be asked; one that ended since the last request cannot."""
+        """Return whether it can be asked; one that ended since the last request cannot."""
         if self.lost is None and (self._output.hung_up or self._child.exit_code is not None):
             self._listening.look()
             await self._over.wait()

@@ -48,7 +48,7 @@ class Finding(Value):
     at: float = 0.0
 
     def holds(self, now: float) -> bool:
-        """Whether it can be relied on. A slow start is silent too: it takes two of them, and counts for a day."""
+        """True if it can be relied on. A slow start is silent too: it takes two of them, and counts for a day."""
         return not self.silences or (self.silences >= SILENCES and 0 <= now - self.at < SILENCE_LIFE)
 
 
@@ -68,7 +68,7 @@ class Probe:
             yield self._found if self._count != before else None
 
     def tell(self, finding: Finding | None) -> None:
-        """What was found in this turn."""
+        """Set the finding of this turn."""
         self._found = finding
         self._count += 1
 
@@ -93,7 +93,7 @@ class Memory:
         return cls(find_locations(os.environ).cache_dir / FILE_NAME)
 
     def recall(self, program: ProviderProgram) -> Finding | None:
-        """What was found out about this program, if it has not changed since."""
+        """Return the finding about this program, if it has not changed since."""
         row = self._rows().get(_key(program))
         if not isinstance(row, dict):
             return None

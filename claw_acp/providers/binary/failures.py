@@ -1,4 +1,4 @@
-"""What can go wrong with a plugin, in the words that programs of the one-shot protocol are known to get."""
+"""The failures of a plugin, with the texts that programs of the one-shot protocol are known to get."""
 
 import errno
 import shlex
@@ -135,7 +135,7 @@ class Failures:
         return self._malformed(f"Provider plugin '{self.name}' produced no output")
 
     def invalid(self, reason: str, *, raw: str) -> MalformedReply:
-        """What it said is no answer."""
+        """The error for output that is no answer."""
         shown = self.clean(raw[: 2 * RAW_LIMIT])[:RAW_LIMIT]
         return self._malformed(f"Provider plugin '{self.name}' returned invalid JSON-RPC: {reason} (raw: {shown})")
 
@@ -148,7 +148,7 @@ class Failures:
         return self._malformed(f"Provider plugin '{self.name}' answered with more than {limit // 1024**2} MiB")
 
     def contradicted(self) -> MalformedReply:
-        """What people saw is not what the final result says."""
+        """The error for a streamed answer that differs from the final result."""
         return self._malformed(
             f"Provider plugin '{self.name}' streamed another answer than its result holds; send the prompt again"
         )

@@ -1,4 +1,4 @@
-"""What a session plugin says about itself."""
+"""The description that a session plugin gives of itself."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ GREETING: JsonObject = {"protocolVersion": PROTOCOL_VERSION, "hostInfo": {"name"
 
 
 def assumed(model: str) -> Capabilities:
-    """What is taken for granted of a plugin that has not said what it can do, as one-shot ones never do.
+    """Return the capabilities assumed of a plugin that has not said what it can do, as one-shot ones never do.
 
     Tools, as the protocol carries them; pictures only for a model whose name is known to see, since a program that
     drops them would answer as if there were none.
@@ -26,7 +26,7 @@ def assumed(model: str) -> Capabilities:
 
 
 class Offer(Value):
-    """What `initialize` was answered with. `said` is that answer."""
+    """The answer to `initialize`. `said` is that answer."""
 
     version: int
     tools: bool = False
@@ -36,7 +36,7 @@ class Offer(Value):
     said: JsonObject = made_by(default_factory=dict[str, JsonValue])
 
     def capabilities(self, model: str) -> Capabilities:
-        """What one of its models can do; what was not said it cannot. The plugin's own choice is its first model."""
+        """The capabilities of one of its models: those it stated. The plugin's own choice is its first model."""
         own_choice = model in {"", PLUGIN_DEFAULT}
         window = next((info.context_window for info in self.models if own_choice or info.id == model), 0)
         return Capabilities(tools=self.tools, images=self.images, thinking=self.thinking, context_window=window)

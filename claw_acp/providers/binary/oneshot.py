@@ -28,7 +28,7 @@ _PIECE = b'"chat/delta"'
 
 
 class Printed:
-    """What a one-shot program has printed: the last line that is not blank, and for errors the end of it all.
+    """The output of a one-shot program: the last line that is not blank, and for errors the end of it all.
 
     `streams` says that there were pieces of an answer, as only session plugins write them.
     """

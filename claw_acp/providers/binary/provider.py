@@ -107,7 +107,7 @@ class BinaryProvider(Provider):
     # ------------------------------------------------------------------ what it is
 
     def capabilities(self, model: str) -> Capabilities:
-        """What the program said of the model, now or when it last ran; as long as it has not, see `assumed`."""
+        """The capabilities that the program gave, now or when it last ran; as long as it has not, see `assumed`."""
         finding = self._known()
         return finding.offer.capabilities(model) if finding is not None and finding.offer else assumed(model)
 
@@ -122,7 +122,7 @@ class BinaryProvider(Provider):
         return () if session is None else await session.models(deadline=deadline)
 
     def _known(self) -> Finding | None:
-        """What can be relied on; looked up until something is, as another may have found it meanwhile."""
+        """Return the finding to rely on; looked up until there is one, as another may have found it meanwhile."""
         now, protocol, finding = self._clock.now(), self._program.protocol, self._finding
         if protocol != "oneshot" and not _is_whole(finding, now=now):
             found = Memory.of_user().recall(self._program)
@@ -228,5 +228,5 @@ class BinaryProvider(Provider):
 
 
 def _is_whole(finding: Finding | None, *, now: float) -> bool:
-    """Whether there is nothing more to learn from the memory."""
+    """Return whether there is nothing more to learn from the memory."""
     return finding is not None and finding.holds(now) and (finding.protocol == "oneshot" or finding.offer is not None)

@@ -157,7 +157,7 @@ class _Shown:
                 self._thoughts.append(text)
 
     def rest(self, response: ChatResponse, *, failures: Failures) -> list[Piece]:
-        """What the result has and people have not seen, most often nothing.
+        """Return the pieces of the result that people have not seen, most often none.
 
         Raises:
             MalformedReply: They have seen something else, which cannot be taken back.
