@@ -276,6 +276,7 @@ class Connection:
     async def aclose(self) -> None:
         """Say goodbye, and end it; what is still under way fails. Cancelled, it is ended at once."""
         if self.lost is not None or self._leaving:
+            await self._over.wait()  # it may be killed and not reaped yet
             return
         self._leaving = True
         for call in self._calls.values():

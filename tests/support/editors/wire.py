@@ -80,6 +80,10 @@ class Wire:
         self._backlog.take(len(data))
         return data
 
+    def stderr(self) -> str:
+        """Nothing: what the agent logs is with the test's own log."""
+        return ""
+
     def stall(self) -> None:
         """Stop reading."""
         self._stalled = True
