@@ -1,4 +1,4 @@
-"""The work running in a session, thing by thing: a person can end one of them and leave the rest alone."""
+"""The work running in a session: tool calls and background programs, each of which a person can end by itself."""
 
 import logging
 from collections import deque
@@ -38,12 +38,12 @@ class ActiveWork:
     """The tool calls and programs of one session.
 
     Args:
-        broadcast: Lets the session's subscribers see something passing.
-        keep_ends: Puts `ends` into the journal as soon as that may be written.
-        tasks: Where programs that outlive their call are followed; without one they are not known here.
+        broadcast: Shows an event to the session's subscribers without keeping it.
+        keep_ends: Writes `ends` to the journal as soon as possible.
+        tasks: The task group that follows background programs; None: they are not followed.
 
     Attributes:
-        ends: Changes of calls whose programs in the background have ended, until they are in the journal.
+        ends: Final changes of calls whose background programs have ended, not yet in the journal.
     """
 
     def __init__(
@@ -64,11 +64,14 @@ class ActiveWork:
     # ------------------------------------------------------------------ tool calls
 
     def call_begins(self, call_id: str, scope: anyio.CancelScope, *, tell: Tell) -> None:
-        """A call is about to be announced; cancelling `scope` ends it alone, and `tell` says so of one that waits."""
+        """Register a call that is about to be announced.
+
+        Cancelling `scope` ends it alone; `tell` reports one that still waits.
+        """
         self._calls[call_id] = (scope, tell)
 
     def call_ends(self, call_id: str) -> None:
-        """Note that the result of the call is certain now; cancelling it is too late."""
+        """Note that the result of the call is final; cancelling it is too late."""
         self._calls.pop(call_id, None)
 
     def can_cancel_call(self, call_id: str) -> bool:
@@ -79,7 +82,7 @@ class ActiveWork:
         """Cancel one tool call, begun or not; its final status follows, and the turn goes on.
 
         Returns:
-            Whether it could be: False for a call that is final already, or that nobody knows.
+            False for a call that is final already, or unknown.
         """
         call = self._calls.get(call_id)
         if call is None:
@@ -88,7 +91,7 @@ class ActiveWork:
         return True
 
     async def tell_cancelled(self, call_id: str) -> None:
-        """Tell the end of a call that was cancelled before its turn came, as nothing else will before that turn."""
+        """Report a call that was cancelled while it waited for its turn; nothing else would report it until then."""
         call = self._calls.get(call_id)
         if call is not None:
             await call[1]()
@@ -97,7 +100,7 @@ class ActiveWork:
 
     @contextmanager
     def running(self, program: Program) -> Generator[None]:
-        """For as long as the block runs, `cancel_terminal` can end this program."""
+        """Let `cancel_terminal` end this program while the block runs."""
         terminal_id = program.snapshot.terminal_id
         self._programs[terminal_id] = program
         try:
@@ -109,9 +112,9 @@ class ActiveWork:
         """Follow a program that outlives its call, until it ends or this is closed.
 
         Args:
-            program: It has been shown in its call.
+            program: The program; its call shows it already.
             call_id: That call.
-            clean: Takes out of a snapshot what nobody may see.
+            clean: Removes secrets from a snapshot.
         """
         if self._tasks is None:
             return
@@ -120,10 +123,10 @@ class ActiveWork:
         self._tasks.start_soon(self._follow, kept, name="background program")
 
     def cancel_terminal(self, terminal_id: str) -> bool:
-        """End one program; the call it belongs to, or a `TerminalChanged`, tells that it has ended.
+        """End one program; its call, or a `TerminalChanged`, then shows that it has ended.
 
         Returns:
-            Whether it could be: False for a program that has ended, that the client runs, or that nobody knows.
+            False for a program that has ended, that the client runs, or that is unknown.
         """
         program = self._programs.get(terminal_id)
         if program is None and (kept := self._kept.get(terminal_id)) is not None:
@@ -131,9 +134,9 @@ class ActiveWork:
         return program is not None and program.stop()
 
     def background(self) -> tuple[CommandContent, ...]:
-        """The programs that outlived their call and still run, as shown last.
+        """The programs that outlived their call and still run, as last shown.
 
-        One that ended is gone from here before its end is shown.
+        A program that ended is removed before its end is shown.
         """
         return tuple(kept.snapshot for kept in self._kept.values())
 
@@ -172,7 +175,7 @@ class ActiveWork:
 
 
 def _end(kept: _Kept) -> ToolCallChanged:
-    """The call as it is now that its program has ended; in words too, for those who see no terminals."""
+    """The call as it is now that its program has ended; also in text, for clients that show no terminals."""
     snapshot = kept.snapshot
     content: tuple[CommandContent | PartContent, ...] = (snapshot,)
     if snapshot.code is not None or snapshot.signal is not None:

@@ -58,7 +58,7 @@ _NOTHING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class _Codec:
-    """How a value is written and read. `empty` stands in for a missing field that has no default of its own."""
+    """Reader and writer of one type of value. `empty` stands in for a missing field without a default."""
 
     load: _Load
     dump: _Dump | None = None
@@ -88,7 +88,7 @@ class _Shape:
         return body
 
     def load(self, body: Mapping[str, Any], given: dict[str, object] | None = None) -> Any:  # noqa: ANN401 - a `make`
-        """The object `body` describes; `given` holds fields that are known already."""
+        """The value that `body` describes; `given` holds fields that are already known."""
         known = {} if given is None else given
         for name, held in body.items():
             found = self._loads.get(name)
@@ -132,13 +132,13 @@ def _object(shape: _Shape, *, empty: object = _NOTHING) -> _Codec:
 
 
 def _many(one: _Codec) -> _Codec:
-    """A tuple of `one`, which must have a `dump`."""
+    """The codec of a tuple of `one`, which must have a `dump`."""
     load, dump = one.load, one.dump or _as_is
     return _Codec(lambda held: tuple([load(each) for each in held]), lambda held: [dump(each) for each in held], ())
 
 
 def _union(**shapes: _Shape) -> _Codec:
-    """One of several objects; its "type" says which."""
+    """The codec of a union of objects, told apart by their "type"."""
     names: dict[object, str] = {shape.make: name for name, shape in shapes.items()}
 
     def dump(value: object) -> dict[str, Any]:
@@ -297,7 +297,7 @@ def decode(kind: str, body: str, *, session: str, seq: int, item: str) -> Event 
 
 
 def _plain(value: object) -> object:
-    """Mappings and sequences of other types than json knows."""
+    """Convert mappings and sequences that `json` does not know to dictionaries and lists."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, object]", value))
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):

@@ -166,7 +166,7 @@ class _Transcript:
         self._item = item
 
     def _speaking(self, item: str) -> _Message:
-        """The block that the assistant message `item` grows by: a new one when something else came between."""
+        """The block to which the text of the assistant message `item` is added; a new one after anything else."""
         last = self.blocks[-1] if self.blocks else None
         if isinstance(last, _Message) and self._item == item:
             return last

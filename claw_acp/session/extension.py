@@ -19,10 +19,10 @@ class SessionExtension:
     """Gives nothing; an extension overrides what it has. What is not a coroutine is asked often and has to be cheap."""
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
-        """Follow what the client and the configuration ask for; called each time the session is opened."""
+        """Apply the client's setup and the settings; called each time the session is opened."""
 
     def tools(self) -> Sequence[Tool]:
-        """The tools that can be called now; asked before every model request."""
+        """The tools that can be called now; read before every model request."""
         return ()
 
     def commands(self) -> Sequence[Command]:
@@ -30,7 +30,7 @@ class SessionExtension:
         return ()
 
     def instructions(self) -> str:
-        """A layer of the system prompt; empty: none. Prompt caches hold only as long as it stays the same."""
+        """A layer of the system prompt, or an empty string. Prompt caches hold only while it stays the same."""
         return ""
 
     def hooks(self) -> Sequence[ToolHook]:
@@ -42,14 +42,14 @@ class SessionExtension:
         return None
 
     async def settled(self, *, within: float) -> None:
-        """Wait until everything that is just starting has started or failed, at most so many seconds."""
+        """Wait until all that is starting has started or failed, at most `within` seconds."""
 
     async def announce(self) -> None:
-        """Show the client what waited: from now on it knows the session. Idempotent."""
+        """Send what was held back: from now on the client knows the session. Idempotent."""
 
     async def aclose(self) -> None:
-        """Let go of everything, within a bound. Idempotent."""
+        """Release everything, within a bound. Idempotent."""
 
 
 NOTHING: Final = SessionExtension()
-"""Extends a session by nothing."""
+"""The extension that contributes nothing."""

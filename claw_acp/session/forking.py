@@ -18,9 +18,9 @@ def forked(
     additional: Sequence[str] = (),
     instructions: Instructions | None = None,
 ) -> SessionRecord:
-    """The record of a copy: the settings of its source, and folders of its own. Without instructions, it keeps those.
+    """The record of a copy: the settings of its source, its own folders, and by default the source's instructions.
 
-    `Journal.fork` makes it, with all events of the source.
+    `Journal.fork` stores it, with all events of the source.
     """
     now = clock.now()
     return replace(

@@ -1,7 +1,7 @@
-"""A session's events, folded into a conversation that every model accepts, however the events were cut short.
+"""A session's events, folded into a conversation that every model accepts, even if the session was interrupted.
 
-Every tool call is followed by exactly one result, every result has its call, ids are unique, nothing is empty. Nothing
-is ever taken out of what was folded: compacted and undone parts are skipped, and come back when that is undone.
+Every tool call is followed by exactly one result, every result has its call, ids are unique, nothing is empty. Folded
+events are never dropped: compacted and undone parts are skipped, and return when that is undone.
 """
 
 from bisect import bisect_left
@@ -37,7 +37,7 @@ NO_OUTPUT: Final = "The call finished without output."
 
 @dataclass(slots=True, kw_only=True)
 class _Call:
-    """A tool call as far as it is known. One without a name was never announced and does not count."""
+    """A tool call as far as it is known. One without a name was never announced and is ignored."""
 
     id: str
     order: int  # the position of its assistant message
@@ -107,7 +107,7 @@ class _Assistant:
             self.thought.clear()
 
     def settle(self) -> None:
-        """Keep as one text what came in pieces: hundreds of small strings take ten times its room."""
+        """Join the collected pieces into one text: hundreds of small strings take ten times its memory."""
         self.text[:] = ["".join(self.text)]
         self.thought[:] = ["".join(self.thought)] if self.thought else []
 
@@ -121,7 +121,10 @@ class _Assistant:
         return (said, *(call.result(asked) for call, asked in zip(known, calls, strict=True)))
 
     def _thoughts(self) -> tuple[Reasoning, ...]:
-        """An open block counts only if the model came to its end: half a thought would be sent back as a whole one."""
+        """The thinking to send back.
+
+        An open block counts only if the answer is complete: half a thought would pass as whole.
+        """
         rest = "".join(self.thought)
         if rest and (self.finished or self.calls):
             return (*self.reasoning, Reasoning(text=rest))
@@ -133,7 +136,7 @@ _Entry: TypeAlias = _User | _Assistant
 
 @dataclass(slots=True, kw_only=True)
 class _Compaction:
-    """A summary of the entries before the position `kept`, from which on they are kept."""
+    """A compaction: a summary that replaces the entries before the position `kept`."""
 
     seq: int
     kept: int
@@ -147,7 +150,10 @@ class _Compaction:
 
 
 class History:
-    """The conversation of one session, kept up to date event by event. Applying is cheap; so is asking again."""
+    """The conversation of one session, kept up to date event by event.
+
+    Applying an event and reading again are cheap.
+    """
 
     def __init__(self) -> None:
         self._entries: list[_Entry] = []
@@ -162,7 +168,7 @@ class History:
         self._kept = 0  # the entry from which on the messages are made of entries, and not of a summary
         self.turns = TurnLog()
         self.usage: UsageChanged | None = None
-        """The last report of tokens and money."""
+        """The last report of tokens and cost."""
 
     @property
     def unfinished_calls(self) -> tuple[str, ...]:
@@ -171,7 +177,7 @@ class History:
         return tuple(item for item, call in unfinished if not self.turns.is_undone(self._entries[call.order].seq))
 
     def messages(self) -> list[Message]:
-        """The conversation so far, without a system message. The list is the caller's."""
+        """The conversation so far, without a system message. The caller may change the list."""
         if not self._fresh:
             self._begin()
         for order in range(self._fresh, len(self._entries)):
@@ -190,7 +196,7 @@ class History:
         return messages[:start], messages[start:]
 
     def _begin(self) -> None:
-        """Begin the messages with the summary of the latest compaction that counts, if there is one."""
+        """Start the messages with the summary of the latest valid compaction, if any."""
         self._messages, self._kept = [], 0
         for compaction in reversed(self._compactions.values()):
             if compaction.completed and compaction.summary.strip() and not self.turns.is_undone(compaction.seq):
@@ -198,7 +204,7 @@ class History:
                 return
 
     def apply(self, event: Event) -> None:
-        """Take the next event."""
+        """Apply the next event."""
         match event:
             case TextDelta() | ThoughtDelta():
                 if (message := self._assistant(event.item, event)) is not None:
@@ -237,7 +243,7 @@ class History:
             self._stale(order)
 
     def _assistant(self, item: str, event: Event) -> _Assistant | None:
-        """The assistant message `item` that `event` changes, made if it is new; None if that is a person's message."""
+        """The assistant message `item` that `event` changes, created if new; None if the item is a user's message."""
         order = self._orders.get(item)
         if order is None:
             order = self._add(item, _Assistant(seq=event.seq))
@@ -274,7 +280,7 @@ class History:
         self._stale(0)
 
     def _stale(self, order: int) -> None:
-        """Messages from this entry on must be made anew."""
+        """Discard the cached messages from this entry on."""
         if order < self._fresh:
             self._fresh = order
             del self._messages[self._starts[order] :]
@@ -292,7 +298,7 @@ class History:
         self._stale(call.order)
 
     def _announced(self, event: ToolCallChanged) -> _Call | None:
-        """The call `event.item` of the message `event.message`; new there if another message has one of this id."""
+        """The call `event.item` of `event.message`; a new one if another message already has a call with this id."""
         asking = event.message or ""
         message = self._assistant(asking, event)
         if message is None:
@@ -320,5 +326,5 @@ def _model_parts(event: MessageStarted) -> tuple[ContentPart, ...]:
 
 
 def _said(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
-    """`parts` without text that has no words; some vendors refuse such."""
+    """`parts` without blank text, which some vendors refuse."""
     return tuple([part for part in parts if not isinstance(part, TextPart) or part.text.strip()])

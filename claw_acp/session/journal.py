@@ -1,6 +1,6 @@
-"""The journal: sessions and the events that make them, kept in one SQLite file that many processes share.
+"""The journal: sessions and their events, kept in one SQLite file that several processes share.
 
-An append that is waited for returns after its commit: from then on no crash of the process loses it. Streamed text is
+An append with `wait` returns after its commit: from then on no crash of the process loses it. Streamed text is
 committed with whatever comes next, or after half a second.
 """
 
@@ -58,7 +58,7 @@ _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND
 
 
 class Journal:
-    """Sessions on disk. Make one with `opened`; every method may raise StoreError."""
+    """Sessions on disk. Open one with `opened`; every method may raise StoreError."""
 
     def __init__(self, database: Database, writer: Writer, *, clock: Clock, zone: tzinfo | None = None) -> None:
         self.database = database
@@ -84,11 +84,11 @@ class Journal:
     # ------------------------------------------------------------------ sessions
 
     async def create(self, record: SessionRecord) -> None:
-        """Keep a new session.
+        """Store a new session.
 
         Raises:
-            InvalidRequest: A path in it is no text that can be kept.
-            StoreError: There is one with this id.
+            InvalidRequest: It holds a path that cannot be stored.
+            StoreError: A session with this id exists.
         """
         _check_paths(record)
         await self._commit(record.id, Statement(_CREATE, [as_columns(record)]))
@@ -122,9 +122,9 @@ class Journal:
         instructions: Instructions | None = None,
         updated_at: float | None = None,
     ) -> None:
-        """Change facts about a session; None leaves a thing as it is, but `updated_at`, which then becomes now.
+        """Change facts about a session. None leaves a field as it is, except `updated_at`, which becomes now.
 
-        A title given by `rename` stays. `options` are added to those that are kept.
+        A title given by `rename` stays. `options` are merged into the stored ones.
 
         Raises:
             SessionNotFound: There is none with this id.
@@ -143,7 +143,7 @@ class Journal:
         await self._change(session_id, Statement(_UPDATE, [row]))
 
     async def rename(self, session_id: str, title: str) -> None:
-        """Give a session a title that only another `rename` changes. That is no use of it: `updated_at` stays.
+        """Give a session a title that only another `rename` changes. It does not count as use: `updated_at` stays.
 
         Raises:
             SessionNotFound: There is none with this id.
@@ -151,7 +151,7 @@ class Journal:
         await self._change(session_id, Statement(_RENAME, [(clean(title), session_id)]))
 
     async def archive(self, session_id: str, *, archived: bool) -> None:
-        """Put a session aside, or fetch it back. That is no use of it: `updated_at` stays.
+        """Archive a session, or bring it back. It does not count as use: `updated_at` stays.
 
         Raises:
             SessionNotFound: There is none with this id.
@@ -159,17 +159,17 @@ class Journal:
         await self._change(session_id, Statement(_ARCHIVE, [(archived, session_id)]))
 
     async def fork(self, record: SessionRecord, *, source: str, until: int = _ALL) -> None:
-        """Keep a new session that has, from its start, the events which `source` has now; both in one transaction.
+        """Store a new session with a copy of the events that `source` has now, in one transaction.
 
-        Of a turn that runs, it has what happened so far, as if that turn had been interrupted.
+        A running turn is copied as far as it got, as if it had been interrupted.
 
         Args:
             record: The new session.
-            source: Whose events are copied.
+            source: The session to copy the events from.
             until: The position of the last event to copy, such as the end of a turn.
 
         Raises:
-            InvalidRequest: A path in it is no text that can be kept.
+            InvalidRequest: It holds a path that cannot be stored.
             SessionNotFound: There is no `source`.
         """
         _check_paths(record)
@@ -208,7 +208,7 @@ class Journal:
         return listing.page([as_record(row) for row in await self._read(sql, params)])
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session and all its events; one that is not there is fine."""
+        """Remove a session and all its events; it need not exist."""
         if storable(session_id):
             await self._commit(session_id, Statement(_DELETE, [(session_id,)]))
 
@@ -217,9 +217,9 @@ class Journal:
     async def append(self, session_id: str, event: Event, *, wait: bool) -> None:
         """Add an event; its `seq` must be above those of the session's earlier ones.
 
-        With `wait` it is committed, with all appended before it, when this returns. Without, it is taken (this waits
-        only while too many are queued) and committed within half a second; then, adjacent pieces of one item become
-        one row that has the last one's `seq`. A cancelled call has still taken the event.
+        With `wait` it is committed, with all appended before it, when this returns. Without, it is queued (this waits
+        only while the queue is full) and committed within half a second; adjacent pieces of one item then become one
+        row with the last one's `seq`. An event is queued even if this call is cancelled.
 
         Raises:
             SessionNotFound: The session was deleted meanwhile (only with `wait`).
@@ -236,7 +236,7 @@ class Journal:
             await ticket.wait()
 
     async def read(self, session_id: str, *, after: int = 0) -> "list[Event]":
-        """The session's events with a `seq` above `after`, in order; none for a session that does not exist."""
+        """The session's events with a `seq` above `after`, in order; empty if the session does not exist."""
         if not storable(session_id):
             return []
         rows = await self._read(_READ, (session_id, after))
@@ -247,7 +247,7 @@ class Journal:
         """Commit everything appended so far.
 
         Raises:
-            StoreError: That failed.
+            StoreError: The commit failed.
         """
         if self._writer.busy:
             ticket = self._writer.put("", None, wait=True)
@@ -257,7 +257,7 @@ class Journal:
     # ------------------------------------------------------------------ inside
 
     async def _read(self, sql: str, params: Sequence[SqlValue]) -> "list[Row]":
-        """Rows, with our own latest writes in them. Reading goes on when writing fails: the writer logs that."""
+        """Read rows, including our own pending writes. Reading goes on when writing fails: the writer logs that."""
         with contextlib.suppress(StoreError):
             await self.flush()
         return await self.database.read(sql, params)
@@ -279,7 +279,7 @@ def _check_paths(record: SessionRecord) -> None:
 
 @asynccontextmanager
 async def _working(writer: Writer) -> AsyncGenerator[Writer]:
-    """Run the writer's task beside the block. An exception of the block leaves as it came, not in a group."""
+    """Run the writer's task beside the block. Exceptions of the block are raised unwrapped, not in a group."""
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(writer.run)

@@ -1,4 +1,4 @@
-"""One turn at a time in a session, across processes: an advisory file lock that the system drops with its holder."""
+"""One turn at a time in a session, across processes: an advisory file lock, released by the system with its process."""
 
 import contextlib
 import fcntl
@@ -48,7 +48,7 @@ class SessionLock:
             os.close(descriptor)
 
     def _lock(self, path: Path, session_id: str) -> int:
-        """A descriptor that holds the lock, on the very file that `path` names."""
+        """Return a descriptor that holds the lock, on the very file that `path` names."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         while True:  # ends: each round means that a holder has just let go
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -75,7 +75,7 @@ def _names(path: Path, descriptor: int) -> bool:
 
 
 def _write_note(descriptor: int) -> None:
-    """Say who holds the lock, over whatever a holder that crashed left there.
+    """Write who holds the lock, over the note of a holder that crashed.
 
     Always the same size, so that nothing needs to be truncated: ext4 writes a truncated file to the disk when it is
     closed, which takes milliseconds.
@@ -97,7 +97,7 @@ def _busy(session_id: str, *, note: str) -> SessionBusy:
 
 
 def _file_name(session_id: str) -> str:
-    """Ids of ours as they are; anything else can name no file outside the directory."""
+    """The file name for a session id: our own ids as they are; others encoded, so that none leaves the directory."""
     if _SAFE_NAME.fullmatch(session_id):
         return session_id
     return "x" + hashlib.sha256(session_id.encode(errors="surrogatepass")).hexdigest()

@@ -17,33 +17,33 @@ from claw_acp.session.record_rows import COLUMNS
 from claw_acp.store.database import SqlValue, storable
 
 Archived = Literal["exclude", "include", "only"]
-"""The place of archived sessions in a list: left out, among the others, or alone."""
+"""How a list treats archived sessions: left out, among the others, or alone."""
 
 MAX_PAGE: Final = 500  # records; a larger limit is cut down to it
 
 
 class Page(Value):
-    """Some sessions, and where the next page starts (None: there is none)."""
+    """One page of sessions. `next_cursor` opens the next page; None on the last."""
 
     records: tuple[SessionRecord, ...]
     next_cursor: str | None = None
 
 
 class Listing(Value):
-    """Which sessions, and after which one."""
+    """The query of one page: its filters, its place in the order and its size."""
 
     cwd: str | None
     archived: Archived
     after: tuple[float, str] | None
     limit: int
     begun: bool = False
-    """Leave out sessions in which nobody ever said anything, unless a person named or archived them."""
+    """Leave out sessions without any event, unless a person named or archived them."""
 
     @classmethod
     def parse(
         cls, *, cwd: str | None, archived: Archived, cursor: str | None, limit: int, begun: bool = False
     ) -> "Listing":
-        """Check what a client sent.
+        """Validate a client's request for a page.
 
         Raises:
             InvalidRequest: The cursor is not one of ours or belongs to another filter; the limit is below 1.
@@ -55,7 +55,10 @@ class Listing(Value):
         return cls(cwd=wanted, archived=archived, after=after, limit=min(limit, MAX_PAGE), begun=begun)
 
     def query(self) -> tuple[str, tuple[SqlValue, ...]]:
-        """SQL for one row more than the page holds, which tells whether there is a next one."""
+        """The SQL query and its parameters.
+
+        It asks for one row more than a page, to know whether another page follows.
+        """
         conditions: list[str] = []
         params: list[SqlValue] = []
         if self.cwd is not None:
@@ -74,7 +77,7 @@ class Listing(Value):
         return sql, (*params, self.limit + 1)
 
     def page(self, records: list[SessionRecord]) -> Page:
-        """The page that the rows of `query` make."""
+        """The page made of the rows that `query` returned."""
         shown = tuple(records[: self.limit])
         if len(records) <= self.limit:
             return Page(records=shown)

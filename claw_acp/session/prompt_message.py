@@ -1,4 +1,4 @@
-"""The message of a prompt becomes part of a conversation, and a callback hears of it."""
+"""Adding the message of a prompt to a conversation."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,7 +8,7 @@ from claw_acp.core.events import MessageStarted
 from claw_acp.session.session import Session
 
 OnAccepted: TypeAlias = Callable[[str], None]
-"""Hears the id of a prompt's message once that is part of the conversation."""
+"""Called with the id of a prompt's message once it is part of the conversation."""
 
 
 def ignore(message_id: str) -> None:
@@ -16,10 +16,10 @@ def ignore(message_id: str) -> None:
 
 
 async def publish_prompt(session: Session, message: MessageStarted, *, on_accepted: OnAccepted) -> None:
-    """Publish a prompt's message; cancelled meanwhile, it is part of the conversation all the same.
+    """Publish a prompt's message; it becomes part of the conversation even if this is cancelled meanwhile.
 
     Raises:
-        StoreError: It was not kept.
+        StoreError: It was not stored.
     """
     try:
         await session.publish(message)

@@ -1,4 +1,4 @@
-"""The facts known of a session besides its events."""
+"""The facts about a session besides its events."""
 
 from collections.abc import Mapping
 
@@ -7,14 +7,14 @@ from claw_acp.session.setup import Instructions
 
 
 class SessionRecord(Value):
-    """One session as the store keeps it; times are seconds since the epoch, `model` is `provider/model`.
+    """One session as stored; times are seconds since the epoch, `model` is `provider/model`.
 
     Attributes:
-        title_given: The title was set by a person; we never change such a one.
-        archived: Put aside: ordinary lists leave it out.
+        title_given: The title was set by a person, so that we never change it.
+        archived: Ordinary lists leave it out.
         options: Further settings of the session, by id.
-        instructions: What the client asked for as system prompt.
-        parent: The session this one was copied from; it may be gone by now.
+        instructions: The client's system prompt.
+        parent: The session this one was copied from; it may be deleted by now.
     """
 
     id: str

@@ -15,7 +15,7 @@ COLUMNS: Final = (
 
 
 def as_columns(record: SessionRecord) -> tuple[SqlValue, ...]:
-    """Return the values that the store keeps of a record, in the order of `COLUMNS`."""
+    """The column values of a record, in the order of `COLUMNS`."""
     return (
         record.id,
         record.cwd,
@@ -66,5 +66,5 @@ def instructions_text(instructions: Instructions) -> str:
 
 
 def clean(text: str) -> str:
-    """A title is for people: what cannot be stored is replaced."""
+    """A title with the characters replaced that cannot be stored."""
     return text.encode(errors="replace").decode()

@@ -1,4 +1,4 @@
-"""A live session: the one place where its events are numbered, kept, folded into history and shown to subscribers."""
+"""A live session: the one place where its events are numbered, stored, folded into history and shown to subscribers."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -50,11 +50,11 @@ class Session:
 
     Args:
         record: Its facts.
-        journal: Where it is kept.
+        journal: The journal it is stored in.
         clock: The time.
         roots: Resolved directories it works in; the first is its `cwd`.
-        tasks: Where its programs in the background are followed; without one they are not.
-        lock: Keeps other processes out while the journal is written between turns.
+        tasks: The task group that follows its background programs; None: they are not followed.
+        lock: Excludes other processes while the journal is written between turns.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Session:
         self.work = ActiveWork(self.broadcast, keep_ends=self._keep_ends_between_turns, tasks=tasks)
         self.subscribers = Subscribers()
         self.state: TurnState = "idle"
-        """The last reported state of its turns."""
+        """The last published turn state."""
         self._journal = journal
         self._clock = clock
         self._lock = lock
@@ -92,7 +92,7 @@ class Session:
 
     @property
     def mode(self) -> Mode:
-        """The mode in force; one that this version does not know counts as `ask`."""
+        """The mode in force; `ask` if this version does not know the stored one."""
         known: dict[str, Mode] = {mode: mode for mode in MODES}
         return known.get(self.record.mode, "ask")
 
@@ -104,13 +104,13 @@ class Session:
     # ------------------------------------------------------------------ events
 
     async def catch_up(self) -> None:
-        """Take over what other processes did to the session: its facts, and events not seen here yet.
+        """Read the changes other processes made: its facts, and events not seen here yet.
 
-        After a failed write all is read anew: what was not committed did not happen, and its numbers are free again.
+        After a failed write everything is read again: what was not committed did not happen, and its numbers are free.
 
         Raises:
             SessionNotFound: It was deleted.
-            StoreError: The store can still not be written.
+            StoreError: The store still cannot be written.
         """
         async with self._reading:
             fresh = await self._journal.get(self.id)
@@ -130,7 +130,7 @@ class Session:
             await self.broadcast(news)
 
     async def read(self) -> list[Event]:
-        """The session's whole journal; what is in it is known here from now on."""
+        """Read the session's whole journal and take over events not seen here yet."""
         async with self._reading:
             events = await self._journal.read(self.id)
             for event in events:
@@ -138,21 +138,21 @@ class Session:
         return events
 
     async def conversation(self) -> Sequence[Event]:
-        """The journal as it is shown again: without undone turns."""
+        """The events to replay: the journal without undone turns."""
         return self.history.turns.without_undone(await self.read())
 
     async def publish(self, event: _E, *, committed: bool = True) -> _E:
-        """Number, keep, fold and show an event. Returns it as numbered.
+        """Number, store, fold and show an event. Returns it with its number.
 
-        What a person or a model must find again after a crash is committed first (prompts, tool calls and their
-        results, the end of a turn); streamed pieces are committed within half a second.
+        What must survive a crash is committed first (prompts, tool calls and their results, the end of a turn);
+        streamed pieces are committed within half a second.
 
         Args:
             event: What happened.
-            committed: False: not even such an event is waited for; it is committed before any later one.
+            committed: False: do not wait for the commit; it comes before that of any later event.
 
         Raises:
-            StoreError: It was not committed. What is in memory is read anew before the next turn.
+            StoreError: It was not committed. The state in memory is read again before the next turn.
         """
         self._note(event)
         stamped = self._numbered(event)
@@ -171,19 +171,19 @@ class Session:
         return stamped
 
     def _numbered(self, event: _E) -> _E:
-        """The event at its place in the journal, which history knows from now on."""
+        """The event with its place in the journal, already folded into history."""
         self._seq += 1
         stamped = replace(event, session=self.id, seq=self._seq)
         self.history.apply(stamped)
         return stamped
 
     async def _keep_ends_between_turns(self) -> None:
-        """Journal how programs in the background ended, once no turn runs any more."""
+        """Journal how background programs ended, once no turn runs."""
         async with self._turn:
             await self._keep_ends()
 
     async def _keep_ends(self) -> None:
-        """The same, where no turn runs. What cannot be kept now waits for the next turn."""
+        """The same, when no turn runs. What cannot be stored now waits for the next turn."""
         if not self.work.ends:
             return
         try:
@@ -194,7 +194,7 @@ class Session:
             log.warning("the end of a program is not kept yet", extra={"session": self.id, "reason": error.message})
 
     async def _write_ends(self) -> None:
-        """Journal them under the lock. They were shown when they happened."""
+        """Journal them under the lock. Subscribers have seen them already."""
         while self.work.ends:
             try:
                 await self._journal.append(self.id, self._numbered(self.work.ends.popleft()), wait=True)
@@ -203,7 +203,7 @@ class Session:
                 raise
 
     async def broadcast(self, event: Event) -> None:
-        """Let the subscribers see something passing that is not worth keeping (progress of a running call).
+        """Show the subscribers an event that is not worth storing (progress of a running call).
 
         It has no place in the journal: its `seq` is 0.
         """
@@ -218,9 +218,9 @@ class Session:
         model: str | None = None,
         options: Mapping[str, str | bool] | None = None,
     ) -> None:
-        """Change facts about the session, in the store first, and tell the subscribers; None leaves a thing as it is.
+        """Change facts about the session, store them, and notify the subscribers; None leaves a field as it is.
 
-        A title given by `rename` stays. `options` are added to the others.
+        A title given by `rename` stays. `options` are merged into the others.
         """
         now = self._clock.now()
         await self._journal.update(self.id, updated_at=now, title=title, mode=mode, model=model, options=options)
@@ -240,7 +240,7 @@ class Session:
             await self.broadcast(news)
 
     async def rename(self, title: str) -> None:
-        """Give the session a title that stays until the next `rename`, and tell the subscribers."""
+        """Give the session a title that stays until the next `rename`, and notify the subscribers."""
         await self._journal.rename(self.id, title)
         self.record = replace(self.record, title=title, title_given=True)
         await self.broadcast(SessionChanged(title=title))
@@ -250,13 +250,13 @@ class Session:
         self._journal.touch(self.id)
 
     async def instruct(self, instructions: Instructions) -> None:
-        """Follow other instructions of the client from the next turn on."""
+        """Use other client instructions from the next turn on."""
         if instructions != self.record.instructions:
             await self._journal.update(self.id, instructions=instructions, updated_at=self.record.updated_at)
             self.record = replace(self.record, instructions=instructions)
 
     async def move(self, roots: Sequence[Path], *, additional: Sequence[str]) -> None:
-        """Work in other additional directories from now on."""
+        """Use other roots and additional directories from now on."""
         self.roots = tuple(roots)
         if tuple(additional) != self.record.additional_directories:
             await self._journal.update(self.id, additional_directories=additional)
@@ -274,10 +274,10 @@ class Session:
     # ------------------------------------------------------------------ turns
 
     def queue_turn(self) -> anyio.CancelScope:
-        """Return a place behind the turns that run or wait, for `in_turn`; cancelling it gives the turn up.
+        """Return a place behind the running and waiting turns, for `in_turn`; cancelling it gives the turn up.
 
         Raises:
-            SessionBusy: Too many prompts wait already.
+            SessionBusy: Too many prompts are waiting.
         """
         if len(self._waiting) > QUEUE_LIMIT:
             raise SessionBusy(f"{QUEUE_LIMIT} prompts already wait in this session; let some finish or cancel them")
@@ -310,14 +310,14 @@ class Session:
         return None
 
     def cancel(self) -> None:
-        """Cancel the running turn and all that wait behind it. Without any, nothing happens."""
+        """Cancel the running turn and all that wait behind it, if any."""
         if self._waiting:
             self._time_left()
         for scope in self._waiting:
             scope.cancel()
 
     async def stop(self) -> None:
-        """Cancel the work, and wait for its end; the session stays in use, its programs in the background run on."""
+        """Cancel the work and wait for its end; the session stays open, and its background programs run on."""
         self.cancel()
         async with self._turn:
             pass
@@ -339,7 +339,7 @@ class Session:
         return self._over_by
 
     async def aclose(self) -> None:
-        """Cancel the work and free what the tools kept."""
+        """Cancel the work and release what the tools kept."""
         self.cancel()
         async with self._turn:
             for value in self.tool_state.items.values():

@@ -1,4 +1,4 @@
-"""The requests of a client that opens a session, independent of any protocol."""
+"""The setup of a session as a client requests it, independent of any protocol version."""
 
 from typing import Literal
 
@@ -7,16 +7,16 @@ from claw_acp.core.value import Value
 
 
 class Instructions(Value):
-    """Instructions of the client: added to ours, or in their place."""
+    """Instructions of the client: added to ours, or replacing them."""
 
     mode: Literal["append", "override"]
     text: str
 
 
 class SessionSetup(Value):
-    """Where a session works (absolute paths) and what it has.
+    """The directories of a session (absolute paths), its MCP servers and instructions.
 
-    `servers` is the complete set of the client's MCP servers. `instructions` None leaves those kept with the session.
+    `servers` is the complete set of the client's MCP servers. `instructions` None keeps those stored with the session.
     """
 
     cwd: str

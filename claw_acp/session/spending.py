@@ -1,8 +1,8 @@
-"""The ledger: what model requests took and cost, by day, session and model, added up by all processes of one store.
+"""The ledger: tokens and cost of model requests, by day, session and model, added up by all processes of one store.
 
-Requests are kept like streamed text: taken at once, committed with whatever comes next, after half a second at most.
-The end of a turn and every tool call are such a commit, so nothing waits for the ledger. What a deleted session cost
-stays.
+Requests are stored like streamed text: queued at once, committed with whatever comes next, after half a second at most.
+The end of a turn and every tool call are such a commit, so nothing waits for the ledger. The costs of a deleted session
+stay.
 """
 
 import contextlib
@@ -35,14 +35,14 @@ _NOBODY: Final = ""  # the writer's batches are told apart by session: a deleted
 
 
 class Ledger:
-    """Made by the journal. Reading may raise StoreError.
+    """The ledger of a journal, which creates it. Reading may raise StoreError.
 
     Args:
-        database: Where it is kept.
-        writer: Who writes there.
+        database: The database it is stored in.
+        writer: Writes to that database.
         flush: Commits what was added so far.
         clock: The time, for the day.
-        zone: Where days begin and end; None: as on this machine.
+        zone: The time zone of its days; None: the machine's.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class Ledger:
 
     @property
     def day(self) -> str:
-        """The day that it is now, as in `2026-11-22`; its first seven characters are the month."""
+        """The current day, as in `2026-11-22`; its first seven characters are the month."""
         return local_day(self._clock.now(), zone=self._zone)
 
     def add(self, session_id: str, *, model: str, usage: Usage, cost: int | None) -> None:
-        """Note one request, now.
+        """Record one request, now.
 
         Args:
-            session_id: Whose it was.
+            session_id: The session that made it.
             model: `provider/model`.
-            usage: What it took.
+            usage: Its tokens.
             cost: Picodollars; None when the price is not known.
 
         Raises:
@@ -89,13 +89,13 @@ class Ledger:
         self._writer.put(_NOBODY, Statement(_ADD, [row]), wait=False)
 
     async def spent(self, *, period: str = "", session_id: str | None = None) -> Spending:
-        """Return the spending of a period (`2026-11-22`, `2026-11`, empty: ever), by one session or by all."""
+        """The spending of a period (`2026-11-22`, `2026-11`, empty: all time), of one session or of all."""
         where, params = _where(period, session_id)
         rows = await self._read(f"SELECT {_SUMS} FROM spending WHERE {where}", params)  # noqa: S608 - constants
         return _spending(rows[0])
 
     async def shares(self, by: Grouping, *, period: str = "", session_id: str | None = None) -> tuple[Share, ...]:
-        """The same, told apart: days in their order, models and sessions with the dearest first."""
+        """The same, grouped: days in order, models and sessions by cost, the highest first."""
         column = _COLUMNS[by]
         where, params = _where(period, session_id)
         order = column if by == "day" else f"sum(cost) DESC, sum(input) DESC, {column}"

@@ -1,4 +1,4 @@
-"""Subscribers to a session's events, and the pace at which a session goes when they read slowly."""
+"""Subscribers to a session's events, and back-pressure when they read slowly."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -9,32 +9,32 @@ from claw_acp.core.events import Event
 
 
 class Subscriber(Protocol):
-    """A subscriber to one session, with a queue of its own for what it has not read yet."""
+    """A subscriber to one session, with its own queue of events it has not read yet."""
 
     async def on_event(self, event: Event) -> None:
-        """Show an event. This never waits for whoever reads."""
+        """Queue an event. This never waits for the reader."""
         ...
 
     @property
     def behind(self) -> bool:
-        """True if the queue is full: a sender that goes on showing things should wait for `caught_up`."""
+        """True if the queue is full: senders should wait for `caught_up`."""
         ...
 
     @property
     def lost(self) -> bool:
-        """True if the queue is so much more than full that it must not grow."""
+        """True if the queue is so far beyond full that it must not grow."""
         ...
 
     async def caught_up(self) -> None:
-        """Wait until the queue has room again, or nobody reads any more."""
+        """Wait until the queue has room again, or the reader is gone."""
         ...
 
     def drop(self) -> None:
-        """Give the reader up."""
+        """Disconnect the reader."""
         ...
 
     def on_closed(self) -> None:
-        """The session has been closed, by whomever."""
+        """Note that the session has been closed, here or by another client."""
         ...
 
 
@@ -46,17 +46,17 @@ class Subscribers(list[Subscriber]):
         self._changed = anyio.Event()
 
     def append(self, subscriber: Subscriber) -> None:
-        """One more."""
+        """Add a subscriber."""
         super().append(subscriber)
         self._tell()
 
     def remove(self, subscriber: Subscriber) -> None:
-        """One less."""
+        """Remove a subscriber."""
         super().remove(subscriber)
         self._tell()
 
     async def broadcast(self, event: Event) -> None:
-        """Show an event to all, and keep their pace."""
+        """Show an event to all, and wait while they are behind."""
         late = False
         for subscriber in tuple(self):
             await subscriber.on_event(event)
@@ -65,10 +65,10 @@ class Subscribers(list[Subscriber]):
             await self._keep_pace()
 
     async def _keep_pace(self) -> None:
-        """Wait while everybody is behind: the work goes at the pace of the quickest reader.
+        """Wait while all readers are behind: the work goes at the pace of the quickest one.
 
-        A single one is waited for, as long as it takes. Where others keep up, nobody waits for one who does not: what
-        that one has not read yet is kept up to a bound, and whoever reaches it is dropped.
+        A single reader is waited for, as long as it takes. Among several, a slow one is not: its queue grows up to a
+        bound, and a reader that reaches it is dropped.
         """
         while self and all(subscriber.behind for subscriber in self):
             await self._somebody_keeps_up()
@@ -77,7 +77,7 @@ class Subscribers(list[Subscriber]):
                 subscriber.drop()
 
     async def _somebody_keeps_up(self) -> None:
-        """Wait until one of them has caught up, or others are there."""
+        """Wait until a reader has caught up, or the subscribers have changed."""
 
         async def wait_for(news: Callable[[], Awaitable[object]]) -> None:
             await news()

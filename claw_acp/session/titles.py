@@ -1,4 +1,4 @@
-"""The titles of sessions: given by people, or made by us as long as no person has given one."""
+"""The titles of sessions: given by people, or generated while no person has given one."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ FORK_MARK = " (fork)"
 
 
 def title_of(prompt: Sequence[ContentPart]) -> str | None:
-    """The first line of what was asked, cut at a word."""
+    """The first line of a prompt, cut at a word."""
     text = " ".join(part.text for part in prompt if isinstance(part, TextPart)).strip()
     line = text.splitlines()[0].strip() if text else ""
     if len(line) <= OUR_LIMIT:
@@ -21,10 +21,10 @@ def title_of(prompt: Sequence[ContentPart]) -> str | None:
 
 
 def given_title(text: str) -> str:
-    """A title as it is kept: one line without control characters, cut to `GIVEN_LIMIT`.
+    """A title as it is stored: one line without control characters, cut to `GIVEN_LIMIT`.
 
     Raises:
-        InvalidRequest: Nothing that can be seen is left.
+        InvalidRequest: No visible character is left.
     """
     line = " ".join("".join(" " if _is_control(each) else each for each in clean(text)).split())
     if not any(each.isprintable() for each in line):
@@ -33,7 +33,7 @@ def given_title(text: str) -> str:
 
 
 def title_of_fork(title: str | None) -> str | None:
-    """The title of a copy, told from that of its source."""
+    """The title of a copy, derived from that of its source."""
     return title if title is None or title.endswith(FORK_MARK) else f"{title}{FORK_MARK}"
 
 

@@ -1,4 +1,4 @@
-"""The turns of a session, as its events have them: where each began and ended, and which were undone."""
+"""The turns of a session, read from its events: where each began and ended, and which were undone."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -18,7 +18,7 @@ class TurnSpan(Value):
 class TurnLog:
     """The turns of one session, kept up to date event by event.
 
-    A turn that was cut short, by a crash say, ends where the next one begins.
+    An interrupted turn ends where the next one begins.
     """
 
     def __init__(self) -> None:
@@ -28,18 +28,18 @@ class TurnLog:
 
     @property
     def spans(self) -> tuple[TurnSpan, ...]:
-        """The turns in their order, without those that are undone."""
+        """The turns in order, without undone ones."""
         spans = zip_longest(self._began, self._ended)
         return tuple(
             TurnSpan(id=id_, first=first, last=last) for (id_, first), last in spans if not self.is_undone(first)
         )
 
     def is_undone(self, seq: int) -> bool:
-        """Return whether the event at this position belongs to an undone turn, or came between undone turns."""
+        """Return whether the event at this position belongs to an undone turn, or lies between undone turns."""
         return bool(self._undone) and any(seq in positions for positions in self._undone.values())
 
     def apply(self, event: StateChanged | TurnRewound) -> None:
-        """Take the next event that begins, ends or undoes a turn."""
+        """Apply an event that begins, ends or undoes a turn."""
         match event:
             case TurnRewound(undone=False):
                 self._undone.pop(event.item, None)
@@ -59,9 +59,9 @@ class TurnLog:
             self._ended.append(seq)
 
     def without_undone(self, events: Sequence[Event]) -> Sequence[Event]:
-        """The events to show again. Those of undone turns are left out; changes of a tool call go with the call.
+        """The events to replay, without those of undone turns; changes of a tool call go with the call.
 
-        What requests cost stays: undoing a turn does not bring the money back.
+        The cost of requests stays: undoing a turn does not bring the money back.
         """
         if not self._undone:
             return events

@@ -1,4 +1,4 @@
-"""The one task that writes the journal: whatever has gathered while it worked goes into its next transaction."""
+"""The one task that writes the journal: whatever was queued while it worked goes into its next transaction."""
 
 import logging
 from collections import deque
@@ -27,7 +27,7 @@ Delta: TypeAlias = TextDelta | ThoughtDelta
 
 
 class EventRow(Value):
-    """An event ready to be kept."""
+    """An event ready to be stored."""
 
     seq: int
     kind: str
@@ -36,7 +36,7 @@ class EventRow(Value):
 
 
 class Ticket:
-    """The outcome that a writer's caller waits for: the commit, or the reason there was none."""
+    """The outcome that a caller of the writer waits for: the commit, or the reason there was none."""
 
     __slots__ = ("_event", "changed", "error")
 
@@ -46,15 +46,15 @@ class Ticket:
         self.error: ClawError | None = None
 
     def settle(self, *, error: ClawError | None = None) -> None:
-        """Let the caller go on."""
+        """Set the outcome and wake the caller."""
         self.error = error
         self._event.set()
 
     async def wait(self) -> int:
-        """How many rows the statement changed (0 for events), once it is committed.
+        """The number of rows the statement changed (0 for events), once it is committed.
 
         Raises:
-            SessionNotFound: The session is gone.
+            SessionNotFound: The session does not exist any more.
             StoreError: It could not be committed.
         """
         await self._event.wait()
@@ -71,7 +71,7 @@ class _Write:
 
 
 class _Growing:
-    """Adjacent streamed pieces of one item, which become one row that carries the last one's position."""
+    """Adjacent streamed pieces of one item, merged into one row with the last piece's position."""
 
     def __init__(self, first: Delta) -> None:
         self._first = first
@@ -79,7 +79,7 @@ class _Growing:
         self._pieces = [first.text]
 
     def take(self, delta: Delta) -> bool:
-        """Grow by `delta` if it continues this one. A thought that closes a block stays a row of its own."""
+        """Append `delta` if it continues this row. A thought that closes a block stays a row of its own."""
         fits = delta.item == self._first.item and type(delta) is type(self._first)
         if not fits or _closes_block(self._first) or _closes_block(delta):
             return False
@@ -88,7 +88,7 @@ class _Growing:
         return True
 
     def row(self) -> EventRow:
-        """All of it as one row."""
+        """The merged row."""
         if len(self._pieces) == 1:
             return as_row(self._first)
         make = type(self._first)
@@ -96,7 +96,7 @@ class _Growing:
 
 
 class Writer:
-    """Queues writes and commits them in order, as few times as the callers' needs allow."""
+    """Queues writes and commits them in order, in as few transactions as possible."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -115,7 +115,7 @@ class Writer:
         return self._writing or bool(self._queue)
 
     def put(self, session: str, what: Delta | EventRow | Statement | None, *, wait: bool) -> Ticket | None:
-        """Take a write, in order. With `wait` it is committed at once and the ticket tells when.
+        """Queue a write, in order. With `wait` it is committed at once and the ticket has the outcome.
 
         Raises:
             StoreError: The journal is closed.
@@ -130,7 +130,7 @@ class Writer:
         return ticket
 
     async def room(self) -> None:
-        """Wait while the queue is full. The write itself is already taken, so that a cancelled wait loses nothing."""
+        """Wait while the queue is full. The write itself is already queued, so that a cancelled wait loses nothing."""
         while len(self._queue) >= QUEUE_SIZE:
             await self._room.wait()
 
@@ -146,7 +146,7 @@ class Writer:
         self._finished.set()
 
     async def close(self) -> None:
-        """Commit what is left and end, within a bound. Nothing can be put afterwards."""
+        """Commit what is pending and end, within a bound. Nothing can be queued afterwards."""
         self._closing = True
         self._something.set()
         self._urgent.set()
@@ -187,7 +187,7 @@ class Writer:
             _settle(batch)
 
     async def _commit_apart(self, batch: Sequence[_Write], error: StoreRefused) -> None:
-        """Some session's rows were refused: keep the others' and tell the one."""
+        """Commit each session separately after a row was refused, and fail only the session at fault."""
         sessions = dict.fromkeys(write.session for write in batch)
         if len(sessions) > 1:
             for session in sessions:
@@ -198,7 +198,7 @@ class Writer:
         _settle(batch, error=await self._explain(session, error))
 
     async def _explain(self, session: str, error: StoreRefused) -> ClawError:
-        """A missing session is the usual reason: someone deleted it meanwhile."""
+        """The error for a refused row. A missing session is the usual reason: it was deleted meanwhile."""
         try:
             if session and not await self._database.read("SELECT 1 FROM session WHERE id = ?", (session,)):
                 return SessionNotFound(session, f"session {session} was deleted")
@@ -207,7 +207,7 @@ class Writer:
         return error
 
     def _fail(self, batch: Sequence[_Write], error: StoreError) -> None:
-        """Tell who waits. Streamed text nobody waits for stays queued for the next try, if there is room for it."""
+        """Fail the waiting callers. Streamed text that has no waiting caller is queued again, if there is room."""
         log.error("commit failed", extra={"writes": len(batch), "error": str(error)})
         _settle(batch, error=error)
         kept = [write for write in batch if write.ticket is None]
@@ -240,7 +240,7 @@ def as_row(event: Event) -> EventRow:
 
 
 def _plan(batch: Iterable[_Write]) -> tuple[list[Statement], dict[int, Ticket]]:
-    """The statements of a transaction, and whose row counts to report to which ticket.
+    """The statements of a transaction, and the tickets that get their row counts.
 
     Order matters only within a session; events of several sessions share one statement until another one comes.
     """
