@@ -71,21 +71,31 @@ class Connection:
         self._stray: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Hear it until its end; then fail what is under way."""
+        """Hear it until its end; then fail what is under way. Never raises."""
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._transport.write_queued)
-                tasks.start_soon(self._child.drain_stderr, self._complaints.add)
-                tasks.start_soon(self._hang_up_after_its_end)
-                await self._peer.run()
-                with anyio.move_on_after(DYING_SECONDS):
-                    await self._child.wait_for_output(within=DRAIN_SECONDS)
-                tasks.cancel_scope.cancel()
-            if self.lost is None:
-                self._lose_crashed()
+            try:
+                await self._listen()
+            except Exception:
+                self._lose(self._failures.not_heard())
+                raise
+            finally:
+                await self.abandon()
+        except Exception:  # the plugin wall: whatever we do wrong costs this plugin, and not the process
+            log.exception("provider plugin not heard any more", extra={"provider": self._failures.name})
         finally:
-            await self.abandon()
             self._over.set()
+
+    async def _listen(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._transport.write_queued)
+            tasks.start_soon(self._child.drain_stderr, self._complaints.add)
+            tasks.start_soon(self._hang_up_after_its_end)
+            await self._peer.run()
+            with anyio.move_on_after(DYING_SECONDS):
+                await self._child.wait_for_output(within=DRAIN_SECONDS)
+            tasks.cancel_scope.cancel()
+        if self.lost is None:
+            self._lose_crashed()
 
     async def _hang_up_after_its_end(self) -> None:
         """Something that it started may hold its output open."""

@@ -125,6 +125,12 @@ class Failures:
         """It was given up while the request ran."""
         return self._unavailable(f"Provider plugin '{self.name}' was closed")
 
+    def not_heard(self) -> ProviderUnavailable:
+        """Reading from it or writing to it failed in a way that nobody foresaw."""
+        return self._unavailable(
+            f"Provider plugin '{self.name}' was ended after an internal error, which is in the log; ask again"
+        )
+
     def _unavailable(self, text: str) -> ProviderUnavailable:
         return ProviderUnavailable(text, provider=self.name)
 

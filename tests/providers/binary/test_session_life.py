@@ -11,6 +11,8 @@ import pytest
 from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.errors import ProviderError, ProviderUnavailable
 from claw_acp.process import groups as process_groups
+from claw_acp.providers.binary.connection import open_connection
+from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.provider import BinaryProvider
 from claw_acp.providers.binary.restarts import Restarts
 from tests.providers.binary.support import (
@@ -52,6 +54,25 @@ async def test_a_crash_fails_all_requests_with_its_last_words() -> None:
         assert other.value.message == error.message
         assert other.value is not error
         assert (await provider.chat(saying("whole again"))).text == "again"
+
+
+class Faulty(Failures):
+    def left(self, code: int, *, said: str) -> ProviderUnavailable:
+        raise ZeroDivisionError(f"{code} {said}")
+
+
+async def test_a_fault_of_ours_costs_one_plugin_and_nothing_beside_it(caplog: pytest.LogCaptureFixture) -> None:
+    failures = Faulty("mine", command="sh", timeout=20)
+    quitter = ProviderProgram(command="/bin/sh", args=("-c", "read line"))
+    async with anyio.create_task_group() as tasks:
+        connection = await open_connection(quitter, tasks=tasks, failures=failures)
+        call = connection.call("chat", {})
+        await connection.wait(call)
+        with pytest.raises(ProviderUnavailable, match="'mine' was ended after an internal error, which is in the log"):
+            connection.answer(call)
+        await connection.aclose()
+        assert not tasks.cancel_scope.cancel_called
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def test_a_kill_in_mid_answer_fails_the_request() -> None:
