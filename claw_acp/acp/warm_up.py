@@ -21,14 +21,14 @@ CALLS = ("pydantic.type_adapter", "claw_acp.security.command_policy")  # what ch
 async def for_sessions() -> None:
     """While the editor digests the answer to `initialize`: what opens a session."""
     await to_thread.run_sync(import_module, SESSIONS, abandon_on_cancel=True)
-    await to_thread.run_sync(import_module, DISCOVERY, abandon_on_cancel=True)
 
 
 async def for_prompts(engine: Engine, opened: LiveSession) -> None:
     """While the user still thinks about the first prompt: what runs it, the provider that will be asked, and others."""
     if not engine.loads_turns:
         engine.loads_turns = True
-        await to_thread.run_sync(import_module, PROMPTS, abandon_on_cancel=True)
+        for name in (PROMPTS, DISCOVERY):
+            await to_thread.run_sync(import_module, name, abandon_on_cancel=True)
         await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
         for name in CALLS:
             if not opened.session.busy:  # a prompt that is there already needs the processor more

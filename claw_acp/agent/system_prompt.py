@@ -6,7 +6,7 @@ see `agent.facts`.
 """
 
 import logging
-import platform
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import Template
@@ -76,7 +76,7 @@ def stable_layers(roots: Sequence[Path], given: Instructions | None = None) -> t
     the session works, and what the project says in its own files, stays: without it tools would be used blindly.
     """
     more = "".join(f"\nAlso in reach: {root}" for root in roots[1:])
-    place = _PLACE.substitute(cwd=roots[0], more=more, platform=platform.system())
+    place = _PLACE.substitute(cwd=roots[0], more=more, platform=os.uname().sysname)
     files = [PromptLayer(name=name, text=_instructions(roots[0], name)) for name in INSTRUCTION_FILES]
     if given is not None and given.mode == "override":
         return PromptLayer(name="client", text=f"{given.text}\n\n{place}"), *files

@@ -9,7 +9,7 @@ from claw_acp.config.secret_cache import SecretCache
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value, replace
 
-_SCHEME = re.compile(r"((?:Bearer|Basic|Token) )((?:env|file|keyring|command):.*)", re.DOTALL)
+_SCHEME = r"(?s)((?:Bearer|Basic|Token) )((?:env|file|keyring|command):.*)"
 
 
 class SecretText(Value):
@@ -27,7 +27,7 @@ class SecretText(Value):
         """
         if not text.strip():
             return cls(reference=KeyReference(kind="text", secret=Secret(text)))
-        scheme = _SCHEME.fullmatch(text)
+        scheme = re.fullmatch(_SCHEME, text)
         before, rest = scheme.groups() if scheme else ("", text)
         return cls(reference=KeyReference.parse(rest), before=before)
 

@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence
 from claw_acp.core.json_value import JsonValue
 
 # Python calls these printable, and nothing is drawn: fillers, blanks, joiners, selectors of a variant. U+FE0F stays
-# where it belongs, behind a symbol, of which it makes an emoji.
-_UNDRAWN = re.compile(
+# where it belongs, behind a symbol, of which it makes an emoji. (Patterns are texts here: compiling them takes a
+# millisecond of every start.)
+_UNDRAWN = (
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U00016fe4\U0001d159\U000e0100-\U000e01ef\ufffc]"
     "|(?<![\u2190-\u27ff\u2801-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
-_LONG_GAP = re.compile(r" {40,}|(?:\n[ \t]*){10,}")  # would push what follows out of sight
+_LONG_GAP = r" {40,}|(?:\n[ \t]*){10,}"  # would push what follows out of sight
 _LEFT_TO_RIGHT = "\u200e"
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+")
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+"
 _LONGEST_PILE = 2  # marks above and below one letter; more of them draw over the lines around
 
 
 def printable(text: str) -> str:
     r"""`text` on one line, with every character that cannot be seen written as an escape (`\x1b`)."""
     if not text.isascii():
-        text = _without_piles(_UNDRAWN.sub(_escape, text))
+        text = _without_piles(re.sub(_UNDRAWN, _escape, text))
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
@@ -30,7 +31,7 @@ def printable(text: str) -> str:
 def plain_lines(text: str) -> str:
     """`text` with its lines, every other character that cannot be seen escaped, and gaps that hide text counted."""
     shown = "\n".join(printable(line) for line in text.split("\n"))
-    return _LONG_GAP.sub(_counted, shown)
+    return re.sub(_LONG_GAP, _counted, shown)
 
 
 def plain_json(value: JsonValue) -> JsonValue:
@@ -51,7 +52,7 @@ def in_reading_order(text: str) -> str:
     that is not drawn itself (U+200E) behind each of them, and where a line begins with one, keeps the order.
     Source: https://www.unicode.org/reports/tr9/, rules W1 to N2.
     """
-    return text if text.isascii() else _RIGHT_TO_LEFT.sub(f"{_LEFT_TO_RIGHT}\\g<0>{_LEFT_TO_RIGHT}", text)
+    return text if text.isascii() else re.sub(_RIGHT_TO_LEFT, f"{_LEFT_TO_RIGHT}\\g<0>{_LEFT_TO_RIGHT}", text)
 
 
 def full_sentence(text: str) -> str:

@@ -6,7 +6,6 @@ choice of a victim. Then the pipe that the watchdog reads comes to its end.
 
 import logging
 import os
-import re
 from collections.abc import Iterable, Sequence
 from subprocess import DEVNULL, SubprocessError, run
 from typing import Final, NamedTuple
@@ -38,8 +37,6 @@ _ANNOUNCE: Final = 'echo "+ $$" >&0; exec "$@" </dev/null'
 
 _STARTING: Final = 5.0
 """Seconds the first shell may take; it takes one or two thousandths."""
-
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Announced(NamedTuple):
@@ -77,7 +74,7 @@ class Watchdog:
         """
         if self._tell("\n") or self._start(others):
             assert self._pipe is not None
-            if all(_PLAIN_NAME.fullmatch(name) for name in names):
+            if all(name.isascii() and name.isidentifier() for name in names):
                 return Announced(argv=(self._shell, "-c", _ANNOUNCE, "sh", *argv), stdin=self._pipe)
         return Announced(argv=tuple(argv), stdin=DEVNULL)
 

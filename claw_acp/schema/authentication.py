@@ -23,10 +23,10 @@ class AuthMethodTerminal(AuthMethodAgent):
 
     type: Literal["terminal"] = "terminal"
     args: NullableArray[str] = ()
-    env: Annotated[dict[str, str], Instead(_no_variables_for_null)] = made_by(default_factory=dict[str, str])
+    env: Annotated[dict[str, str], Instead(counts_as=_no_variables_for_null)] = made_by(default_factory=dict[str, str])
 
 
-AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, Variants("type", otherwise=AuthMethodAgent)]
+AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, Variants(tag="type", otherwise=AuthMethodAgent)]
 
 
 class AuthenticateRequest(Wire):
@@ -47,7 +47,7 @@ class LogoutResponse(Wire):
     """The credentials are forgotten."""
 
 
-AuthState: TypeAlias = Annotated[str, Known(("authenticated", "unauthenticated", "not_required", "unknown"))]
+AuthState: TypeAlias = Annotated[str, Known(values=("authenticated", "unauthenticated", "not_required", "unknown"))]
 
 
 class AuthAccount(Wire):

@@ -8,7 +8,7 @@ is left out, the field says so with `Lenient`, `Flag`, `Part`, `Items` or `Lenie
 from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import PureWindowsPath
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeAlias, TypeVar, cast, get_args
 
 from claw_acp.core.value import REQUIRED, Value, field_default
 from claw_acp.schema.reading import OMITTED, Build, Reader, Reading, failed, quoted
@@ -25,7 +25,7 @@ T = TypeVar("T")
 # ------------------------------------------------------------------ leniency
 
 
-class OnError(NamedTuple):
+class OnError(Value):
     """A malformed value counts as `default`, which must be immutable (x-deserialize-default-on-error)."""
 
     default: object
@@ -35,7 +35,7 @@ class OnError(NamedTuple):
         return _forgiving(inner, lambda: self.default)
 
 
-class EmptyOnError(NamedTuple):
+class EmptyOnError(Value):
     """A malformed object counts as one of its class without any value (x-deserialize-default-on-error)."""
 
     def around(self, inner: Reader, source: Any, _build: Build) -> Reader:  # noqa: ANN401 - the annotated class
@@ -43,7 +43,7 @@ class EmptyOnError(NamedTuple):
         return _forgiving(inner, source)
 
 
-class OmitOnError(NamedTuple):
+class OmitOnError(Value):
     """A malformed element is left out of its array (x-deserialize-skip-invalid-items)."""
 
     def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
@@ -61,7 +61,7 @@ def _forgiving(inner: Reader, default: Callable[[], object]) -> Reader:
     return read
 
 
-class Instead(NamedTuple):
+class Instead(Value):
     """A value for which `counts_as` returns another one is read as that one."""
 
     counts_as: Callable[[Any], Any]
@@ -72,7 +72,7 @@ class Instead(NamedTuple):
         return lambda value, reading: inner(value if reading.exact else counts_as(value), reading)
 
 
-class Explained(NamedTuple):
+class Explained(Value):
     """Any failure below here is reported once, in these words, which follow the name of the field."""
 
     text: str
@@ -97,23 +97,23 @@ def _empty_unless_array(value: object) -> object:
 
 Array: TypeAlias = tuple[T, ...]
 """An array; every element must be valid."""
-NullableArray: TypeAlias = Annotated[tuple[T, ...], Instead(_empty_for_null)]
+NullableArray: TypeAlias = Annotated[tuple[T, ...], Instead(counts_as=_empty_for_null)]
 """An array where null means empty (x-deserialize-default-on-null)."""
-Lenient: TypeAlias = Annotated[T | None, OnError(None)]
+Lenient: TypeAlias = Annotated[T | None, OnError(default=None)]
 """Optional; a malformed value counts as absent."""
 Flag: TypeAlias = Annotated[bool, OnError(default=False)]
 """A capability: on only if it is exactly `true`."""
 Part: TypeAlias = Annotated[T, EmptyOnError()]
 """An object of which nothing is required; a malformed one counts as empty."""
-Items: TypeAlias = Annotated[tuple[Annotated[T, OmitOnError()], ...], Instead(_empty_unless_array)]
+Items: TypeAlias = Annotated[tuple[Annotated[T, OmitOnError()], ...], Instead(counts_as=_empty_unless_array)]
 """An array whose bad elements are left out; anything but an array counts as empty."""
-LenientItems: TypeAlias = Annotated[tuple[Annotated[T, OmitOnError()], ...] | None, OnError(None)]
+LenientItems: TypeAlias = Annotated[tuple[Annotated[T, OmitOnError()], ...] | None, OnError(default=None)]
 """Like `Items`, but None when absent, null, or not an array."""
 
 # ------------------------------------------------------------------ values
 
 
-class Known(NamedTuple):
+class Known(Value):
     """Documents the values the protocol defines for an open enumeration; any other string is accepted too."""
 
     values: tuple[str, ...]
@@ -123,7 +123,7 @@ class Known(NamedTuple):
         return inner
 
 
-class Check(NamedTuple):
+class Check(Value):
     """A value for which `fault` returns a sentence is refused with it."""
 
     fault: Callable[[Any], str]
@@ -149,14 +149,14 @@ def between(least: int, most: int) -> Check:
             return f"must be at least {least}"
         return f"must be at most {most}" if number > most else ""
 
-    return Check(fault)
+    return Check(fault=fault)
 
 
 def _empty(text: str) -> str:
     return "" if text else "must have at least 1 character(s)"
 
 
-NOT_EMPTY = Check(_empty)
+NOT_EMPTY = Check(fault=_empty)
 
 
 def _not_absolute(path: str) -> str:
@@ -170,14 +170,14 @@ def _not_absolute(path: str) -> str:
     return ""
 
 
-AbsolutePath: TypeAlias = Annotated[str, Check(_not_absolute)]
+AbsolutePath: TypeAlias = Annotated[str, Check(fault=_not_absolute)]
 """A path that begins at a root, in POSIX (`/a`) or Windows form (`C:\\a`, `\\\\host\\share`)."""
 ProtocolVersion: TypeAlias = Annotated[int, between(0, 0xFFFF)]
 Uint32: TypeAlias = Annotated[int, between(0, 0xFFFF_FFFF)]
 Int32: TypeAlias = Annotated[int, between(-0x8000_0000, 0x7FFF_FFFF)]
 Uint64: TypeAlias = Annotated[int, between(0, 0xFFFF_FFFF_FFFF_FFFF)]
 Int64: TypeAlias = Annotated[int, between(-0x8000_0000_0000_0000, 0x7FFF_FFFF_FFFF_FFFF)]
-RequestId: TypeAlias = Annotated[int | str | None, Explained("must be a string, an integer or null")]
+RequestId: TypeAlias = Annotated[int | str | None, Explained(text="must be a string, an integer or null")]
 
 
 # ------------------------------------------------------------------ models
@@ -253,7 +253,7 @@ class Marker(Wire):
 # ------------------------------------------------------------------ unions
 
 
-class Variants(NamedTuple):
+class Variants(Value):
     """Tells the members of a union apart by a field that each declares as a `Literal`.
 
     Attributes:

@@ -73,7 +73,7 @@ class BlobResourceContents(Wire):
 
 EmbeddedResourceResource: TypeAlias = Annotated[
     TextResourceContents | BlobResourceContents,
-    Explained("must be an object with `uri` and either `text` or `blob`"),
+    Explained(text="must be an object with `uri` and either `text` or `blob`"),
 ]
 
 
@@ -87,5 +87,5 @@ class EmbeddedResource(Wire):
 
 ContentBlock: TypeAlias = Annotated[
     TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource,
-    Variants("type"),
+    Variants(tag="type"),
 ]

@@ -90,7 +90,7 @@ class TitledMultiSelectItems(Wire):
 
 MultiSelectItems: TypeAlias = Annotated[
     StringMultiSelectItems | TitledMultiSelectItems,
-    Variants("type", otherwise=TitledMultiSelectItems),
+    Variants(tag="type", otherwise=TitledMultiSelectItems),
 ]
 
 
@@ -110,14 +110,14 @@ ElicitationPropertySchema: TypeAlias = Annotated[
     | IntegerPropertySchema
     | BooleanPropertySchema
     | MultiSelectPropertySchema,
-    Variants("type"),
+    Variants(tag="type"),
 ]
 
 
 class ElicitationSchema(_Property):
     """A form: its fields by name, and which of them must be filled in."""
 
-    type: Annotated[Literal["object"], OnError("object")] = "object"
+    type: Annotated[Literal["object"], OnError(default="object")] = "object"
     properties: dict[str, ElicitationPropertySchema] = made_by(default_factory=dict[str, ElicitationPropertySchema])
     required: Array[str] | None = None
 
@@ -154,14 +154,14 @@ class CreateElicitationRequest(Given):
 
 ElicitationContentValue: TypeAlias = Annotated[
     str | int | float | bool | Array[str],
-    Explained("must be a string, a number, true or false, or an array of strings"),
+    Explained(text="must be a string, a number, true or false, or an array of strings"),
 ]
 
 
 class CreateElicitationResponse(Wire):
     """The user's answer. Only `accept` carries content, and any action unknown to us is no acceptance."""
 
-    action: Annotated[str, Known(("accept", "decline", "cancel"))]
+    action: Annotated[str, Known(values=("accept", "decline", "cancel"))]
     content: dict[str, ElicitationContentValue] | None = None
 
 

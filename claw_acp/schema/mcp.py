@@ -50,5 +50,5 @@ class McpServerAcp(Wire):
 
 McpServer: TypeAlias = Annotated[
     McpServerHttp | McpServerSse | McpServerAcp | McpServerStdio,
-    Variants("type", otherwise=McpServerStdio),
+    Variants(tag="type", otherwise=McpServerStdio),
 ]

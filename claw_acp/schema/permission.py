@@ -39,7 +39,7 @@ class SelectedPermissionOutcome(Wire):
 
 RequestPermissionOutcome: TypeAlias = Annotated[
     CancelledPermissionOutcome | SelectedPermissionOutcome,
-    Variants("outcome"),
+    Variants(tag="outcome"),
 ]
 
 

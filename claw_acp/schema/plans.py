@@ -47,7 +47,7 @@ class PlanMarkdown(Wire):
     content: str
 
 
-PlanUpdateContent: TypeAlias = Annotated[PlanItems | PlanFile | PlanMarkdown, Variants("type")]
+PlanUpdateContent: TypeAlias = Annotated[PlanItems | PlanFile | PlanMarkdown, Variants(tag="type")]
 
 
 class PlanUpdate(Wire):

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 from claw_acp.core.value import made_by
 from claw_acp.schema.base import Array, Items, Known, Wire
 
-LlmProtocol: TypeAlias = Annotated[str, Known(("anthropic", "openai", "azure", "vertex", "bedrock"))]
+LlmProtocol: TypeAlias = Annotated[str, Known(values=("anthropic", "openai", "azure", "vertex", "bedrock"))]
 """The API that requests are written in."""
 
 

@@ -7,7 +7,9 @@ a library for it would be imported and build its validators between an editor an
 
 import json
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from claw_acp.core.value import Value
 
 LONGEST = 40  # characters of a foreign name or value that are repeated back
 
@@ -17,7 +19,7 @@ OMITTED: Final = object()
 """Returned for an array element that is left out."""
 
 
-class Fault(NamedTuple):
+class Fault(Value):
     """The path to a value, as keys and indexes, and a sentence without its subject: "must be a string"."""
 
     path: tuple[str | int, ...]
@@ -37,7 +39,7 @@ class Reading:
 
     def fault(self, text: str, *below: str | int) -> object:
         """Report what is wrong here, or with a key below; returns `INVALID`."""
-        self.faults.append(Fault((*self.path, *below), text))
+        self.faults.append(Fault(path=(*self.path, *below), text=text))
         return INVALID
 
 

@@ -4,7 +4,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from claw_acp.schema.base import Array, Explained, Items, Known, Lenient, Variants, Wire
 
-SessionConfigOptionCategory: TypeAlias = Annotated[str, Known(("mode", "model", "model_config", "thought_level"))]
+SessionConfigOptionCategory: TypeAlias = Annotated[
+    str, Known(values=("mode", "model", "model_config", "thought_level"))
+]
 
 
 class SessionMode(Wire):
@@ -40,7 +42,7 @@ class SessionConfigSelectGroup(Wire):
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
     Array[SessionConfigSelectOption] | Array[SessionConfigSelectGroup],
-    Explained("must be an array of values, or an array of groups of values"),
+    Explained(text="must be an array of values, or an array of groups of values"),
 ]
 
 
@@ -66,7 +68,7 @@ class SessionConfigBoolean(_ConfigOption):
     current_value: bool
 
 
-SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBoolean, Variants("type")]
+SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBoolean, Variants(tag="type")]
 
 
 class SetSessionModeRequest(Wire):
@@ -85,8 +87,8 @@ class SetSessionConfigOptionRequest(Wire):
 
     session_id: str
     config_id: str
-    type: Annotated[str, Known(("boolean",))] | None = None
-    value: Annotated[bool | str, Explained("must be a string, or true or false")]
+    type: Annotated[str, Known(values=("boolean",))] | None = None
+    value: Annotated[bool | str, Explained(text="must be a string, or true or false")]
 
     def conflict(self) -> str:
         """The value does not fit the type."""

@@ -7,7 +7,7 @@ from claw_acp.schema.mcp import McpServer
 from claw_acp.schema.session_settings import SessionConfigOption, SessionModeState
 from claw_acp.schema.system_prompt import SystemPrompt
 
-SessionArchiveFilter: TypeAlias = Annotated[str, Known(("exclude", "include", "only"))]
+SessionArchiveFilter: TypeAlias = Annotated[str, Known(values=("exclude", "include", "only"))]
 
 
 class _Opened(Wire):

@@ -7,7 +7,7 @@ from claw_acp.schema.mcp import McpServer
 from claw_acp.schema.session_settings import SessionConfigOption, SessionModeState
 from claw_acp.schema.system_prompt import SystemPrompt
 
-SessionStatus: TypeAlias = Annotated[str, Known(("open", "saved"))]
+SessionStatus: TypeAlias = Annotated[str, Known(values=("open", "saved"))]
 
 
 class ForkSessionRequest(Wire):

@@ -20,7 +20,7 @@ class IdleStateUpdate(Wire):
     """The child can be prompted again; `error` says what failed when `stop_reason` is `error`."""
 
     state: Literal["idle"] = "idle"
-    stop_reason: Lenient[Annotated[str, Known(IDLE_REASONS)]] = None
+    stop_reason: Lenient[Annotated[str, Known(values=IDLE_REASONS)]] = None
     error: Lenient[Error] = None
     usage: Lenient[Usage] = None
 
@@ -38,7 +38,7 @@ class UnknownStateUpdate(Wire):
 
 
 StateUpdate: TypeAlias = Annotated[
-    RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate | UnknownStateUpdate, Variants("state")
+    RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate | UnknownStateUpdate, Variants(tag="state")
 ]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 from claw_acp.schema.base import Array, Known, Wire
 from claw_acp.schema.content import ContentBlock
 
-SystemPromptMode: TypeAlias = Annotated[str, Known(("append", "override"))]
+SystemPromptMode: TypeAlias = Annotated[str, Known(values=("append", "override"))]
 
 
 class SystemPrompt(Wire):

@@ -32,7 +32,7 @@ class Terminal(Wire):
     terminal_id: str
 
 
-ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal, Variants("type")]
+ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal, Variants(tag="type")]
 
 
 class ToolCallLocation(Wire):

@@ -9,8 +9,8 @@ from claw_acp.schema.session_settings import SessionConfigOption
 from claw_acp.schema.subagents import SessionMessage, SessionMessageChunk, SubagentUpdate
 from claw_acp.schema.tool_call import ToolCall, ToolCallUpdate
 
-NoticeSeverity: TypeAlias = Annotated[str, Known(("info", "warning", "error"))]
-CompactionStatus: TypeAlias = Annotated[str, Known(("in_progress", "completed", "failed", "cancelled"))]
+NoticeSeverity: TypeAlias = Annotated[str, Known(values=("info", "warning", "error"))]
+CompactionStatus: TypeAlias = Annotated[str, Known(values=("in_progress", "completed", "failed", "cancelled"))]
 
 
 class ContentChunk(Wire):
@@ -134,7 +134,7 @@ SessionUpdate: TypeAlias = Annotated[
     | SubagentUpdate
     | SessionMessage
     | SessionMessageChunk,
-    Variants("session_update"),
+    Variants(tag="session_update"),
 ]
 
 

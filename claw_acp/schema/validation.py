@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from claw_acp.core.value import REQUIRED, field_default
+from claw_acp.core.value import REQUIRED, Value, field_default
 from claw_acp.schema.base import Wire, wire_key
 from claw_acp.schema.reading import INVALID, OMITTED, Fault, Reader, Reading, failed, quoted
 
@@ -34,7 +34,7 @@ def validate(model: type[W], value: object) -> W:
     return made
 
 
-class Field(NamedTuple):
+class Field(Value):
     """A field of a model: its name here, its key on the wire, its annotation."""
 
     name: str
@@ -50,7 +50,13 @@ def wire_fields(model: type[Wire]) -> tuple[Field, ...]:
     for base in reversed(model.__mro__):
         annotations |= base.__annotations__ if base is not object else {}
     return tuple(
-        Field(name, wire_key(name), annotations[name], field_default(model, name) is REQUIRED) for name in model.fields
+        Field(
+            name=name,
+            key=wire_key(name),
+            annotation=annotations[name],
+            required=field_default(model, name) is REQUIRED,
+        )
+        for name in model.fields
     )
 
 

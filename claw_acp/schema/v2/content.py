@@ -6,7 +6,7 @@ from claw_acp.schema import content
 from claw_acp.schema.base import Known, Lenient, LenientItems, Uint64, Variants, Wire
 from claw_acp.schema.content import AudioContent, EmbeddedResource, ImageContent, TextContent
 
-IconTheme: TypeAlias = Annotated[str, Known(("light", "dark"))]
+IconTheme: TypeAlias = Annotated[str, Known(values=("light", "dark"))]
 
 
 class Icon(Wire):
@@ -27,6 +27,6 @@ class ResourceLink(content.ResourceLink):
 
 ContentBlock: TypeAlias = Annotated[
     TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource,
-    Variants("type"),
+    Variants(tag="type"),
 ]
 """A block of any other type is refused with -32602, as the draft wants it of prompts."""

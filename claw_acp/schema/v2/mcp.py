@@ -22,4 +22,4 @@ class McpServerHttp(mcp.McpServerHttp):
     headers: NullableArray[HttpHeader] = ()
 
 
-McpServer: TypeAlias = Annotated[McpServerStdio | McpServerHttp | McpServerAcp, Variants("type")]
+McpServer: TypeAlias = Annotated[McpServerStdio | McpServerHttp | McpServerAcp, Variants(tag="type")]

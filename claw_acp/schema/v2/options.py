@@ -11,7 +11,7 @@ class SetSessionConfigOptionRequest(Wire):
     session_id: str
     config_id: str
     type: Literal["id", "boolean"]
-    value: Annotated[bool | str, Explained("must be a string, or true or false")]
+    value: Annotated[bool | str, Explained(text="must be a string, or true or false")]
 
     def conflict(self) -> str:
         """The value does not fit the type."""

@@ -17,11 +17,11 @@ class SelectedPermissionOutcome(Wire):
 class OtherPermissionOutcome(Wire):
     """Nobody chose; an outcome that we do not know is no approval either."""
 
-    outcome: Annotated[str, Known(OUTCOMES)]
+    outcome: Annotated[str, Known(values=OUTCOMES)]
 
 
 RequestPermissionOutcome: TypeAlias = Annotated[
-    SelectedPermissionOutcome | OtherPermissionOutcome, Variants("outcome", otherwise=OtherPermissionOutcome)
+    SelectedPermissionOutcome | OtherPermissionOutcome, Variants(tag="outcome", otherwise=OtherPermissionOutcome)
 ]
 
 
