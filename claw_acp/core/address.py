@@ -6,7 +6,8 @@ from urllib.parse import unquote
 
 HIDDEN = "***"
 
-# Texts: compiling them takes part of every start. Up to the last `@` before the path; behind a colon that no port follows, also past a stroke that was not escaped.
+# Texts: compiling them takes part of every start. Up to the last `@` before the path; behind a colon that no port
+# follows, also past a stroke that was not escaped.
 _LOGIN = r"^([a-zA-Z][\w+.-]*://|//|(?!\w[\w+.-]*://))((?:[^/?#@]*:(?!\d+/)[^?#]*|[^/?#]*))@"
 _VALUE = r"(?<=[?&;])([^=&;#]*=)?([^&;#]+)"
 
