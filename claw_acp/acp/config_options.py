@@ -8,15 +8,15 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.session_options import settings_in
 
 
-def config_options(opened: LiveSession, *, id_key: str, switches: bool) -> Sequence[JsonObject]:
+def config_options(live: LiveSession, *, id_key: str, switches: bool) -> Sequence[JsonObject]:
     """All options of a session, as they are now, the most important first.
 
     Args:
-        opened: The session.
+        live: The session.
         id_key: What the protocol calls the id of an option.
         switches: Whether the client knows options that are on or off.
     """
-    return [_option(setting, id_key) for setting in settings_in(opened, switches=switches)]
+    return [_option(setting, id_key) for setting in settings_in(live, switches=switches)]
 
 
 def _option(setting: Setting, id_key: str) -> JsonObject:

@@ -149,14 +149,14 @@ class Connection:
 
     # ------------------------------------------------------------------ sessions
 
-    def open(self, opened: LiveSession) -> SessionView:
+    def open(self, live: LiveSession) -> SessionView:
         """Make a session active here; its updates go to the client from now on."""
-        session_id = opened.session.id
+        session_id = live.session.id
         view = self._views.get(session_id)
-        if view is None or view.opened is not opened:
+        if view is None or view.live is not live:
             self.forget(session_id)
             assert self._dialect is not None
-            view = self._views[session_id] = self._dialect.make_view(self.peer, opened, self.client)
+            view = self._views[session_id] = self._dialect.make_view(self.peer, live, self.client)
             view.when_closed = partial(self.forget, session_id)
         return view
 
@@ -167,7 +167,7 @@ class Connection:
             SessionNotFound: It was not opened on this connection, or closed since.
         """
         view = self._views.get(session_id)
-        if view is None or view.opened.closed is not None:
+        if view is None or view.live.closed is not None:
             raise SessionNotFound(
                 session_id, f"session {session_id} is not open on this connection, or closed since; open it first"
             )
@@ -205,7 +205,7 @@ class Connection:
         Raises:
             SessionNotFound: It is not open on this connection.
         """
-        session = self.view(session_id).opened.session
+        session = self.view(session_id).live.session
         if len(session.subscribers) > 1:
             await session.stop()
             self.forget(session_id)
@@ -221,7 +221,7 @@ class Connection:
         views = tuple(self._views.items())
         for session_id, _ in views:
             self.forget(session_id)
-        unwatched = [session_id for session_id, view in views if not view.opened.session.subscribers]
+        unwatched = [session_id for session_id, view in views if not view.live.session.subscribers]
         if unwatched:
             engine = await self.engine()
             async with anyio.create_task_group() as tasks:

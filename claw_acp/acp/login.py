@@ -219,8 +219,8 @@ class StatusSubscription:
         self._connection = connection
         self._engine = engine
         self._told: JsonObject = {}
-        engine.configuration.watchers.append(self._look)
-        connection.on_close(lambda: engine.configuration.watchers.remove(self._look))
+        engine.configuration.listeners.append(self._look)
+        connection.on_close(lambda: engine.configuration.listeners.remove(self._look))
 
     def current(self) -> JsonObject:
         """The status, which the client is about to be told."""

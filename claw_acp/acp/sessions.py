@@ -81,8 +81,8 @@ async def opening(
     """
     views: list[SessionView] = []
 
-    def enter(opened: LiveSession) -> SessionView:
-        view = connection.open(opened)
+    def enter(live: LiveSession) -> SessionView:
+        view = connection.open(live)
         view.openings += 1
         views.append(view)
         return view
@@ -94,44 +94,44 @@ async def opening(
             view.openings -= 1
             if not (view.known or view.openings):
                 with anyio.CancelScope(shield=True, deadline=anyio.current_time() + TAKEN_BACK):
-                    await _take_back(connection, engine, view.opened, made=made)
+                    await _take_back(connection, engine, view.live, made=made)
         raise
     for view in views:
         view.openings -= 1
         view.known = True
 
 
-async def _take_back(connection: Connection, engine: Engine, opened: LiveSession, *, made: bool) -> None:
-    connection.forget(opened.session.id)
-    if not opened.session.subscribers:
-        await (engine.sessions.delete if made else engine.sessions.close)(opened.session.id)
+async def _take_back(connection: Connection, engine: Engine, live: LiveSession, *, made: bool) -> None:
+    connection.forget(live.session.id)
+    if not live.session.subscribers:
+        await (engine.sessions.delete if made else engine.sessions.close)(live.session.id)
 
 
 async def settle(engine: Engine, view: SessionView) -> None:
     """Do what follows a session's opening: send what the client should know, prepare for the first prompt's needs."""
-    await find_commands(view.opened)
+    await find_commands(view.live)
     await view.announce()
-    await view.opened.extensions.announce()
-    await for_prompts(engine, view.opened)
+    await view.live.extensions.announce()
+    await for_prompts(engine, view.live)
 
 
 async def introduce(engine: Engine, view: SessionView) -> None:
     """Do what follows a copy's answer: show what the copy is called, then go on as for any new session."""
-    await view.show(SessionChanged(title=view.opened.session.record.title))
+    await view.show(SessionChanged(title=view.live.session.record.title))
     await settle(engine, view)
 
 
-async def find_commands(opened: LiveSession) -> None:
+async def find_commands(live: LiveSession) -> None:
     """Look for prompt files before a client is told what can be typed; others who watch the session hear of news."""
-    if await opened.commands.look() and len(opened.session.subscribers) > 1:
-        await opened.session.broadcast(CommandsChanged())
+    if await live.commands.look() and len(live.session.subscribers) > 1:
+        await live.session.broadcast(CommandsChanged())
 
 
 async def prepare_history(engine: Engine, view: SessionView) -> None:
     """Fold a long conversation into messages now, so that the first prompt need not wait for it."""
-    view.opened.session.history.messages()
-    await view.opened.extensions.announce()
-    await for_prompts(engine, view.opened)
+    view.live.session.history.messages()
+    await view.live.extensions.announce()
+    await for_prompts(engine, view.live)
 
 
 def session_info(record: SessionRecord) -> dict[str, JsonValue]:

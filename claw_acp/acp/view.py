@@ -31,8 +31,8 @@ class SessionView(ABC):
         known: Whether one was answered, so that the client takes it for open.
     """
 
-    def __init__(self, peer: Peer, opened: LiveSession, client: ClientCapabilities) -> None:
-        self.opened = opened
+    def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
+        self.live = live
         self.client = client
         self.can_ask = True
         self.peer = peer
@@ -45,7 +45,7 @@ class SessionView(ABC):
         self._released = anyio.Event()
         self._replaying = anyio.Lock()
         self._seen = 0  # events up to here were shown by a replay
-        opened.session.subscribers.append(self)
+        live.session.subscribers.append(self)
 
     @abstractmethod
     async def show(self, event: Event) -> None:
@@ -68,12 +68,12 @@ class SessionView(ABC):
         """Stop watching. From now on the client hears nothing of the session."""
         if self._watching:
             self._watching = False
-            self.opened.session.subscribers.remove(self)
+            self.live.session.subscribers.remove(self)
 
     async def update(self, update: JsonObject | None) -> None:
         """Send one `session/update`; None is nothing to send. A replay goes as fast as the client reads."""
         if update is not None and self._watching:
-            params: JsonObject = {"sessionId": self.opened.session.id, "update": update}
+            params: JsonObject = {"sessionId": self.live.session.id, "update": update}
             self.peer.notify_nowait("session/update", params)
             if self._held is not None and self.peer.slow:
                 await self.peer.drained()
@@ -83,7 +83,7 @@ class SessionView(ABC):
     async def replay(self) -> None:
         """Show the whole conversation again, then what happened meanwhile."""
         async with self.holding(), self._replaying:
-            session = self.opened.session
+            session = self.live.session
             ends = tuple(session.work.ends)  # of programs, which the journal does not have yet
             events = await session.read()
             await self.show_past(session.history.turns.without_undone([*events, *ends]))
@@ -91,8 +91,8 @@ class SessionView(ABC):
 
     async def show_running(self) -> None:
         """Show the tool calls of a turn that runs, to a client that has just joined and hears of what comes next."""
-        events = await self.opened.session.read()
-        unfinished = set(self.opened.session.history.unfinished_calls)
+        events = await self.live.session.read()
+        unfinished = set(self.live.session.history.unfinished_calls)
         for event in events:
             if isinstance(event, ToolCallChanged) and event.item in unfinished:
                 await self.show(event)
@@ -155,7 +155,7 @@ class SessionView(ABC):
 
     def drop(self) -> None:
         """The client reads too slowly: it may connect again and load the session."""
-        log.warning("a client reads too slowly and is disconnected", extra={"session": self.opened.session.id})
+        log.warning("a client reads too slowly and is disconnected", extra={"session": self.live.session.id})
         self.detach()
         self.peer.hang_up()
 

@@ -23,22 +23,22 @@ async def for_sessions() -> None:
     await to_thread.run_sync(import_module, SESSIONS, abandon_on_cancel=True)
 
 
-async def for_prompts(engine: Engine, opened: LiveSession) -> None:
+async def for_prompts(engine: Engine, live: LiveSession) -> None:
     """While the user still thinks about the first prompt: what runs it, the provider that will be asked, and others."""
     if not engine.loads_turns:
         engine.loads_turns = True
         for name in (PROMPTS, DISCOVERY):
             await to_thread.run_sync(import_module, name, abandon_on_cancel=True)
-        await to_thread.run_sync(partial(_load_turns, engine, opened), abandon_on_cancel=True)
+        await to_thread.run_sync(partial(_load_turns, engine, live), abandon_on_cancel=True)
         for name in CALLS:
-            if not opened.session.busy:  # a prompt that is there already needs the processor more
+            if not live.session.busy:  # a prompt that is there already needs the processor more
                 await to_thread.run_sync(import_module, name, abandon_on_cancel=True)
         if gc.get_freeze_count():  # the process is a server's, which froze what it had imported; so with the rest
             gc.freeze()
     engine.discovery.look()
-    fetch = partial(engine.discovery.fetch, opened.settings, model=opened.session.record.model)
+    fetch = partial(engine.discovery.fetch, live.settings, model=live.session.record.model)
     engine.tasks.start_soon(fetch)
 
 
-def _load_turns(engine: Engine, opened: LiveSession) -> None:
-    engine.turns.load_provider(opened)
+def _load_turns(engine: Engine, live: LiveSession) -> None:
+    engine.turns.load_provider(live)

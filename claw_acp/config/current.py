@@ -24,14 +24,14 @@ class CurrentSettings:
         secrets: Reads the keys that take time to get.
         overrides: What a client has set about providers.
         discovered: What was learned about providers.
-        watchers: Called, with nothing, when that, one of the user's own files, or the fate of a key has changed.
+        listeners: Called, with nothing, when that, one of the user's own files, or the fate of a key has changed.
     """
 
     def __init__(self, *, locations: Locations, environ: Mapping[str, str]) -> None:
         self.secrets = SecretCache()
         self.overrides = NOTHING_SET
         self.discovered = NOTHING_DISCOVERED
-        self.watchers: list[Callable[[], None]] = []
+        self.listeners: list[Callable[[], None]] = []
         self._locations = locations
         self._environ = environ
         self._user: tuple[_Stamp, _Stamp] | None = None
@@ -49,7 +49,7 @@ class CurrentSettings:
             first, self._user = self._user is None, user
             if not first:
                 self.secrets.clear()  # somebody logged in anew, perhaps under the same name
-                self.tell()
+                self.announce_change()
         stamps, settings = self._known[cwd]
         learned = {"overrides": self.overrides, "discovered": self.discovered, "secrets": self.secrets.known}
         if any(getattr(settings, name) is not value for name, value in learned.items()):
@@ -60,13 +60,13 @@ class CurrentSettings:
     def override(self, provider: str, override: ProviderOverride | None) -> None:
         """Have a provider used in another way, or (None) not at all, until the process ends."""
         self.overrides = self.overrides.with_provider(provider, override)
-        self.tell()
+        self.announce_change()
 
     def learn(self, discovered: DiscoveredModels) -> None:
         """Take in what is known now about providers."""
         if discovered != self.discovered:
             self.discovered = discovered
-            self.tell()
+            self.announce_change()
 
     def about(self, provider: str, base_url: str, model: str) -> ModelInfo | None:
         """What is known of a model now, except by its name."""
@@ -80,12 +80,12 @@ class CurrentSettings:
         """Undo every `override`, and have keys that took time to get, got anew."""
         self.overrides = NOTHING_SET
         self.secrets.clear()
-        self.tell()
+        self.announce_change()
 
-    def tell(self) -> None:
-        """Call the watchers."""
-        for watcher in tuple(self.watchers):
-            watcher()
+    def announce_change(self) -> None:
+        """Tell the listeners that something has changed."""
+        for listener in tuple(self.listeners):
+            listener()
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -23,18 +23,18 @@ class CostTracker:
         self._memory = BudgetMemory()
         self._prices: tuple[Settings, PriceList] | None = None
 
-    def billing(self, opened: LiveSession, *, model: str, ports: ClientPorts) -> Billing:
+    def billing(self, live: LiveSession, *, model: str, ports: ClientPorts) -> Billing:
         """The billing of a turn that asks `model` (`provider/model`)."""
         guard = BudgetGuard(
-            opened.session,
-            limits=limits_of(opened.settings.budget),
+            live.session,
+            limits=limits_of(live.settings.budget),
             ledger=self._ledger,
             memory=self._memory,
             asker=ports.asker,
             clock=self._clock,
         )
-        prices = self._price_list(opened.settings)
-        return Billing(opened.session, model=model, price=prices.cost, ledger=self._ledger, guard=guard)
+        prices = self._price_list(live.settings)
+        return Billing(live.session, model=model, price=prices.cost, ledger=self._ledger, guard=guard)
 
     def _price_list(self, settings: Settings) -> PriceList:
         if self._prices is None or self._prices[0] is not settings:
@@ -55,16 +55,16 @@ def limits_of(budget: BudgetSection) -> Limits:
     return Limits(amounts=tuple(known), warn=budget.warn)
 
 
-async def bill_of(opened: LiveSession, *, ledger: Ledger) -> Bill:
+async def bill_of(live: LiveSession, *, ledger: Ledger) -> Bill:
     """All that a session can be told of money.
 
     Raises:
         StoreError: The ledger cannot be read.
     """
-    session_id = opened.session.id
-    limits = limits_of(opened.settings.budget)
+    session_id = live.session.id
+    limits = limits_of(live.settings.budget)
     return Bill(
-        turn=await _last_turn(opened),
+        turn=await _last_turn(live),
         models=await ledger.shares("model", session_id=session_id),
         today=await ledger.spent(period=ledger.day),
         month=await ledger.spent(period=ledger.day[: len("2026-11")]),
@@ -73,9 +73,9 @@ async def bill_of(opened: LiveSession, *, ledger: Ledger) -> Bill:
     )
 
 
-async def _last_turn(opened: LiveSession) -> Spending:
+async def _last_turn(live: LiveSession) -> Spending:
     turn = Spending()
-    for event in await opened.session.read():
+    for event in await live.session.read():
         if isinstance(event, MessageStarted) and event.role == "user" and not event.local_only:
             turn = Spending()
         elif isinstance(event, UsageChanged):

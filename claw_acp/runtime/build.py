@@ -74,7 +74,7 @@ def _engine(
     tasks: TaskGroup,
 ) -> Engine:  # fmt: skip
     configuration = CurrentSettings(locations=locations, environ=environ)
-    keys = KeyStatus(on_change=configuration.tell)
+    keys = KeyStatus(on_change=configuration.announce_change)
     live, locks = LiveSessions(), SessionLock(locations.lock_dir)
     discovery = Lazy(
         lambda: DISCOVERY.load()(

@@ -248,7 +248,7 @@ class Discovery:
         lists: Mapping[tuple[str, str], tuple[ModelInfo, ...]] | None = None,
     ) -> None:
         """Take in what is new; sessions that are open are told when their choice of models is another now."""
-        before = [(opened, models(opened)) for opened in self._live if opened.closed is None]
+        before = [(live, models(live)) for live in self._live if live.closed is None]
         discovered = self._configuration.discovered
         self._configuration.learn(
             replace(
@@ -257,9 +257,9 @@ class Discovery:
                 lists={**discovered.lists, **(lists or {})},
             )
         )
-        for opened, offered in before:
-            if opened.closed is None and models(opened) != offered:
-                await opened.session.broadcast(SessionChanged(model=opened.session.record.model))
+        for live, offered in before:
+            if live.closed is None and models(live) != offered:
+                await live.session.broadcast(SessionChanged(model=live.session.record.model))
 
 
 def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:

@@ -39,42 +39,42 @@ _WEB_TOOLS: Final = frozenset({"fetch"})
 _EFFORTS: Mapping[str, Effort] = {"off": "off", "low": "low", "medium": "medium", "high": "high"}
 
 
-def settings_in(opened: LiveSession, *, switches: bool) -> Sequence[Setting]:
+def settings_in(live: LiveSession, *, switches: bool) -> Sequence[Setting]:
     """All settings of a session, the most important first; which there are depends on its model.
 
     Args:
-        opened: The session.
+        live: The session.
         switches: Whether the client knows settings that are on or off; else they are choices of `on` and `off`.
     """
-    record = opened.session.record
+    record = live.session.record
     settings = [
         Setting(id="mode", name="Mode", category="mode", current=record.mode, options=MODES),
-        Setting(id="model", name="Model", category="model", current=record.model, options=models(opened)),
+        Setting(id="model", name="Model", category="model", current=record.model, options=models(live)),
     ]
-    if can_think(model_behind(record.model, settings=opened.settings), settings=opened.settings):
+    if can_think(model_behind(record.model, settings=live.settings), settings=live.settings):
         settings.append(
             Setting(
                 id=THOUGHT_LEVEL,
                 name="Thinking",
                 description="How long the model thinks before it answers",
                 category="thought_level",
-                current=_thought_level(opened),
+                current=_thought_level(live),
                 options=THOUGHT_LEVELS,
             )
         )
     web = Setting(
-        id=WEB, name="Web access", description="Whether the agent may fetch web pages", current=web_access(opened)
+        id=WEB, name="Web access", description="Whether the agent may fetch web pages", current=web_access(live)
     )
     return [*settings, web if switches else replace(web, current="on" if web.current else "off", options=WEB_SWITCH)]
 
 
-async def choose(opened: LiveSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
+async def choose(live: LiveSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
     """Change a setting; it counts from the next prompt (the model), model request or tool call on.
 
     Raises:
         InvalidRequest: There is no such setting, or it has no such value; nothing is changed.
     """
-    settings = settings_in(opened, switches=switches)
+    settings = settings_in(live, switches=switches)
     setting = next((setting for setting in settings if setting.id == setting_id), None)
     if setting is None:
         known = ", ".join(setting.id for setting in settings)
@@ -88,20 +88,20 @@ async def choose(opened: LiveSession, setting_id: str, value: Chosen, *, switche
         what = setting.id if setting.id == "mode" else f"{setting.name.lower()} setting"
         if setting.id != "model":
             _check(value, setting.options, what=what)
-    await _SETTERS[setting_id](opened, value)
+    await _SETTERS[setting_id](live, value)
 
 
-async def choose_mode(opened: LiveSession, mode: str) -> None:
+async def choose_mode(live: LiveSession, mode: str) -> None:
     """Switch the mode, from the next tool call on.
 
     Raises:
         InvalidRequest: There is no such mode.
     """
     _check(mode, MODES, what="mode")
-    await opened.session.change(mode=mode)
+    await live.session.change(mode=mode)
 
 
-async def choose_model(opened: LiveSession, model: str) -> None:
+async def choose_model(live: LiveSession, model: str) -> None:
     """Switch the model, from the next prompt on. One that is not offered will do, of a provider that can be used.
 
     The name of a provider alone means its first model.
@@ -109,20 +109,20 @@ async def choose_model(opened: LiveSession, model: str) -> None:
     Raises:
         InvalidRequest: There is no such provider or route, or it cannot be used.
     """
-    await opened.session.change(model=_full_name(opened, model))
+    await live.session.change(model=_full_name(live, model))
 
 
-async def _choose_thought_level(opened: LiveSession, level: Chosen) -> None:
-    await opened.session.change(options={THOUGHT_LEVEL: level})
+async def _choose_thought_level(live: LiveSession, level: Chosen) -> None:
+    await live.session.change(options={THOUGHT_LEVEL: level})
 
 
-async def _choose_web(opened: LiveSession, value: Chosen) -> None:
-    await opened.session.change(options={WEB: value in {True, "on"}})
+async def _choose_web(live: LiveSession, value: Chosen) -> None:
+    await live.session.change(options={WEB: value in {True, "on"}})
 
 
 _SETTERS: Mapping[str, Callable[[LiveSession, Chosen], Awaitable[None]]] = {
-    "mode": lambda opened, value: choose_mode(opened, str(value)),
-    "model": lambda opened, value: choose_model(opened, str(value)),
+    "mode": lambda live, value: choose_mode(live, str(value)),
+    "model": lambda live, value: choose_model(live, str(value)),
     THOUGHT_LEVEL: _choose_thought_level,
     WEB: _choose_web,
 }
@@ -130,11 +130,11 @@ _SETTERS: Mapping[str, Callable[[LiveSession, Chosen], Awaitable[None]]] = {
 # ------------------------------------------------------------------ what is chosen
 
 
-def models(opened: LiveSession) -> Sequence[Option]:
+def models(live: LiveSession) -> Sequence[Option]:
     """The models on offer; the one in use is always among them."""
-    current = opened.session.record.model
+    current = live.session.record.model
     options = [
-        Option(value=name, name=label, description=text) for name, label, text in available_models(opened.settings)
+        Option(value=name, name=label, description=text) for name, label, text in available_models(live.settings)
     ]
     if all(option.value != current for option in options):
         about = OWN_CHOICE if current.endswith(f"/{PLUGIN_DEFAULT}") else None
@@ -149,34 +149,34 @@ def can_think(model: str, *, settings: Settings) -> bool:
     return known_capabilities(name, None if profile is None else profile.about(name)).thinking
 
 
-def effort_of(opened: LiveSession, *, model: str, configured: Effort | None) -> Effort | None:
+def effort_of(live: LiveSession, *, model: str, configured: Effort | None) -> Effort | None:
     """How long `provider/model` is to think in this session: what was chosen here, else what is configured."""
-    chosen = _EFFORTS.get(_thought_level(opened))
-    return chosen if chosen is not None and can_think(model, settings=opened.settings) else configured
+    chosen = _EFFORTS.get(_thought_level(live))
+    return chosen if chosen is not None and can_think(model, settings=live.settings) else configured
 
 
-def web_access(opened: LiveSession) -> bool:
+def web_access(live: LiveSession) -> bool:
     """Return whether the model may fetch web pages."""
-    return opened.session.record.options.get(WEB, True) is not False
+    return live.session.record.options.get(WEB, True) is not False
 
 
-def hidden_tools(opened: LiveSession) -> frozenset[str]:
+def hidden_tools(live: LiveSession) -> frozenset[str]:
     """The tools that the model is not to have now."""
-    return frozenset() if web_access(opened) else _WEB_TOOLS
+    return frozenset() if web_access(live) else _WEB_TOOLS
 
 
-def _thought_level(opened: LiveSession) -> str:
-    level = opened.session.record.options.get(THOUGHT_LEVEL)
+def _thought_level(live: LiveSession) -> str:
+    level = live.session.record.options.get(THOUGHT_LEVEL)
     return level if isinstance(level, str) and level in _EFFORTS else "default"
 
 
-def _full_name(opened: LiveSession, model: str) -> str:
+def _full_name(live: LiveSession, model: str) -> str:
     """A list shows some of what there is: any `provider/model` may be typed, if that provider has all it needs."""
-    if not model or any(option.value == model for option in models(opened)):
-        _check(model, models(opened), what="model")
+    if not model or any(option.value == model for option in models(live)):
+        _check(model, models(live), what="model")
         return model
     try:
-        choice = resolve(opened.settings, model=model)
+        choice = resolve(live.settings, model=model)
     except ClawError as error:
         raise InvalidRequest(f"there is no model {model!r} to choose: {error.message}") from error
     return model if "/" in model else choice.name

@@ -75,7 +75,7 @@ class Sessions:
         self._tasks = tasks
         self._commands = commands
         self._first_model = first_model
-        configuration.watchers.append(self._settings_changed)
+        configuration.listeners.append(self._settings_changed)
 
     # ------------------------------------------------------------------ opening
 

@@ -75,14 +75,14 @@ async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -
     return f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands."
 
 
-async def look_for_commands(opened: LiveSession) -> None:
+async def look_for_commands(live: LiveSession) -> None:
     """See which prompt files there are now, and tell who watches the session when that is something new."""
-    known = opened.commands.troubles
-    if await opened.commands.look():
-        await opened.session.broadcast(CommandsChanged())
-    for trouble in opened.commands.troubles:
+    known = live.commands.troubles
+    if await live.commands.look():
+        await live.session.broadcast(CommandsChanged())
+    for trouble in live.commands.troubles:
         if trouble not in known:
-            await opened.session.broadcast(Notice(item=new_id("ntc"), severity="warning", title=trouble))
+            await live.session.broadcast(Notice(item=new_id("ntc"), severity="warning", title=trouble))
 
 
 async def keep_answer(
@@ -99,7 +99,7 @@ async def keep_answer(
 
 
 def command_context(
-    opened: LiveSession,
+    live: LiveSession,
     *,
     sessions: Sessions,
     ledger: Ledger,
@@ -108,7 +108,7 @@ def command_context(
     policy: Policy,
 ) -> CommandContext:
     """The context of a command: what it may see and do in a session."""
-    session, record = opened.session, opened.session.record
+    session, record = live.session, live.session.record
 
     async def markdown() -> str:
         return to_markdown(session.record, await session.read())
@@ -119,36 +119,36 @@ def command_context(
         title=record.title,
         mode=record.mode,
         model=record.model,
-        settings=settings_in(opened, switches=False),
-        groups=opened.commands.groups(),
+        settings=settings_in(live, switches=False),
+        groups=live.commands.groups(),
         rules=rules,
-        bill=partial(bill_of, opened, ledger=ledger),
+        bill=partial(bill_of, live, ledger=ledger),
         events=session.conversation,
         markdown=markdown,
-        save=partial(_save, opened, policy, locations),
-        choose=partial(choose, opened, switches=False),
-        fork=partial(_fork, sessions, opened),
+        save=partial(_save, live, policy, locations),
+        choose=partial(choose, live, switches=False),
+        fork=partial(_fork, sessions, live),
         rename=partial(sessions.set_title, record.id),
     )
 
 
-async def _fork(sessions: Sessions, opened: LiveSession) -> str:
-    session = opened.session
-    setup = SessionSetup(cwd=opened.setup.cwd, additional=session.record.additional_directories)
+async def _fork(sessions: Sessions, live: LiveSession) -> str:
+    session = live.session
+    setup = SessionSetup(cwd=live.setup.cwd, additional=session.record.additional_directories)
     copy = await sessions.fork(session.id, setup)
     await sessions.close(copy.session.id)  # kept; whoever opens it says how
     return copy.session.id
 
 
-async def _save(opened: LiveSession, policy: Policy, locations: Locations, name: str, text: str) -> Path:
-    path = opened.workspace.locate(name)
+async def _save(live: LiveSession, policy: Policy, locations: Locations, name: str, text: str) -> Path:
+    path = live.workspace.locate(name)
     decision = policy.decide(
         tool="write_file",
         accesses=(WritesPath(path=path),),
-        mode=opened.session.mode,
-        context=places_of(opened.session, locations),
+        mode=live.session.mode,
+        context=places_of(live.session, locations),
     )
-    if decision.verdict == "deny" or not opened.workspace.contains(path):
+    if decision.verdict == "deny" or not live.workspace.contains(path):
         raise ToolError(decision.reason if decision.verdict == "deny" else f"{path} is outside the project")
     await to_thread.run_sync(_write_new, path, text)
     return path

@@ -98,7 +98,7 @@ class Turns:
         self._turns = TurnFactory(ledger=ledger, permissions=self._permissions, locations=locations, clock=clock)
 
     def start(
-        self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts, steer: bool = False
+        self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts, steer: bool = False
     ) -> RunningTurn | JoinedPrompt:
         """Begin a turn in a session, behind those that run or wait there, and return at once.
 
@@ -112,23 +112,23 @@ class Turns:
         Raises:
             SessionBusy: Too many wait already.
         """
-        running = opened.running
-        if steer and running is not None and _can_join(opened, prompt):
+        running = live.running
+        if steer and running is not None and _can_join(live, prompt):
             joining = SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted)
             if running.steering.add(joining):
                 return JoinedPrompt(running, joining)
-        turn = RunningTurn(opened.session.queue_turn())
-        self._tasks.start_soon(partial(self._run_to_end, turn, opened, prompt, ports=ports), name="turn")
+        turn = RunningTurn(live.session.queue_turn())
+        self._tasks.start_soon(partial(self._run_to_end, turn, live, prompt, ports=ports), name="turn")
         return turn
 
     async def _run_to_end(
-        self, turn: RunningTurn, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
+        self, turn: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> None:
-        session = opened.session
+        session = live.session
 
         async def work() -> None:
             try:
-                turn.end(await self._run(turn, opened, prompt, ports=ports))
+                turn.end(await self._run(turn, live, prompt, ports=ports))
             except BaseException as error:
                 turn.end(None if is_cancellation(error) else error)  # before those who wait for the session go on
                 raise
@@ -142,38 +142,38 @@ class Turns:
             if cancelled:
                 raise
         finally:
-            if opened.running is turn:
-                opened.running = None
+            if live.running is turn:
+                live.running = None
         self._discovery.look()  # not before: the person waited for the answer, and reads now
 
     async def _run(
-        self, running: RunningTurn, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
+        self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Outcome:
-        session = opened.session
-        opened.running = running
-        opened.settings = self._configuration.for_folder(session.roots[0])  # a key or rule added meanwhile counts
-        await opened.prompt.refresh(session.roots, session.record.instructions)
-        await opened.extensions.announce()
-        await opened.extensions.settled(within=SETTLING)
-        await look_for_commands(opened)
-        told = await self._run_command(opened, prompt, ports=ports)
+        session = live.session
+        live.running = running
+        live.settings = self._configuration.for_folder(session.roots[0])  # a key or rule added meanwhile counts
+        await live.prompt.refresh(session.roots, session.record.instructions)
+        await live.extensions.announce()
+        await live.extensions.settled(within=SETTLING)
+        await look_for_commands(live)
+        told = await self._run_command(live, prompt, ports=ports)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
-        if limits_of(opened.settings.budget).amounts:
+        if limits_of(live.settings.budget).amounts:
             await self._discovery.reference.settled(within=PRICES_TIMEOUT)  # it may know what this will cost
         secrets = self._configuration.secrets
         choice = await choose_answerer(
-            opened.settings, model=session.record.model, prompt=told, pool=self._providers, secrets=secrets
+            live.settings, model=session.record.model, prompt=told, pool=self._providers, secrets=secrets
         )
-        opened.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
+        live.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)
-            turn = self._turns.make(opened, choice=choice, provider=provider, ports=ports, steering=running.steering)
-            return await self._run_turn(opened, turn, prompt, told=told, choice=choice, ports=ports)
+            turn = self._turns.make(live, choice=choice, provider=provider, ports=ports, steering=running.steering)
+            return await self._run_turn(live, turn, prompt, told=told, choice=choice, ports=ports)
 
     async def _run_turn(
         self,
-        opened: LiveSession,
+        live: LiveSession,
         turn: Turn,
         prompt: Sequence[ContentPart],
         *,
@@ -181,7 +181,7 @@ class Turns:
         choice: ResolvedModel,
         ports: ClientPorts,
     ) -> Outcome:
-        session, asked = opened.session, opened.session.record.model
+        session, asked = live.session, live.session.record.model
         title = None if session.record.title else title_of(prompt)
         if title is None:
             session.touch()
@@ -198,13 +198,13 @@ class Turns:
             await session.change(model=answering.name)
         return outcome
 
-    def load_provider(self, opened: LiveSession) -> None:
+    def load_provider(self, live: LiveSession) -> None:
         """Import what the session's model is reached by. Blocks: for a worker thread.
 
         A choice that cannot be made is left for the prompt to explain.
         """
         with contextlib.suppress(ClawError):
-            for setup in resolve(opened.settings, model=opened.session.record.model).setups:
+            for setup in resolve(live.settings, model=live.session.record.model).setups:
                 factory_of(setup)
 
     async def aclose(self) -> None:
@@ -212,22 +212,22 @@ class Turns:
         await self._providers.aclose()
 
     async def _run_command(
-        self, opened: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
+        self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Sequence[ContentPart] | None:
         """Return what the model gets: the prompt itself, or what its command stands for; None: the command answered."""
-        commands = opened.commands()
+        commands = live.commands()
         typed = find_command(commands, prompt)
-        answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(opened, typed)
+        answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(live, typed)
         if not isinstance(answer, str):
             return prompt if answer is None else answer
-        await keep_answer(opened.session, typed=prompt, answer=answer, clock=self._clock, on_accepted=ports.on_accepted)
+        await keep_answer(live.session, typed=prompt, answer=answer, clock=self._clock, on_accepted=ports.on_accepted)
         return None
 
-    async def _carry_out(self, opened: LiveSession, typed: Typed) -> str | Sequence[ContentPart]:
+    async def _carry_out(self, live: LiveSession, typed: Typed) -> str | Sequence[ContentPart]:
         """The command's answer, or the prompt that it stands for."""
-        rules, project = configured_rules(opened.settings), opened.session.roots[0]
+        rules, project = configured_rules(live.settings), live.session.roots[0]
         context = command_context(
-            opened,
+            live,
             sessions=self._sessions,
             ledger=self._ledger,
             locations=self._locations,
@@ -240,8 +240,8 @@ class Turns:
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
 
-def _can_join(opened: LiveSession, prompt: Sequence[ContentPart]) -> bool:
+def _can_join(live: LiveSession, prompt: Sequence[ContentPart]) -> bool:
     """Return whether a prompt may join a turn whose model was chosen before."""
     if any(isinstance(part, ImagePart | AudioPart) for part in prompt):
         return False
-    return find_command(opened.commands(), prompt) is None
+    return find_command(live.commands(), prompt) is None

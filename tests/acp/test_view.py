@@ -78,9 +78,9 @@ class Bench:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.line = Line()
-        opened = LiveSession.__new__(LiveSession)
-        opened.session = session
-        self.view = View(self.line, opened, ClientCapabilities())
+        live = LiveSession.__new__(LiveSession)
+        live.session = session
+        self.view = View(self.line, live, ClientCapabilities())
 
     async def say(self, *texts: str) -> None:
         for text in texts:

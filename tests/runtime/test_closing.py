@@ -34,11 +34,11 @@ async def _engine(home: Path) -> AsyncGenerator[Engine]:
 @pytest.mark.parametrize("way", ["close", "archive", "delete"])
 async def test_whoever_watches_is_told_once_that_the_session_is_closed(tmp_path: Path, way: str) -> None:
     async with _engine(tmp_path) as engine:
-        opened = await engine.sessions.create(SessionSetup(cwd=str(tmp_path)))
+        live = await engine.sessions.create(SessionSetup(cwd=str(tmp_path)))
         watchers = [Seen(), Seen()]
         for watcher in watchers:
-            opened.session.subscribers.append(watcher)
-        await getattr(engine.sessions, way)(opened.session.id)
+            live.session.subscribers.append(watcher)
+        await getattr(engine.sessions, way)(live.session.id)
         assert [watcher.closed for watcher in watchers] == [True, True]
 
 
@@ -75,18 +75,18 @@ async def test_what_is_being_opened_while_it_is_deleted_is_gone_all_the_same(tmp
 async def test_what_is_closed_while_it_is_being_opened_is_opened_again(tmp_path: Path) -> None:
     async with _engine(tmp_path) as engine:
         first = await engine.sessions.create(SessionSetup(cwd=str(tmp_path)))
-        opened: list[LiveSession] = []
+        live: list[LiveSession] = []
 
         async def open_it() -> None:
             brief = Instructions(mode="append", text="Be brief.")
             setup = SessionSetup(cwd=str(tmp_path), instructions=brief)
-            opened.append(await engine.sessions.open(first.session.id, setup))
+            live.append(await engine.sessions.open(first.session.id, setup))
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(open_it)
             await anyio.lowlevel.checkpoint()  # now its instructions are being kept
             await engine.sessions.close(first.session.id)
-        assert opened[0].closed is None
+        assert live[0].closed is None
         assert await engine.sessions.status(first.session.id) == "open"
 
 
@@ -102,14 +102,14 @@ async def test_servers_end_even_if_something_else_cannot_be_closed(tmp_path: Pat
     habits = json.dumps({"log": str(log)})
     server = StdioServer(name="raw", command=sys.executable, args=(str(RAW_SERVER), habits))
     async with _engine(tmp_path) as engine:
-        opened = await engine.sessions.create(SessionSetup(cwd=str(tmp_path), servers=(server,)))
+        live = await engine.sessions.create(SessionSetup(cwd=str(tmp_path), servers=(server,)))
         await eventually(lambda: log.exists() and "tools/list" in log.read_text(), what="the server")
-        opened.session.tool_state.items["stuck"] = _Stuck()
+        live.session.tool_state.items["stuck"] = _Stuck()
         with pytest.raises(RuntimeError, match="stuck"):
-            await engine.sessions.close(opened.session.id)
+            await engine.sessions.close(live.session.id)
         with pytest.raises(ProcessLookupError):
             os.kill(json.loads(log.read_text().splitlines()[0])["pid"], 0)
-        assert await engine.sessions.status(opened.session.id) == "saved"
+        assert await engine.sessions.status(live.session.id) == "saved"
 
 
 class _Looking:
@@ -126,7 +126,7 @@ class _Looking:
 
 async def test_whoever_waits_for_the_end_of_an_archived_session_finds_it_archived(tmp_path: Path) -> None:
     async with _engine(tmp_path) as engine:
-        opened = await engine.sessions.create(SessionSetup(cwd=str(tmp_path)))
-        looking = opened.session.tool_state.items["looking"] = _Looking(opened.session)
-        await engine.sessions.archive(opened.session.id)
+        live = await engine.sessions.create(SessionSetup(cwd=str(tmp_path)))
+        looking = live.session.tool_state.items["looking"] = _Looking(live.session)
+        await engine.sessions.archive(live.session.id)
         assert looking.archived

@@ -12,13 +12,13 @@ from claw_acp.schema.session_settings import SetSessionConfigOptionRequest, SetS
 async def set_mode(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
     """Switch the mode."""
     request = parse(SetSessionModeRequest, params, method=call.method)
-    await choose_mode(connection.view(request.session_id).opened, request.mode_id)
+    await choose_mode(connection.view(request.session_id).live, request.mode_id)
     return {}
 
 
 async def set_config_option(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
     """Set an option; answers with all of them, as they are now."""
     request = parse(SetSessionConfigOptionRequest, params, method=call.method)
-    opened = connection.view(request.session_id).opened
-    await choose(opened, request.config_id, request.value, switches=connection.client.boolean_options)
-    return {"configOptions": settings_of(opened, connection.client)["configOptions"]}
+    live = connection.view(request.session_id).live
+    await choose(live, request.config_id, request.value, switches=connection.client.boolean_options)
+    return {"configOptions": settings_of(live, connection.client)["configOptions"]}

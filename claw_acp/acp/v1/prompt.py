@@ -28,7 +28,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
         with log_context(session=request.session_id), anyio.CancelScope() as scope:
             call.on_cancel = scope.cancel
             engine = await connection.engine()
-            turn = engine.turns.start(view.opened, parts, ports=ports, steer=wants_to_steer(request.meta))
+            turn = engine.turns.start(view.live, parts, ports=ports, steer=wants_to_steer(request.meta))
             call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
             outcome = await turn.outcome()
     finally:
@@ -40,4 +40,4 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
 async def cancel(connection: Connection, params: JsonObject) -> None:
     """Cancel the session's running turn and those that wait; without one, nothing happens."""
     request = parse(CancelNotification, params, method="session/cancel")
-    connection.view(request.session_id).opened.session.cancel()
+    connection.view(request.session_id).live.session.cancel()

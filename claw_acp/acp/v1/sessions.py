@@ -39,9 +39,9 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
         async with connection.holding(request.session_id):
             view = enter(await engine.sessions.open(request.session_id, setup))
             await view.replay()
-        await find_commands(view.opened)
+        await find_commands(view.live)
         await view.announce()
-        return Reply(settings_of(view.opened, view.client), partial(prepare_history, engine, view))
+        return Reply(settings_of(view.live, view.client), partial(prepare_history, engine, view))
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
@@ -53,9 +53,9 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
     async with opening(connection, engine) as enter:
         view = enter(await engine.sessions.open(request.session_id, setup))
         join = AsyncExitStack()
-        if is_new_here and view.opened.session.busy:
+        if is_new_here and view.live.session.busy:
             await join.enter_async_context(view.holding())
-        return Reply(settings_of(view.opened, view.client), partial(_join, engine, view, join))
+        return Reply(settings_of(view.live, view.client), partial(_join, engine, view, join))
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -68,12 +68,12 @@ async def close(connection: Connection, call: IncomingCall, params: JsonObject) 
 
 def made(view: SessionView) -> JsonObject:
     """The answer that makes a session."""
-    return {"sessionId": view.opened.session.id, **settings_of(view.opened, view.client)}
+    return {"sessionId": view.live.session.id, **settings_of(view.live, view.client)}
 
 
 async def _join(engine: Engine, view: SessionView, hold: AsyncExitStack) -> None:
     """Do what follows the answer that opened a session; first, where a turn runs, show the calls that run in it."""
     async with hold:
-        if view.opened.session.busy:
+        if view.live.session.busy:
             await view.show_running()
     await settle(engine, view)

@@ -7,10 +7,10 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.session_options import MODES
 
 
-def settings_of(opened: LiveSession, client: ClientCapabilities) -> JsonObject:
+def settings_of(live: LiveSession, client: ClientCapabilities) -> JsonObject:
     """`modes` and `configOptions`, as `session/new`, `load` and `resume` answer them."""
     modes = [{"id": mode.value, "name": mode.name, "description": mode.description} for mode in MODES]
     return {
-        "modes": {"currentModeId": opened.session.record.mode, "availableModes": modes},
-        "configOptions": config_options(opened, id_key="id", switches=client.boolean_options),
+        "modes": {"currentModeId": live.session.record.mode, "availableModes": modes},
+        "configOptions": config_options(live, id_key="id", switches=client.boolean_options),
     }

@@ -27,8 +27,8 @@ from claw_acp.runtime.live_session import LiveSession
 class SessionViewV1(SessionView):
     """Renders events as protocol 1 has them; what a client did not ask for is left out or told in other words."""
 
-    def __init__(self, peer: Peer, opened: LiveSession, client: ClientCapabilities) -> None:
-        super().__init__(peer, opened, client)
+    def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
+        super().__init__(peer, live, client)
         self._untold: list[Notice] = []
         self._statuses: dict[str, ToolStatus] = {}  # of tool calls that are not over
 
@@ -39,7 +39,7 @@ class SessionViewV1(SessionView):
                 await self._show_settings(event)
             case CommandsChanged():
                 await self._show_commands()
-            case Notice() if not self.client.notices and not self.opened.session.busy:
+            case Notice() if not self.client.notices and not self.live.session.busy:
                 self._untold.append(event)  # told as a thought, and those belong to turns
             case _:
                 await self.update(self._rendered(event, replay=False))
@@ -68,7 +68,7 @@ class SessionViewV1(SessionView):
     async def announce(self, more: Sequence[str] = ()) -> None:
         """See `SessionView`."""
         if self.client.notices:
-            for text in (*self.opened.notices, *self.opened.commands.troubles, *more):
+            for text in (*self.live.notices, *self.live.commands.troubles, *more):
                 await self.update(render(Notice(severity="warning", title=text), client=self.client, replay=False))
         await self._show_commands()
 
@@ -83,7 +83,7 @@ class SessionViewV1(SessionView):
                     await self.update(update)
             else:
                 await self.update(self._rendered(event, replay=True))
-        session = self.opened.session
+        session = self.live.session
         if not session.busy:
             for call_id in session.history.unfinished_calls:
                 await self.update({"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "failed"})
@@ -92,7 +92,7 @@ class SessionViewV1(SessionView):
             await self.update({"sessionUpdate": "session_info_update", "title": session.record.title})
 
     async def _show_commands(self) -> None:
-        await self.update(commands_update(self.opened.commands()))
+        await self.update(commands_update(self.live.commands()))
 
     async def _show_settings(self, event: SessionChanged) -> None:
         if event.title is not None:
@@ -100,5 +100,5 @@ class SessionViewV1(SessionView):
         if event.mode is not None:
             await self.update({"sessionUpdate": "current_mode_update", "currentModeId": event.mode})
         if event.mode is not None or event.model is not None or event.options:
-            options = settings_of(self.opened, self.client)["configOptions"]
+            options = settings_of(self.live, self.client)["configOptions"]
             await self.update({"sessionUpdate": "config_option_update", "configOptions": options})

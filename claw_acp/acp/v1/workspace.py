@@ -35,7 +35,7 @@ class EditorWorkspace:
 
     def __init__(self, view: SessionView) -> None:
         self._view = view
-        self._local = view.opened.workspace
+        self._local = view.live.workspace
         self._quirks = quirks_of(view.client.name)
 
     @property
@@ -101,7 +101,7 @@ class EditorWorkspace:
         if argv is None:
             return await self._local.start(command)
         try:
-            return await EditorTerminal.create(self._view.peer, self._view.opened.session.id, command, argv=argv)
+            return await EditorTerminal.create(self._view.peer, self._view.live.session.id, command, argv=argv)
         except (InvalidRequest, TimeoutError) as error:
             raise ToolError(
                 f"The editor did not say which terminal it opened: {words(error)}. The command may be running; "
@@ -119,13 +119,13 @@ class EditorWorkspace:
         return not self._quirks.files_without_buffers and self._local.contains(path)
 
     async def _ask(self, method: str, path: Path, **more: JsonValue) -> JsonValue:
-        params = {"sessionId": self._view.opened.session.id, "path": str(path), **more}
+        params = {"sessionId": self._view.live.session.id, "path": str(path), **more}
         return await self._view.peer.request(method, params, within=CLIENT_TIMEOUT)
 
     async def _do_without(self, capability: str, title: str, instead: str) -> None:
         """Take it that the client of this session has not what it said it had."""
         self._view.client = self._view.client._replace(**{capability: False})
-        log.warning("the client lacks what it offered", extra={"session": self._view.opened.session.id, "what": title})
+        log.warning("the client lacks what it offered", extra={"session": self._view.live.session.id, "what": title})
         description = f"It said that it can. In this session {instead}."
         notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=description)
-        await self._view.opened.session.broadcast(notice)
+        await self._view.live.session.broadcast(notice)

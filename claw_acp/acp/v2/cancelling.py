@@ -16,7 +16,7 @@ async def cancel_tool_call(connection: Connection, call: IncomingCall, params: J
         InvalidRequest: It is final, or unknown.
     """
     request = parse(CancelToolCallRequest, params, method=call.method)
-    session = session_view(connection, request.session_id).opened.session
+    session = session_view(connection, request.session_id).live.session
     if not session.work.cancel_call(request.tool_call_id):
         raise InvalidRequest(f"{call.method}: the tool call {request.tool_call_id} has ended, or there is none")
     await session.work.tell_cancelled(request.tool_call_id)
@@ -30,7 +30,7 @@ async def cancel_terminal(connection: Connection, call: IncomingCall, params: Js
         InvalidRequest: It has ended, or is unknown.
     """
     request = parse(CancelTerminalRequest, params, method=call.method)
-    session = session_view(connection, request.session_id).opened.session
+    session = session_view(connection, request.session_id).live.session
     if not session.work.cancel_terminal(request.terminal_id):
         raise InvalidRequest(f"{call.method}: the terminal {request.terminal_id} has ended, or there is none")
     return {}

@@ -31,7 +31,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
     ports = ClientPorts(
-        workspace=view.opened.workspace,
+        workspace=view.live.workspace,
         asker=AskerV2(view),
         on_accepted=_answered(call),
     )
@@ -39,7 +39,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
         call.on_cancel = scope.cancel
         engine = await connection.engine()
         try:
-            turn = engine.turns.start(view.opened, parts, ports=ports, steer=wants_to_steer(request.meta))
+            turn = engine.turns.start(view.live, parts, ports=ports, steer=wants_to_steer(request.meta))
             call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
             await turn.outcome()
         except ClawError as error:
@@ -57,7 +57,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
 async def cancel(connection: Connection, params: JsonObject) -> None:
     """Cancel the session's running turn and those that wait; without one, nothing happens."""
     request = parse(CancelSessionNotification, params, method="session/cancel")
-    connection.view(request.session_id).opened.session.cancel()
+    connection.view(request.session_id).live.session.cancel()
 
 
 def _answered(call: IncomingCall) -> Callable[[str], None]:

@@ -49,9 +49,9 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
             async with view.holding():
                 if request.replay_from is not None:
                     await view.replay()
-                elif is_new_here and view.opened.session.busy:
+                elif is_new_here and view.live.session.busy:
                     await view.show_running()
-        await find_commands(view.opened)
+        await find_commands(view.live)
         await view.tell_state()  # the last word before the answer
         return Reply(view.offers(), partial(settle, engine, view))
 
@@ -63,10 +63,10 @@ async def status(connection: Connection, call: IncomingCall, params: JsonObject)
     known: JsonObject = {"status": await engine.sessions.status(request.session_id)}
     if connection.has_open(request.session_id):
         return {**known, "state": session_view(connection, request.session_id).snapshot()}
-    opened = engine.sessions.look_at(request.session_id)
-    if opened is None:
+    live = engine.sessions.look_at(request.session_id)
+    if live is None:
         return known
-    return {**known, "state": {"state": STATES[opened.session.state]}}
+    return {**known, "state": {"state": STATES[live.session.state]}}
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -99,8 +99,8 @@ def _ours(view: SessionView) -> SessionViewV2:
 
 async def _made(view: SessionViewV2) -> JsonObject:
     """The answer that makes a session."""
-    await find_commands(view.opened)
-    return {"sessionId": view.opened.session.id, **view.offers()}
+    await find_commands(view.live)
+    return {"sessionId": view.live.session.id, **view.offers()}
 
 
 def _setup(connection: Connection, request: Opening) -> SessionSetup:

@@ -41,13 +41,13 @@ class SessionViewV2(SessionView):
         state: What the client was told last; a new session is idle.
     """
 
-    def __init__(self, peer: Peer, opened: LiveSession, client: ClientCapabilities) -> None:
+    def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
         self.state: State = "idle"
         self._calls = ToolCalls()
         self._questions = 0  # sent to the person and not answered
         self._blocked = False  # nothing but an answer lets the turn go on
         self._background: dict[str, None] = {}  # terminals the client was told of, whose end it does not know
-        super().__init__(peer, opened, client)
+        super().__init__(peer, live, client)
 
     # ------------------------------------------------------------------ live
 
@@ -65,14 +65,14 @@ class SessionViewV2(SessionView):
             case Notice(severity="error") if self.state != "idle":
                 pass  # the turn fails, and its end says the same
             case CommandsChanged():
-                commands = available_commands(self.opened.commands())
+                commands = available_commands(self.live.commands())
                 await self.update({"sessionUpdate": "available_commands_update", "availableCommands": commands})
             case _:
                 await self.update(render(event))
 
     async def announce(self, more: Sequence[str] = ()) -> None:
         """See `SessionView`. What can be typed and set is in the answers that open a session."""
-        for text in (*self.opened.notices, *self.opened.commands.troubles, *more):
+        for text in (*self.live.notices, *self.live.commands.troubles, *more):
             await self.update(notice(Notice(severity="warning", title=text)))
 
     @asynccontextmanager
@@ -87,11 +87,11 @@ class SessionViewV2(SessionView):
 
     def offers(self) -> JsonObject:
         """The options that can be set and the commands that can be typed in the session."""
-        options = config_options(self.opened, id_key="configId", switches=self.client.boolean_options)
-        return {"configOptions": options, "availableCommands": available_commands(self.opened.commands())}
+        options = config_options(self.live, id_key="configId", switches=self.client.boolean_options)
+        return {"configOptions": options, "availableCommands": available_commands(self.live.commands())}
 
     def _change(self, event: ToolCallChanged) -> list[JsonObject]:
-        work = self.opened.session.work
+        work = self.live.session.work
         return self._calls.change(event, cancellable=work.can_cancel_call(event.item))
 
     async def _send(self, updates: Sequence[JsonObject]) -> None:
@@ -128,11 +128,11 @@ class SessionViewV2(SessionView):
             code: What kind of trouble.
         """
         await self.shown()
-        if self.state == "idle" or self.opened.session.busy:
+        if self.state == "idle" or self.live.session.busy:
             return
         end = StateChanged(state="idle", stop="cancelled")
         failed = replace(end, stop=None, error=trouble, code=code)
-        await self.opened.session.broadcast(end if trouble is None else failed)
+        await self.live.session.broadcast(end if trouble is None else failed)
 
     async def _tell_if_blocked(self) -> None:
         if self._blocked and self._questions and self.state == "running":
@@ -140,11 +140,11 @@ class SessionViewV2(SessionView):
 
     async def tell_state(self) -> None:
         """Say how things are, as whoever resumes a session must know."""
-        await self._tell(STATES[self.opened.session.state])
+        await self._tell(STATES[self.live.session.state])
 
     async def _tell(self, state: State, **more: JsonValue) -> None:
         self.state = state
-        for picture in self.opened.session.work.background():
+        for picture in self.live.session.work.background():
             if picture.terminal_id not in self._background:
                 await self._send(self._calls.terminals.draw(picture))
                 self._background[picture.terminal_id] = None
@@ -172,13 +172,13 @@ class SessionViewV2(SessionView):
                 await self._send(self._change(self._as_left(event)))
             else:
                 await self.update(render_past(event))
-        title = self.opened.session.record.title
+        title = self.live.session.record.title
         if title:
             await self.update({"sessionUpdate": "session_info_update", "title": title})
 
     def _as_left(self, event: ToolCallChanged) -> ToolCallChanged:
         """A call as it is today: one that a crash left unfinished has failed, and its program is gone."""
-        session = self.opened.session
+        session = self.live.session
         unfinished = event.status not in FINAL
         if unfinished and session.busy:
             return event
