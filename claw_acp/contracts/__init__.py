@@ -1,1 +1,1 @@
-"""One file per concept that can be extended: what an implementation must offer."""
+"""The extension points, one file per concept: what an implementation must provide."""

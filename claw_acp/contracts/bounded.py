@@ -1,4 +1,4 @@
-"""Content parts within bounds: no single result fills a conversation, a frame or the journal."""
+"""Limits on content parts: no single result fills a conversation, a frame or the journal."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -7,7 +7,7 @@ from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, 
 from claw_acp.core.value import replace
 
 MOST_TEXT: Final = 120_000
-"""Characters of one tool result, all parts together; no tool of ours gives more by itself."""
+"""Characters of one tool result, all parts together; our own tools stay below it."""
 
 MOST_DATA: Final = 7_000_000  # characters of one picture or recording as base64; vendors stop at 5 MB of bytes
 MOST_DATA_IN_ALL: Final = 21_000_000  # vendors stop at requests of 32 MB
@@ -18,7 +18,7 @@ _SEAM: Final = 200  # characters within which a cut looks for a blank, so that n
 
 
 def bounded_parts(parts: Iterable[ContentPart], *, most_text: int = MOST_TEXT) -> tuple[ContentPart, ...]:
-    """The parts as far as there is room, of a text its beginning and its end; what is left out is said."""
+    """The parts that fit, a long text by its beginning and its end; omissions are marked."""
     kept: list[ContentPart] = []
     text_room, data_room = most_text, MOST_DATA_IN_ALL
     given = list(parts)
@@ -41,7 +41,7 @@ def bounded_parts(parts: Iterable[ContentPart], *, most_text: int = MOST_TEXT) -
 
 
 def shortened(text: str, *, room: int) -> str:
-    """A text that is longer than `room` characters without its middle, and how much that was."""
+    """A text longer than `room` characters without its middle, with a mark of how much was cut."""
     head, tail = int(room * _HEAD), room - int(room * _HEAD)
     start, end = text[:head], text[len(text) - tail :]
     start = start[: _seam(start[::-1], len(start))]
@@ -67,7 +67,7 @@ def _text_size(part: ContentPart) -> int:
 
 
 def _shortened(part: ContentPart, *, room: int) -> ContentPart | None:
-    """A part that is too long with what there is room for; None for one that cannot be cut."""
+    """A part that is too long, cut to the available room; None if it cannot be cut."""
     match part:
         case TextPart(text=text) | ResourcePart(text=str(text)):
             return replace(part, text=shortened(text, room=room))

@@ -1,4 +1,4 @@
-"""The contract of a slash command: something a person types as `/name argument` instead of a prompt."""
+"""The contract of a slash command: typed as `/name argument` instead of a prompt."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -11,13 +11,13 @@ from claw_acp.core.value import Value
 
 
 class Said(Value):
-    """The command's answer, as Markdown. It is shown and kept, but models never see it."""
+    """The command's answer, as Markdown. It is shown and stored, but never sent to a model."""
 
     text: str
 
 
 class Asks(Value):
-    """The command stands for this prompt; it goes to the model, with what is attached (pictures, documents)."""
+    """The prompt that the command stands for; it goes to the model, with attachments (images, documents)."""
 
     prompt: str
     attachments: tuple[ContentPart, ...] = ()
@@ -27,7 +27,7 @@ CommandResult: TypeAlias = Said | Asks
 
 
 class Option(Value):
-    """A value a session setting can take."""
+    """A value that a session setting can take."""
 
     value: str
     name: str
@@ -35,13 +35,13 @@ class Option(Value):
 
 
 Chosen: TypeAlias = str | bool
-"""The value of a setting: the name of an option, or whether it is on."""
+"""The value of a setting: the id of an option, or whether a switch is on."""
 
 
 class Setting(Value):
-    """Something that can be set in a session: to one of its `options`, or, without any, on or off.
+    """A setting of a session: a choice of its `options` or, without any, a switch.
 
-    `category` is what the protocol calls such settings, if it does.
+    `category` is the protocol's name for such settings, if it has one.
     """
 
     id: str
@@ -68,25 +68,25 @@ class CommandContext(Value):
     mode: str
     model: str
     settings: Sequence[Setting]
-    """All that can be set, mode and model among them; switches are choices of `on` and `off`."""
+    """All settings, mode and model among them; switches are choices of `on` and `off`."""
     groups: Sequence[CommandGroup]
     """All commands that can be typed now."""
     rules: Sequence[str]
-    """Permission rules in force, each with where it came from."""
+    """Permission rules in force, each with its origin."""
     bill: Callable[[], Awaitable[Bill]]
-    """The cost of the session so far, and how the budgets stand."""
+    """The cost of the session so far, and the state of the budgets."""
     events: Callable[[], Awaitable[Sequence[Event]]]
     """The session's whole journal."""
     markdown: Callable[[], Awaitable[str]]
-    """The session's whole conversation, to read."""
+    """The session's whole conversation, as Markdown."""
     save: Callable[[str, str], Awaitable[Path]]
-    """Write a text into a new file of the project, as far as the policy lets a person; raises ToolError."""
+    """Write a text to a new file of the project, if the policy allows a person that; raises ToolError."""
     choose: Callable[[str, str], Awaitable[None]]
-    """Change a setting, by its id; raises InvalidRequest."""
+    """Change a setting by its id; raises InvalidRequest."""
     fork: Callable[[], Awaitable[str]]
-    """Copy the session as it is before this command; the id of the copy."""
+    """Copy the session as it was before this command; returns the id of the copy."""
     rename: Callable[[str], Awaitable[str]]
-    """Give the session a title; the title as it is kept. Raises InvalidRequest."""
+    """Give the session a title; returns the title as stored. Raises InvalidRequest."""
 
     def setting(self, setting_id: str) -> Setting | None:
         """The setting with this id; None when the session has none."""
@@ -98,7 +98,7 @@ class Command(Protocol):
 
     @property
     def name(self) -> str:
-        """Without the slash, without white space."""
+        """The name, without the slash and without white space."""
         ...
 
     @property
@@ -108,9 +108,9 @@ class Command(Protocol):
 
     @property
     def hint(self) -> str | None:
-        """A hint of what may follow the name; None: nothing."""
+        """A hint for the argument after the name; None: it takes none."""
         ...
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:
-        """Carry out; wrong arguments are answered with what would be right."""
+        """Run the command; wrong arguments are answered with the right ones."""
         ...

@@ -1,7 +1,10 @@
-"""The content a model can take in. A conversation may hold more: pictures from before a change of model, or from tools.
+"""The content types a model can take.
 
-A vendor refuses a request for one such part, and would refuse every later one of the session; so in requests a
-sentence stands in its place.
+A conversation may hold more: images from before a change of model, or from tools.
+
+
+A vendor refuses a request for one such part, and would refuse every later one of the session; so requests carry a
+sentence in its place.
 """
 
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ from claw_acp.core.value import replace
 
 
 def obstacle(part: ContentPart, *, capabilities: Capabilities) -> str | None:
-    """Why a model with these capabilities cannot take a part in; None when it can."""
+    """The reason a model with these capabilities cannot take a part; None if it can."""
     match part:
         case ImagePart(mime_type=mime_type):
             return _image_obstacle(mime_type, capabilities=capabilities)
@@ -27,14 +30,14 @@ def obstacle(part: ContentPart, *, capabilities: Capabilities) -> str | None:
 
 
 def is_picture(part: ContentPart) -> bool:
-    """True if a part is for models that see."""
+    """True if a part needs a model with vision."""
     if isinstance(part, ResourcePart):
         return part.text is None and part.mime_type in IMAGE_TYPES
     return isinstance(part, ImagePart)
 
 
 def supported_messages(messages: Sequence[Message], *, capabilities: Capabilities) -> list[Message]:
-    """The conversation with a sentence in the place of each part that the model cannot take in."""
+    """The conversation with each part that the model cannot take replaced by a sentence."""
     return [_supported(message, capabilities=capabilities) for message in messages]
 
 

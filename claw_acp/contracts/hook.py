@@ -7,12 +7,15 @@ from claw_acp.core.json_value import JsonObject
 
 
 class ToolHook(Protocol):
-    """Called around every tool call. What it raises fails that call, and no more."""
+    """Called around every tool call. An exception fails that call, and nothing else."""
 
     async def before_call(self, tool: str, arguments: JsonObject) -> str | None:
-        """Called before policy and person are asked; a text refuses the call and tells the model why."""
+        """Called before the policy and the person are asked.
+
+        A returned text refuses the call and is shown to the model.
+        """
         ...
 
     async def after_call(self, tool: str, result: ToolResult) -> None:
-        """Called when a call that was allowed has run, with what came of it."""
+        """Called with the result of a call that was allowed and has run."""
         ...

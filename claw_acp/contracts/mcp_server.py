@@ -1,4 +1,4 @@
-"""MCP servers that a session is to use, however they were named: by the editor or in the configuration."""
+"""MCP servers for a session, from the editor or the configuration."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
@@ -10,7 +10,7 @@ from claw_acp.core.value import Value, made_by
 class StdioServer(Value):
     """A program that speaks MCP on its stdin and stdout; `env` is added to a small set of inherited variables.
 
-    It runs in `cwd`, or where the session does. `secrets` are values that came from where secrets are kept.
+    It runs in `cwd`, by default that of the session. `secrets` are the values that came from secret stores.
     """
 
     name: str
@@ -26,7 +26,7 @@ class StdioServer(Value):
 class HttpServer(Value):
     """A server at an address: MCP's streamable HTTP, or the older HTTP with server-sent events.
 
-    `secrets` are values that came from where secrets are kept.
+    `secrets` are the values that came from secret stores.
     """
 
     name: str
@@ -39,14 +39,14 @@ class HttpServer(Value):
 
 
 OnServerMessage: TypeAlias = Callable[[str, str, JsonObject], Awaitable[None]]
-"""Hears a notification that belongs to a running request: request id, method, params."""
+"""Called with a notification that belongs to a running request: request id, method, params."""
 
 
 class ServerLink(Protocol):
-    """The way to a server that lives in the client (MCP over ACP, unstable)."""
+    """The connection to a server that lives in the client (MCP over ACP, unstable)."""
 
     async def request(self, request_id: str, method: str, params: JsonObject) -> JsonObject:
-        """Send one MCP request; `{"result": ...}` or `{"error": {"code", "message", "data"?}}`.
+        """Send one MCP request; returns `{"result": ...}` or `{"error": {"code", "message", "data"?}}`.
 
         Raises:
             RpcError: The client refused the message itself.
@@ -55,7 +55,7 @@ class ServerLink(Protocol):
         ...
 
     def listen(self, heard: OnServerMessage) -> None:
-        """From now on tell `heard` what the server sends during requests."""
+        """From now on call `heard` with the messages of the server during requests."""
         ...
 
 

@@ -8,7 +8,10 @@ MINUTES = 24 * 60  # of a day
 
 
 class Rate(Value):
-    """Picodollars for one token of each sort. What a cache has no price of its own for costs as any input."""
+    """Picodollars for one token of each kind.
+
+    Cached tokens without a price of their own cost as much as other input.
+    """
 
     input: int
     output: int
@@ -17,9 +20,9 @@ class Rate(Value):
 
 
 class Price(Value):
-    """A model's price. Of a request that sends more than `above` tokens, all is billed at `long`, if there is that.
+    """A model's price. A request of more than `above` tokens is billed at `long` as a whole, if that is set.
 
-    `hours` are the minutes of the day (UTC) between which it applies; None: always.
+    `hours` is the range of minutes of the day (UTC) in which it applies; None: always.
     """
 
     rate: Rate
@@ -28,7 +31,7 @@ class Price(Value):
     hours: tuple[int, int] | None = None
 
     def applies(self, minute: int) -> bool:
-        """Return whether it applies at a minute of the day (UTC)."""
+        """Return whether the price applies at a minute of the day (UTC)."""
         if self.hours is None:
             return True
         start, end = self.hours
@@ -36,6 +39,6 @@ class Price(Value):
 
 
 def price_at(prices: Sequence[Price], seconds: float) -> Price | None:
-    """The price that applies at a time, in seconds since the Unix epoch: of several the last one; None without any."""
+    """The price at a time, in seconds since the Unix epoch: the last one that applies; None if none does."""
     minute = int(seconds // 60) % MINUTES
     return next((price for price in reversed(prices) if price.applies(minute)), None)

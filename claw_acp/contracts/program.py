@@ -1,4 +1,4 @@
-"""Programs of a tool that people watch and end one by one, as terminals of ours."""
+"""Programs run by tools, which people can watch and end one by one as terminals."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,31 +12,31 @@ class Program(Protocol):
 
     @property
     def snapshot(self) -> CommandContent:
-        """How it was seen last."""
+        """The last snapshot."""
         ...
 
     async def next_snapshot(self) -> CommandContent:
-        """Wait until there is more to see than the last snapshot shows, or it has ended; then a new snapshot.
+        """Wait for more output than the last snapshot shows, or for the program's end; returns a new snapshot.
 
-        Pictures follow each other no faster than people read.
+        Snapshots follow each other no faster than people read.
         """
         ...
 
     def stop(self) -> bool:
-        """Begin to end it and all it started, and return at once. False when it has ended already."""
+        """Begin to end the program and everything it started, and return at once. False when it has already ended."""
         ...
 
 
 class Programs:
-    """A port of `ToolContext`, where a tool makes its programs known while they run. This one follows none."""
+    """A port of `ToolContext` to which a tool reports its running programs. This one follows none."""
 
     @contextmanager
     def running(self, program: Program) -> Generator[None]:  # noqa: ARG002 - the contract's
-        """For as long as the block runs, a person can end this program by itself."""
+        """Let a person end this program by itself while the block runs."""
         yield
 
     def keep(self, program: Program) -> None:
-        """The program outlives the call: it is followed, and its end shown, until it ends or the session is closed.
+        """Follow a program that outlives the call, and show its end, until the session is closed.
 
-        Show its terminal before.
+        Show its terminal first.
         """

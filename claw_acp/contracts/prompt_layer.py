@@ -4,10 +4,10 @@ from claw_acp.core.value import Value
 
 
 class PromptLayer(Value):
-    """One part of the system prompt, with the blank lines around it that it needs.
+    """One part of the system prompt, with the blank lines it needs around it.
 
-    A layer that is not `stable` may be another at the next request. It stands behind all that are, since vendors cache
-    prompts from their beginning up to the first byte that changed.
+    A layer that is not `stable` may change with each request. It stands behind the stable ones, since vendors cache
+    prompts from their beginning up to the first changed byte.
     """
 
     name: str

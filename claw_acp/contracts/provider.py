@@ -13,7 +13,7 @@ from claw_acp.core.value import Value, made_by
 
 Effort = Literal["off", "low", "medium", "high"]
 CacheStrategy = Literal["none", "explicit"]
-"""How a vendor caches prompts: by itself, when their beginning stays the same; or only up to marks in the request."""
+"""How a vendor caches prompts: automatically, or only up to marks in the request."""
 
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The media types of images that every vendor takes."""
@@ -22,7 +22,7 @@ AUDIO_TYPES: Final[Mapping[str, Literal["wav", "mp3"]]] = {
     **dict.fromkeys(("audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"), "wav"),
     **dict.fromkeys(("audio/mpeg", "audio/mp3", "audio/x-mp3"), "mp3"),
 }
-"""The media types of sound, as the formats that every vendor takes who takes any."""
+"""The media types of sound, and the names of the formats that every vendor with sound accepts."""
 
 
 class OneTool(Value):
@@ -34,7 +34,7 @@ class OneTool(Value):
 ToolChoice: TypeAlias = Literal["auto", "none", "required"] | OneTool
 
 TOOL_CHOICE: Final[ContextVar[ToolChoice | None]] = ContextVar("TOOL_CHOICE", default=None)
-"""The tool choice for every model request of the current task that may call tools at all; None: the request's own."""
+"""The tool choice for the model requests of the current task that may call tools; None: the request's own."""
 
 
 def _choice_of_task() -> ToolChoice:
@@ -45,7 +45,7 @@ def _choice_of_task() -> ToolChoice:
 def tool_choice(choice: ToolChoice) -> Generator[None]:
     """Make the model requests of this task, and of tasks it starts, follow `choice` for as long as the block runs.
 
-    Those of the agent all do, but for the ones that may call nothing; of others, those that choose nothing themselves.
+    All requests of the agent do, except those that may call nothing; of others, those that make no choice themselves.
     """
     token = TOOL_CHOICE.set(choice)
     try:
@@ -55,7 +55,7 @@ def tool_choice(choice: ToolChoice) -> Generator[None]:
 
 
 def _ignored() -> None:
-    """Nobody counts the attempts of this request."""
+    """Ignore the first byte: the default of a request whose attempts are not counted."""
 
 
 class ToolSpec(Value):
@@ -67,7 +67,7 @@ class ToolSpec(Value):
 
 
 class ChatOptions(Value):
-    """Sampling and limits; None leaves the vendor's default."""
+    """Sampling options and limits; None leaves the vendor's default."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -81,7 +81,7 @@ class ChatRequest(Value):
     """One request to a model: the model's own name (without the provider), the conversation, the tools it may call.
 
     `on_first_byte` is called when a service begins to answer: from then on the attempt is billed, whatever becomes of
-    it. No event, for it must be known of a cancelled attempt, too, and nobody is to be shown anything.
+    it. It is no event: cancelled attempts count, too, and there is nothing to show.
     """
 
     model: str
@@ -94,7 +94,7 @@ class ChatRequest(Value):
 class ChatResponse(Value):
     """A model's whole answer.
 
-    `answered_by` is `provider/model` when another one answered than was asked, as fallbacks have it.
+    `answered_by` is the `provider/model` that answered, if it is another than was asked (a fallback).
     """
 
     text: str = ""
@@ -121,9 +121,9 @@ class ThoughtChunk(Value):
 
 
 class CallChunk(Value):
-    """A tool call of the answer begins, or its arguments grow by `arguments`; the calls are numbered from 0.
+    """The start of a tool call, or a piece of its `arguments`; the calls of an answer are numbered from 0.
 
-    Told by providers whose vendor streams arguments. `Finished` has every call whole, in the same order.
+    Sent by providers whose vendor streams arguments. `Finished` has every whole call, in the same order.
     """
 
     index: int
@@ -146,14 +146,14 @@ class Switched(Value):
 
 
 class Spent(Value):
-    """An attempt that was given up had taken tokens of `model` (`provider/model`), and they are billed."""
+    """Tokens of `model` (`provider/model`) that an abandoned attempt took; they are billed."""
 
     model: str
     usage: Usage
 
 
 class Remark(Value):
-    """Something that people should know and that changes nothing about the answer."""
+    """A notice for people that changes nothing about the answer."""
 
     text: str
 
@@ -168,7 +168,7 @@ StreamEvent: TypeAlias = TextChunk | ThoughtChunk | CallChunk | Retrying | Switc
 
 
 class Capabilities(Value):
-    """Capabilities of a model. `tools` means natively; `context_window` is in tokens, 0 when unknown."""
+    """The capabilities of a model. `tools` means natively; `context_window` is in tokens, 0 when unknown."""
 
     tools: bool = True
     images: bool = False
@@ -179,10 +179,10 @@ class Capabilities(Value):
 
 
 class ModelInfo(Value):
-    """A model a provider offers. `context_window` is in tokens; 0 and None mean that the provider does not say.
+    """A model on offer. `context_window` is in tokens; 0 and None mean that the provider does not say.
 
-    `created` is when it came out, in seconds since the Unix epoch; `deprecated`, whether it will be retired; `prices`,
-    of which `price_at` tells the one that applies.
+    `created` is its release date in seconds since the Unix epoch; `deprecated` means that it will be retired;
+    `price_at` chooses from `prices`.
     """
 
     id: str
@@ -198,7 +198,7 @@ class ModelInfo(Value):
     prices: tuple[Price, ...] = ()
 
     def over(self, known: "ModelInfo | None") -> "ModelInfo":
-        """This where it says something, else what is known otherwise."""
+        """This, with missing fields filled in from `known`."""
         if known is None:
             return self
         filled: dict[str, Any] = {}
@@ -209,22 +209,22 @@ class ModelInfo(Value):
 
 
 class ModelReference(Protocol):
-    """Published facts about models, by the addresses of the services."""
+    """Published facts about models, by base URL of the service."""
 
     def models(self, base_url: str) -> Sequence[ModelInfo]:
         """The models of a service; empty where it is not known."""
         ...
 
     def about(self, base_url: str, model: str) -> ModelInfo | None:
-        """A model, by any name that the service takes for it."""
+        """The facts about a model, by any name that the service accepts for it."""
         ...
 
 
 class Provider(ABC):
     """A source of answers. Subclasses write `chat`; streaming ones write `stream` and collect it in `chat`.
 
-    Every failure leaves as a `claw_acp.core.errors.ProviderError` that names the provider, what the vendor said and
-    what to do; cancellation leaves as it came.
+    Every failure is raised as a `claw_acp.core.errors.ProviderError` that names the provider, the vendor's message and
+    a remedy; cancellation passes unchanged.
     """
 
     name: str = "provider"
@@ -243,7 +243,7 @@ class Provider(ABC):
         yield Finished(response=response)
 
     def capabilities(self, model: str) -> Capabilities:  # noqa: ARG002 - most providers answer by model
-        """Capabilities of `model`."""
+        """The capabilities of `model`."""
         return Capabilities()
 
     async def models(self) -> Sequence[ModelInfo]:
@@ -255,17 +255,17 @@ class Provider(ABC):
         return
 
     async def simple_chat(self, model: str, text: str, *, temperature: float | None = None) -> str:
-        """Ask one thing, get text."""
+        """Send one message, return the answer's text."""
         return await self.chat_with_history(model, [Message.user(text)], temperature=temperature)
 
     async def chat_with_system(self, model: str, system: str, text: str, *, temperature: float | None = None) -> str:
-        """Ask one thing under instructions, get text."""
+        """Send one message under instructions, return the answer's text."""
         messages = [Message.system(system), Message.user(text)]
         return await self.chat_with_history(model, messages, temperature=temperature)
 
     async def chat_with_history(
         self, model: str, messages: Sequence[Message], *, temperature: float | None = None
     ) -> str:
-        """Continue a conversation, get text."""
+        """Continue a conversation, return the answer's text."""
         options = ChatOptions(temperature=temperature)
         return (await self.chat(ChatRequest(model=model, messages=messages, options=options))).text

@@ -1,4 +1,4 @@
-"""The inputs of a provider's factory. An entry point of `claw_acp.providers` names a wire family and its factory."""
+"""The inputs of a provider factory. An entry point of `claw_acp.providers` names a wire family and its factory."""
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -20,18 +20,17 @@ class Quirks(Value):
         auth: How the key travels: `bearer`, `x-api-key`, `api-key`, `header:NAME`, `zhipu-jwt` or `none`.
         path: The path of chat requests below the base URL.
         models_path: The path of the list of models; empty when the service has none.
-        system: Whether it takes messages of the role system; else they go into the first message of a person.
-        tools: Whether its models can be given tools natively; else they are explained in words.
-        reasoning: The member in which earlier thinking is sent back; `none` where it is not wanted.
-        effort: How the wish for thinking is put: `reasoning_effort`, `reasoning` (an object with an effort), `thinking`
-            (on or off), `thinking_effort` (on or off, and `reasoning_effort`), `enable_thinking` or `none`.
-        max_tokens: The member that bounds an answer.
-        stream_usage: Whether it takes `stream_options`.
-        tool_stream: Whether it wants `tool_stream` to stream tool calls.
-        user_first: Whether the first message after the instructions must be a person's.
-        cache_marks: Whether requests mark how far the prompt is to be cached, for models that cache nothing without
-            marks.
-        cache_min_chars: The length of a prompt, in characters, below which it is not marked.
+        system: Whether it accepts messages of the role system; else they go into the first user message.
+        tools: Whether its models support native tools; else they are described in text.
+        reasoning: The member in which earlier thinking is sent back; `none`: it is not.
+        effort: How thinking is requested: `reasoning_effort`, `reasoning` (an object with an effort), `thinking` (on or
+            off), `thinking_effort` (on or off, and `reasoning_effort`), `enable_thinking` or `none`.
+        max_tokens: The member that limits an answer.
+        stream_usage: Whether it accepts `stream_options`.
+        tool_stream: Whether it needs `tool_stream` to stream tool calls.
+        user_first: Whether the first message after the instructions must be a user's.
+        cache_marks: Whether requests mark how far the prompt is to be cached; some models cache only what is marked.
+        cache_min_chars: Prompts of fewer characters are not marked.
     """
 
     auth: str | None = None
@@ -49,7 +48,7 @@ class Quirks(Value):
     cache_min_chars: int | None = None
 
     def over(self, known: "Quirks") -> "Quirks":
-        """These where they say something, else what is known of the service."""
+        """These, with missing fields filled in from `known`."""
         own = {name: getattr(self, name) for name in Quirks.fields}
         return Quirks(**{name: getattr(known, name) if said is None else said for name, said in own.items()})
 
@@ -58,12 +57,12 @@ NO_QUIRKS = Quirks()
 
 
 class ConnectionOptions(Value):
-    """Options of the connection to a service, where they are not the usual ones.
+    """Options of the connection to a service that differ from the defaults.
 
     Attributes:
-        proxy: The proxy to go through, in the place of the environment's; empty: none is named.
+        proxy: The proxy to use instead of the environment's; empty: none is set.
         ca_file: Certificates (PEM) to trust besides the usual ones.
-        connect_timeout: Seconds until a connection must stand; None: the usual.
+        connect_timeout: Seconds until a connection must stand; None: the default.
     """
 
     proxy: str = ""
@@ -75,11 +74,11 @@ class ProviderProgram(Value):
     """The program behind a `binary` provider.
 
     Attributes:
-        command: Found on the PATH unless it is a path.
+        command: A path, or a name on the PATH.
         args: Its arguments.
-        env: Variables it gets besides those of our own environment.
-        cwd: Where it runs; None: where we run.
-        protocol: How it speaks; `auto`: that is to be found out.
+        env: Variables added to those of our own environment.
+        cwd: Its working directory; None: ours.
+        protocol: Its protocol; `auto`: detected.
     """
 
     command: str
@@ -90,7 +89,7 @@ class ProviderProgram(Value):
 
 
 class Cassette(Value):
-    """A file of HTTP exchanges that is written (`record`), or answers in the place of the service (`replay`)."""
+    """A file of HTTP exchanges that is recorded (`record`), or answers instead of the service (`replay`)."""
 
     path: Path
     mode: Literal["record", "replay"]
@@ -101,7 +100,7 @@ def _nothing(model: str) -> ModelInfo | None:  # noqa: ARG001 - nothing is known
 
 
 class BackgroundTasks(Protocol):
-    """Where work goes on beside requests, such as a task group."""
+    """A place for work that outlives a request, such as a task group."""
 
     def start_soon(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> object:
         """Run `work` in a task of its own."""
@@ -112,25 +111,25 @@ class ProviderSetup(Value):
     """One configured provider. Equal setups make interchangeable providers, so a provider can be kept by its setup.
 
     Attributes:
-        name: The name it is configured under; errors carry it.
+        name: Its configured name; errors carry it.
         kind: The wire family.
         base_url: The service's address without a trailing slash; empty leaves the family's own.
-        api_key: The key, None when there is none.
+        api_key: The key, if any.
         headers: More headers for each request, by lower-case name; they win over the family's own.
         timeout: Seconds to wait for the next piece of an answer; None leaves the family's own limits. For a program:
             seconds for the whole call.
         script: The script of a `scripted` provider.
-        quirks: Where the service differs from its family.
+        quirks: The differences of the service from its family.
         body: More members for the body of each request, as the JSON text of an object; empty: none.
-        connection: How the service is reached.
+        connection: The options of the connection.
         region: The region of a Bedrock provider; empty leaves it to the environment.
         api_version: The `api-version` of an Azure provider.
-        environ: The variables of the environment that the family looks at itself (`AWS_*`), in order of their names.
+        environ: The environment variables that the family reads itself (`AWS_*`), sorted by name.
         program: The program behind a `binary` provider.
-        cassette: Where exchanges are recorded, or replayed from.
-        clock: Time for the provider's waits and dates.
-        about: What is known of a model by its name, now: lists come in while providers are in use.
-        tasks: Where the provider works beside requests; None: in tasks of its own.
+        cassette: The file of recorded exchanges.
+        clock: The time, for waits and dates.
+        about: The current facts about a model: lists arrive while providers are in use.
+        tasks: Runs work beside requests; None: tasks of the provider's own.
     """
 
     name: str
@@ -154,9 +153,10 @@ class ProviderSetup(Value):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts that must never be shown.
+        """The texts that must never be shown.
 
-        The key, the values of headers that sound as if they carried one, and what its addresses hold beside a place.
+        The key, the values of headers whose names suggest a secret, and the credentials and query values of its
+        addresses.
         """
         key = (self.api_key.reveal(),) if self.api_key else ()
         program = self.program.env if self.program else ()
@@ -167,7 +167,7 @@ class ProviderSetup(Value):
 
 
 SECRET_NAME_PARTS = ("auth", "key", "token", "secret", "cookie", "passw", "credential", "session")
-"""Parts of the names of headers whose values are secrets."""
+"""Parts of header names whose values are secrets."""
 
 ProviderFactory: TypeAlias = Callable[[ProviderSetup], Provider]
-"""Makes a provider; touches neither network nor disk before the first request, unless the setup names a file."""
+"""Creates a provider; touches neither network nor disk before the first request, unless the setup names a file."""

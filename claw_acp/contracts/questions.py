@@ -11,7 +11,7 @@ ChoiceKind = Literal["allow_once", "allow_always", "reject_once", "reject_always
 
 
 class Choice(Value):
-    """One answer on offer; `label` is what the person reads, `stores` the rules that it is remembered as."""
+    """One possible answer; `label` is shown to the person, `stores` holds the rules that remember it."""
 
     id: str
     label: str
@@ -20,18 +20,18 @@ class Choice(Value):
 
 
 class AskedCommand(Value):
-    """The command line that a question is about, and where it would run."""
+    """The command line of a question, and its working directory."""
 
     line: str
     cwd: str
 
 
 class PermissionQuestion(Value):
-    """May the announced tool call `call_id` run?
+    """The question whether the announced tool call `call_id` may run.
 
-    Nothing in it is masked or cut, and every character of it can be seen: nobody may agree to what they were not shown.
-    `content` (the diff, say) is what the call would do; `reason` is why it is asked; `stored` is what the lasting
-    answers would be remembered as (Markdown; empty: nothing); `command` is there when the call would run one.
+    Nothing in it is masked, cut or invisible: people must see what they agree to. `content` (such as the diff) is what
+    the call would do; `reason` is why the person is asked; `stored` is what the lasting answers would remember
+    (Markdown; empty: nothing); `command` is set when the call would run one.
     """
 
     session: str
@@ -85,7 +85,7 @@ class YesNoField(Value):
 
 
 class FieldOption(Value):
-    """One value a choice can take; `label` is what the person reads."""
+    """One value a choice can take; `label` is shown to the person."""
 
     value: str
     label: str
@@ -126,12 +126,12 @@ class FormAnswer(Value):
 
 
 class Asker(Protocol):
-    """Someone who can answer."""
+    """A person, or a client in the place of one, who answers questions."""
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
-        """The chosen answer; None for anything that is not a clear choice (dismissed, unknown, nobody there)."""
+        """The chosen answer; None for anything that is not a clear choice (dismissed, unknown, no client)."""
         ...
 
     async def form(self, form: Form) -> FormAnswer | None:
-        """The filled-in form; None when nobody there can be shown one, or the answer was no answer."""
+        """The filled-in form; None when no client can show it, or the answer was no answer."""
         ...

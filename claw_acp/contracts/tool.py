@@ -1,4 +1,4 @@
-"""The contract of a tool: a description for models, and a way to turn arguments into an invocation."""
+"""The contract of a tool: a description for models, and a method that turns arguments into an invocation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,7 +27,7 @@ class ReadsPath(Value):
 class WritesPath(Value):
     """The call creates, changes or deletes this resolved path.
 
-    `caution` is what a person should know who would not be asked: a mode alone does not allow the call then.
+    `caution` is a reason to ask the person even if the mode alone would allow the call.
     """
 
     path: Path
@@ -51,9 +51,9 @@ class FetchesUrl(Value):
 class UsesServer(Value):
     """The call goes to a tool of an MCP server.
 
-    `reads_only` is what the server says of it (a claim, not a fact); `destroys` is set where it warns that the tool may
-    destroy something. With `shared` the name of our tool stands for many things of many servers, and allowing one of
-    them for good must not allow the others.
+    `reads_only` is the server's claim, not a fact; `destroys` is set where it warns that the tool may destroy
+    something. With `shared` one tool of ours stands for many things of many servers, and a lasting permission for one
+    of them must not cover the others.
     """
 
     server: str
@@ -64,11 +64,11 @@ class UsesServer(Value):
 
 
 Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer
-"""A thing a call touches. The policy decides on these; a call that lists none touches nothing outside the session."""
+"""An effect of a call. The policy decides on these; a call that lists none has no effect outside the session."""
 
 
 class CallView(Value):
-    """How a call is shown to a person before it runs."""
+    """The display of a call before it runs."""
 
     title: str
     kind: ToolKind
@@ -90,9 +90,9 @@ class CallDraft(Value):
 class ToolResult(Value):
     """The result of a call.
 
-    `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs.
-    `asks` is put to the person as text once all calls of the answer are over: the turn ends with it, and the next
-    prompt answers it.
+    `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs. `asks`
+    is a question shown as text once all calls of the answer have ended: it ends the turn, and the next prompt answers
+    it.
     """
 
     parts: tuple[ContentPart, ...]
@@ -103,7 +103,7 @@ class ToolResult(Value):
 
 
 class Progress(Value):
-    """News of a running call; None leaves a thing as it is. Content replaces what was shown."""
+    """An update of a running call; None leaves a field as it is. Content replaces what was shown."""
 
     content: tuple[ToolContent, ...] | None = None
     locations: tuple[Location, ...] | None = None
@@ -120,7 +120,7 @@ class ToolState:
     items: dict[str, object] = field(default_factory=dict[str, object])
 
     def get(self, key: str, make: Callable[[], object]) -> object:
-        """The value at `key`, made on first use."""
+        """The value at `key`, created on first use."""
         if key not in self.items:
             self.items[key] = make()
         return self.items[key]
@@ -135,30 +135,30 @@ def _no_port(kind: type) -> None:  # noqa: ARG001 - there is none of any kind
 
 
 class PlanPort(Value):
-    """A port: `publish` shows the person the whole plan, in the place of the last one."""
+    """A port: `publish` shows the person the whole plan, replacing the last one."""
 
     publish: Callable[[Sequence[PlanEntry]], Awaitable[None]]
 
 
 class FormPort(Value):
-    """A port: `ask` lets the person fill in a form; None when nobody can be shown one. Session and call id are set."""
+    """A port: `ask` lets the person fill in a form; None when no client can show one. Session and call id are set."""
 
     ask: Callable[[Form], Awaitable[FormAnswer | None]]
 
 
 class ToolContext(Value):
-    """All a tool may use. It never sees the editor, the session or the model.
+    """Everything a tool may use. It never sees the editor, the session or the model.
 
     Attributes:
         session: The session's id.
         call_id: The call's.
         workspace: Files and programs.
         clock: Time.
-        state: What the tools of the session keep between calls.
-        progress: Shows news of the running call.
-        may_read: Tells for a resolved path below one that the call was allowed to read whether no rule forbids it: a
-            search of a directory leaves the others out. It is called from worker threads, too.
-        allowed_hosts: Hosts that may be reached although they are private.
+        state: The values that the tools of the session keep between calls.
+        progress: Updates the running call.
+        may_read: Returns whether the rules allow reading a resolved path below one that the call may read; a search of
+            a directory skips the others. Also called from worker threads.
+        allowed_hosts: Private hosts that may be reached.
         ports: Finds every other service by its type; see `port`.
     """
 
@@ -173,34 +173,35 @@ class ToolContext(Value):
     ports: Callable[[type], object | None] = _no_port
 
     def port(self, kind: type[_P]) -> _P | None:
-        """The service of this type, such as `PlanPort`; None where there is none, which a tool has to do without."""
+        """The service of this type, such as `PlanPort`; None where there is none, and the tool has to do without."""
         return cast("_P | None", self.ports(kind))
 
 
 class Invocation(ABC):
-    """One call with its arguments checked and bound. Making it touches nothing; `preview` reads at most; `run` acts."""
+    """One call with its arguments checked and bound. Creating it has no effect; `preview` at most reads; `run` acts."""
 
     view: CallView
     accesses: tuple[Access, ...] = ()
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """Return the content a person should see before agreeing, such as the diff.
+        """The content that a person should see before agreeing, such as the diff.
 
         Raises:
-            ToolError: The call cannot work (the text to replace is not there, ...); it is not asked for and not run.
+            ToolError: The call cannot work (the text to replace is not there, ...); the person is not asked, and it
+                does not run.
         """
         return ()
 
     @abstractmethod
     async def run(self) -> ToolResult:
-        """Do it.
+        """Run the call.
 
         Raises:
-            ToolError: It did not work; the text tells the model why and what to do instead.
+            ToolError: It failed; the text tells the model why and what to do instead.
         """
 
     async def so_far(self) -> ToolResult | None:
-        """Return the result of a run that was cancelled, as far as it got; None when there is nothing to tell.
+        """The partial result of a cancelled run; None when there is nothing to report.
 
         Called once `run` has cleaned up, and must not take long.
         """
@@ -208,11 +209,11 @@ class Invocation(ABC):
 
 
 class Tool(Protocol):
-    """Something a model can call."""
+    """An action that a model can call."""
 
     @property
     def spec(self) -> ToolSpec:
-        """Name, description and JSON Schema, as the model sees them."""
+        """The name, description and JSON Schema for the model."""
         ...
 
     @property
@@ -221,7 +222,7 @@ class Tool(Protocol):
         ...
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
-        """Bind arguments.
+        """Check and bind arguments.
 
         Raises:
             InvalidArguments: They do not fit the schema; the text names the argument.

@@ -1,7 +1,7 @@
 """The port through which tools reach files and programs.
 
 The local implementation works on this machine's disk; a front end may wrap it and route operations to the editor, so
-that unsaved buffers are seen and edits appear in them. Paths are absolute and resolved: `locate` makes them so.
+that unsaved buffers are seen and edits appear in them. Paths are absolute and resolved by `locate`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,11 +11,11 @@ from typing import Literal, Protocol, TypeAlias
 from claw_acp.core.value import Value, made_by
 
 UnsavedChanges: TypeAlias = Literal["kept", "unseen", "stay"]
-"""How changes that a person has not saved fare when their file is written.
+"""The fate of a person's unsaved changes when their file is written.
 
-kept: They were read with the file, so they are in the new text; or there is no editor.
-unseen: They are not read. They stay in the editor, which tells its person of two versions.
-stay: They are read, but the editor goes on showing them after the write: the new text is on the disk only.
+kept: They were read with the file, so they are in the new text; or there is no editor. unseen: They are not read. They
+stay in the editor, which tells its person of two versions. stay: They are read, but the editor goes on showing them
+after the write: the new text is on the disk only.
 """
 
 
@@ -44,10 +44,10 @@ def ending(status: ExitStatus) -> str:
 
 
 class ProcessOutput(Value):
-    """The output of a program so far (stdout and stderr as they came); `exit` is None while it runs.
+    """The output of a program so far (stdout and stderr interleaved); `exit` is None while it runs.
 
-    `printed` counts the bytes, those that were dropped too; 0 if not counted. `raw` is the end of them as they
-    were written; None where only text is known.
+    `printed` counts the bytes, dropped ones included; 0 if not counted. `raw` is their end as written; None where only
+    text is known.
     """
 
     text: str
@@ -58,7 +58,7 @@ class ProcessOutput(Value):
 
 
 class RunningProcess(Protocol):
-    """A program that was started. `release` must be called in the end; it kills what still runs."""
+    """A started program. `release` must be called in the end; it kills what still runs."""
 
     @property
     def terminal_id(self) -> str | None:
@@ -66,27 +66,27 @@ class RunningProcess(Protocol):
         ...
 
     async def output(self) -> ProcessOutput:
-        """Return the output so far, and whether the program ended."""
+        """The output so far, and the exit status once the program has ended."""
         ...
 
     async def wait(self) -> ExitStatus:
-        """Wait for the end."""
+        """Wait for the program's end."""
         ...
 
     async def changed(self, since: ProcessOutput) -> None:
-        """Wait until `output` has more to tell than it had then, or the program has ended."""
+        """Wait until there is more output than in `since`, or the program has ended."""
         ...
 
     async def kill(self) -> None:
-        """Kill the program and all it started; its output stays readable."""
+        """Kill the program and everything it started; its output stays readable."""
         ...
 
     def stop(self) -> bool:
-        """Begin to kill it and return at once. False when it has ended, or is not ours to kill this way."""
+        """Begin to kill it and return at once. False when it has ended, or cannot be killed this way."""
         ...
 
     async def release(self) -> None:
-        """Kill if needed and free everything. Idempotent."""
+        """Kill the program if it runs, and release everything. Idempotent."""
         ...
 
 
@@ -104,7 +104,7 @@ class Workspace(Protocol):
         ...
 
     def locate(self, path: str) -> Path:
-        """Absolute path with symlinks resolved; relative ones are taken from `cwd`. It may lie outside the roots.
+        """The absolute path with symlinks resolved; relative ones are taken from `cwd`. It may lie outside the roots.
 
         Raises:
             ToolError: The text cannot be a path (empty, NUL).
@@ -116,7 +116,7 @@ class Workspace(Protocol):
         ...
 
     async def read_text(self, path: Path) -> str:
-        """Whole text, unsaved editor changes included, line ends as they are.
+        """The whole text, unsaved editor changes included, line ends as they are.
 
         Raises:
             ToolError: Missing, a directory, not text, too large: the message says which.
@@ -124,7 +124,7 @@ class Workspace(Protocol):
         ...
 
     async def read_bytes(self, path: Path, *, limit: int) -> bytes:
-        """Raw bytes from disk, at most `limit`.
+        """The bytes on disk, at most `limit`.
 
         Raises:
             ToolError: Missing, a directory, or longer than `limit`.
@@ -132,7 +132,7 @@ class Workspace(Protocol):
         ...
 
     async def write_text(self, path: Path, text: str) -> None:
-        """Replace or create the file (parents too), through the editor where it offers that.
+        """Replace or create the file (parents too), through the editor if it supports that.
 
         Raises:
             ToolError: The file cannot be written.

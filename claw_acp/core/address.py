@@ -1,4 +1,4 @@
-"""Addresses without what may be a secret in them: who logs in there, and what stands in the query."""
+"""Addresses without possible secrets: credentials and query values."""
 
 import re
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ _VALUE = r"(?<=[?&;])([^=&;#]*=)?([^&;#]+)"
 
 
 def shown_address(address: str) -> str:
-    """The address with `***` for whoever logs in there and for each value of its query; most often just itself."""
+    """The address with `***` in place of credentials and of each query value; usually it is returned unchanged."""
     place, mark, rest = _parted(address)
     return re.sub(_LOGIN, rf"\1{HIDDEN}@", place) + re.sub(_VALUE, rf"\1{HIDDEN}", mark + rest)
 
 
 def bare_address(address: str) -> str:
-    """Only its scheme, host, port and path."""
+    """The scheme, host, port and path of an address."""
     return re.sub(_LOGIN, r"\1", _parted(address)[0])
 
 
 def secrets_in(address: str) -> Iterator[str]:
-    """The values that `shown_address` hides, as they are written and as they are meant."""
+    """The values that `shown_address` hides, both encoded and decoded."""
     place, mark, rest = _parted(address)
     login = re.match(_LOGIN, place)
     parts = [login[2], login[2].partition(":")[2]] if login else []
@@ -35,6 +35,6 @@ def secrets_in(address: str) -> Iterator[str]:
 
 
 def _parted(address: str) -> tuple[str, str, str]:
-    """The place, then what stands between it and the rest: a question mark, or the mark of a fragment."""
+    """The address split at its query or fragment: what comes before, the mark, the rest."""
     at = min((at for mark in "?#" if (at := address.find(mark)) >= 0), default=len(address))
     return address[:at], address[at : at + 1].replace("#", "?"), address[at + 1 :].replace("#", "&")

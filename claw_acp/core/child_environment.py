@@ -1,4 +1,4 @@
-"""The environment of programs that we start, without the keys that we are paid with."""
+"""The environment of child processes, without our API keys."""
 
 import re
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ _named: set[str] = set()
 
 
 def withhold(variable: str) -> None:
-    """Keep a variable from all programs from now on, because the configuration takes a secret from it.
+    """Keep a variable from all child processes from now on, because the configuration takes a secret from it.
 
-    For good, also when the configuration changes: what was a key once is one still.
+    This cannot be undone, even if the configuration changes: what was a key once still is one.
     """
     _named.add(variable)
 
 
 def is_withheld(variable: str) -> bool:
-    """Return whether programs do not get this variable."""
+    """Return whether child processes do not get this variable."""
     return variable not in _NEEDED and (variable in _named or _vendors().search(variable) is not None)
 
 
@@ -36,14 +36,14 @@ def is_key(variable: str) -> bool:
 
 
 def without_keys(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what programs may have of `environ`: everything but our own settings, and keys of ours under any name.
+    """Return the variables for child processes: `environ` without our own settings and without our keys under any name.
 
     Keys of ours are the variables that model vendors document, those that a reference `env:NAME` of the configuration
-    names, and other variables with the same value. Every program that we start gets no more than this: commands,
-    search programs, MCP servers (which get less), key commands, provider programs. Who is to have a key nevertheless
-    is given it by name, in `env` of its section. Credentials for git, clouds and registries belong to the person's work
-    and stay, those of AWS included, whatever Bedrock uses. An agent that `claw-acp` itself starts (`chat`, `verify`) is
-    no such program: it needs the keys.
+    names, and other variables with the same value. Every program that we start gets no more than this: commands, search
+    programs, MCP servers (which get less), key commands, provider programs. A program that needs a key is given it in
+    `env` of its section. Credentials for git, clouds and registries belong to the person's work and stay, those of AWS
+    included, whatever Bedrock uses. An agent that `claw-acp` itself starts (`chat`, `verify`) is an exception: it needs
+    the keys.
     """
     kept = {name: value for name, value in environ.items() if not is_withheld(name)}
     keys = {value for name, value in environ.items() if name not in kept and not name.startswith("CLAW_ACP_")}

@@ -1,4 +1,4 @@
-"""Time and chance, in one place, so that everything above can be given other ones."""
+"""Time and randomness, in one place, so that callers can substitute them."""
 
 import os
 import random
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where a component gets its time and its randomness from."""
+    """The source of time and randomness for a component."""
 
     def now(self) -> float:
         """Seconds since the Unix epoch."""
@@ -51,7 +51,7 @@ SYSTEM_CLOCK = SystemClock()
 
 
 def iso_time(seconds: float) -> str:
-    """ISO 8601 in UTC with milliseconds, as ACP's `updatedAt` wants it: `2026-11-21T08:00:00.000Z`."""
+    """ISO 8601 in UTC with milliseconds, the form of ACP's `updatedAt`: `2026-11-21T08:00:00.000Z`."""
     moment = datetime.fromtimestamp(seconds, tz=UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -64,5 +64,5 @@ def spoken_time(seconds: float, *, zone: tzinfo | None = None) -> str:
 
 
 def local_day(seconds: float, *, zone: tzinfo | None = None) -> str:
-    """The date at a moment, as in `2026-11-22`, in a time zone; without one, in that of the machine."""
+    """The date at a moment, as in `2026-11-22`, in a time zone; by default the machine's."""
     return datetime.fromtimestamp(seconds, tz=UTC).astimezone(zone).date().isoformat()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ClawError(Exception):
-    """Something went wrong that a person can understand and act on."""
+    """An error that a person can understand and act on."""
 
     code: ClassVar[int] = -31000
 
@@ -145,7 +145,7 @@ class ProviderError(ClawError):
         self.usage = usage
 
     def concerns(self, model: str, *, usage: "Usage | None" = None) -> None:
-        """Say which model was asked and what that took, as far as it is not said yet; the text names the model too."""
+        """Add the model that was asked and the tokens it took, where they are missing; the text names the model too."""
         self.usage = self.usage or usage
         if not model or self.model:
             return
@@ -235,37 +235,37 @@ class ModelNotAllowed(ModelNotFound):
 
 
 class RequestRejected(ProviderError):
-    """The vendor rejected the request (other 4xx); the text holds its words."""
+    """The vendor rejected the request (other 4xx); the text quotes its message."""
 
     code = -31112
 
 
 class ToolsUnsupported(RequestRejected):
-    """The model cannot be given tools in the vendor's own way; they can still be explained to it in words."""
+    """The model does not support native tools; they can still be described to it in text."""
 
     code = -31113
 
 
 class ToolUseRefused(ToolsUnsupported):
-    """This once the service could not do with the tools: it cannot read its model's call, or takes no such choice."""
+    """The service failed on tools this once: it cannot parse its model's call, or does not support this tool choice."""
 
     code = -31117
 
 
 class ImagesUnsupported(RequestRejected):
-    """The model takes no pictures; the conversation can go on without them."""
+    """The model does not accept images; the conversation can go on without them."""
 
     code = -31118
 
 
 class ServiceMisconfigured(RequestRejected):
-    """No request of ours can reach the service as it is configured: a wrong address, proxy or certificate file."""
+    """No request can reach the service as configured: a wrong address, proxy or certificate file."""
 
     code = -31115
 
 
 class ProviderFailed(ProviderError):
-    """The code of the provider itself failed, with an error that says nothing of the request; the log has it."""
+    """The provider's own code failed with an unexpected error; the log has it."""
 
     code = -31116
 
@@ -274,6 +274,6 @@ class ProviderFailed(ProviderError):
 
 
 class BudgetReached(ClawError):
-    """The next model request would pass a budget, and nobody allowed that."""
+    """The next model request would exceed a budget, and no person allowed that."""
 
     code = -31120

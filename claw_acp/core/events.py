@@ -51,13 +51,13 @@ class TerminalContent(Value):
 
 
 class CommandContent(Value):
-    """A program that we run ourselves, as a terminal: what was printed so far (`text`), and how it ended.
+    """A program that we run ourselves, shown as a terminal: its output so far (`text`), and how it ended.
 
-    `terminal_id` names the same program in every picture of it. `running` is false once it has ended; then `code` or
-    `signal` says how, unless nobody knows.
+    `terminal_id` is the same in every snapshot of a program. `running` is false once it has ended; then `code` or
+    `signal` says how, if known.
 
-    `text` is for reading. `raw` is the end of the same output as the program wrote it, the last of `printed` bytes;
-    None where only the text is known, or may be seen.
+    `text` is for reading. `raw` is the end of the same output as written, the last of `printed` bytes; None where only
+    the text is known, or may be shown.
     """
 
     terminal_id: str
@@ -91,9 +91,9 @@ class _Event(Value):
 class MessageStarted(_Event):
     """A message begins. A user's message is whole (`parts`); an assistant's grows by the deltas that follow.
 
-    One that is `local_only` (a slash command and its answer) is shown and kept like any other, but no model ever sees
-    it. `model_parts` is what the model sees in the place of `parts`, where a person's words stand for others
-    (`/review`); `facts`, what it is told besides: they are kept, so that the conversation stays the same byte for byte.
+    A `local_only` message (a slash command and its answer) is shown and stored like any other, but never sent to a
+    model. `model_parts` is sent to the model instead of `parts`, where a command stands for a prompt (`/review`);
+    `facts` is sent besides. Both are stored, so that the conversation stays the same byte for byte.
     """
 
     role: Literal["user", "assistant"]
@@ -122,7 +122,7 @@ class ToolCallChanged(_Event):
     """The tool call `item` was announced or changed.
 
     The first event has `name`, `title`, `kind`, `message` (the assistant message that asked), `arguments` (JSON text)
-    and `extra` (see `ToolCall`: kept for the model, shown to nobody). `output` is what the model is told; it is set
+    and `extra` (see `ToolCall`: stored for the model, never shown). `output` is the result for the model; it is set
     together with a final status.
     """
 
@@ -141,16 +141,16 @@ class ToolCallChanged(_Event):
 
 
 class TerminalChanged(_Event):
-    """A program that outlived its tool call printed something or ended; `item` is its terminal. Shown, never kept.
+    """A program that outlived its tool call printed something or ended; `item` is its terminal. Shown, never stored.
 
-    The journal has it as `running` in its call, and once it has ended, in one more change of that call.
+    The journal has it as `running` in its call and, once it has ended, in another change of that call.
     """
 
     command: CommandContent
 
 
 class PlanChanged(_Event):
-    """The whole plan, as it is now."""
+    """The whole current plan."""
 
     entries: tuple[PlanEntry, ...]
 
@@ -158,8 +158,8 @@ class PlanChanged(_Event):
 class UsageChanged(_Event):
     """Context in use: `used` of `size` tokens (`size` 0 = unknown), and what the last model request took.
 
-    `model` (`provider/model`) is who took it, empty in old journals; `cost` what that comes to in US dollars, None when
-    the price is not known. `total` is what the session has cost so far, as far as prices are known; None: nothing.
+    `model` (`provider/model`) answered it, empty in old journals; `cost` is its cost in US dollars, None when the price
+    is not known. `total` is the cost of the session so far, as far as prices are known; None: nothing.
     """
 
     used: int
@@ -181,8 +181,8 @@ class Notice(_Event):
 class CompactionChanged(_Event):
     """The conversation up to here is being replaced by a summary for the model; people still see all of it.
 
-    `summary` is whole (None: unchanged); it grows by `delta` while in progress. `kept_from` is the message from which
-    on the model still sees everything itself; without it, everything before the compaction is replaced.
+    `summary` is the whole summary (None: unchanged); it grows by `delta` while in progress. `kept_from` is the first
+    message that the model still sees itself; without it, everything before the compaction is replaced.
     """
 
     status: CompactionStatus
@@ -195,10 +195,10 @@ class CompactionChanged(_Event):
 class StateChanged(_Event):
     """A turn (`item`) began or ended. `stop` is None while running and after an error, which then has a `code`.
 
-    `usage` is what all model requests of a turn took together, told at its end if any provider said.
+    `usage` is the total of a turn's model requests, set at its end if any provider reported it.
 
-    `waiting` (shown, never kept) is told when the turn can do nothing more until a person answers, and `running` again
-    when it can.
+    `waiting` (shown, never stored) is sent when the turn cannot go on until a person answers, and `running` when it
+    can.
     """
 
     state: TurnState
@@ -209,9 +209,9 @@ class StateChanged(_Event):
 
 
 class TurnRewound(_Event):
-    """The turn `item` was undone, with everything after it up to here: models and replays leave that out.
+    """The turn `item` was undone, with everything after it up to here: models and replays skip that.
 
-    With `undone` false, all that the last such event of this turn left out counts again.
+    With `undone` false, everything that the last such event of this turn hid counts again.
     """
 
     undone: bool = True
@@ -227,7 +227,7 @@ class SessionChanged(_Event):
 
 
 class CommandsChanged(_Event):
-    """The session's slash commands are not what they were. Shown, never kept."""
+    """The session's slash commands have changed. Shown, never stored."""
 
 
 Event: TypeAlias = (

@@ -1,4 +1,4 @@
-"""Identifiers: a prefix that says what it names, then a lower-case ULID that sorts by creation time."""
+"""Identifiers: a prefix for the kind of thing, then a lower-case ULID that sorts by creation time."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ _DIGITS = 26
 
 
 def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
-    """A fresh id such as `ses_01jd3x8v6h...`: 48 bits of milliseconds, 80 bits of chance (the ULID layout)."""
+    """A new id such as `ses_01jd3x8v6h...`: 48 bits of milliseconds, 80 random bits (the ULID layout)."""
     milliseconds = int(clock.now() * 1000) & (2**48 - 1)
     number = (milliseconds << 80) | int.from_bytes(clock.random_bytes(10), "big")
     digits = (_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
@@ -19,6 +19,6 @@ def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
 
 
 def may_be_id(text: str, prefix: IdPrefix) -> bool:
-    """Return whether `new_id` could have made this; says nothing about whether it did."""
+    """Return whether the text has the form of an id of `new_id`; it need not be one."""
     start, _, digits = text.partition("_")
     return start == prefix and len(digits) == _DIGITS and all(digit in _CROCKFORD for digit in digits)

@@ -1,7 +1,7 @@
-"""Keys that give themselves away: by the beginning their vendor prints, or by the place where they stand in an address.
+"""Keys recognised by their form: by the prefix their vendor gives them, or by their place in an address.
 
-Every pattern either takes what it has read or gives up after a bounded number of characters, so that a search takes
-time in proportion to the text.
+Every pattern either matches or gives up after a bounded number of characters, so that a search takes time in proportion
+to the text.
 """
 
 import re
@@ -65,7 +65,7 @@ _NO_PASSWORD = ("$", "{", "<", "%(", "*", "password", "PASSWORD", "pass", "secre
 
 
 def key_spans(text: str) -> Iterator[Span]:
-    """Where keys stand that give themselves away."""
+    """The spans of keys recognised by their form."""
     search = _beginnings().search
     for start, end in _candidates(text):
         at = start
@@ -81,7 +81,7 @@ def key_spans(text: str) -> Iterator[Span]:
 
 
 def _candidates(text: str) -> Iterator[Span]:
-    """Yield the spans that are long enough and no mere names. Splitting at blanks first is three times as fast."""
+    """Yield the spans that are long enough and not mere names. Splitting at blanks first is three times as fast."""
     telling, candidates = _pattern(r"[0-9A-Z]"), _pattern(_CANDIDATE)
     at = 0
     for word in text.split():
@@ -111,7 +111,7 @@ def _logins(text: str) -> Iterator[Span]:
 
 
 def _is_key(text: str) -> bool:
-    """True if it is no name of words and hyphens (`sk-learn-contrib-examples`), no example and no filling."""
+    """True unless it is a name of words and hyphens (`sk-learn-contrib-examples`), an example or filler."""
     text = text[:96]
     if any(word in text for word in _NO_KEYS) or not any(letter.isdigit() or letter.isupper() for letter in text[3:]):
         return False
@@ -120,7 +120,7 @@ def _is_key(text: str) -> bool:
 
 @cache
 def _pattern(expression: str) -> re.Pattern[str]:
-    """Compiled when it is first needed: the log imports this at the start."""
+    """A pattern compiled at first use: the log imports this at the start."""
     return re.compile(expression)
 
 

@@ -1,4 +1,4 @@
-"""Values that are known to be secret, in all the ways in which programs write them."""
+"""Known secret values, found in every way in which programs write them."""
 
 import json
 from base64 import b64encode
@@ -13,7 +13,7 @@ class KnownSecrets:
     """Finds given values in text: as they are, as JSON and addresses write them, in base64 and in hexadecimal.
 
     Args:
-        values: The secrets; those shorter than `SHORTEST_KNOWN` are left alone.
+        values: The secrets; those shorter than `SHORTEST_KNOWN` are ignored.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
@@ -22,7 +22,7 @@ class KnownSecrets:
         self.forms = sorted({form for value in wanted for form in _forms(value)}, key=_longest_first)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where any of them stands."""
+        """The spans of all known values."""
         for form in self.forms:
             at = text.find(form)
             while at >= 0:

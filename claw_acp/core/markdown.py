@@ -1,4 +1,4 @@
-"""Text of strangers inside Markdown: no text can close the block or the span that it stands in."""
+"""Untrusted text inside Markdown: it cannot close the block or the span that it stands in."""
 
 import re
 
@@ -14,7 +14,7 @@ def code_block(text: str, *, language: str = "") -> str:
 
 
 def code_span(text: str) -> str:
-    """`text` as code within a line, on one line, with every character that cannot be seen escaped."""
+    """`text` as code within a line, on one line, with invisible characters escaped."""
     line = printable(text)
     marks = "`" * (_longest_run(line) + 1)
     gap = " " if line.startswith("`") or line.endswith("`") or not line.strip() else ""

@@ -1,4 +1,4 @@
-"""The one set of message types that every provider, the loop and the journal share."""
+"""The message types that every provider, the loop and the journal share."""
 
 from typing import Literal, TypeAlias
 
@@ -7,7 +7,7 @@ from claw_acp.core.value import Value
 
 Role = Literal["system", "user", "assistant", "tool"]
 ModelStop = Literal["end", "tool_calls", "max_tokens", "refusal"]
-"""Why a model stopped: it was done, it wants tools, it ran out of tokens, it declined."""
+"""The reason a model stopped: it finished, wants tools, ran out of tokens, or declined."""
 
 
 class TextPart(Value):
@@ -17,7 +17,7 @@ class TextPart(Value):
 
 
 class FactsPart(TextPart):
-    """Facts from the program for a model, on the moment at which a person spoke; no part of what that person said."""
+    """Facts that the program adds to a user's message; no part of what the person wrote."""
 
 
 class ImagePart(Value):
@@ -61,9 +61,9 @@ ContentPart: TypeAlias = TextPart | ImagePart | AudioPart | ResourcePart | LinkP
 class Reasoning(Value):
     """One block of a model's thinking.
 
-    `signature` and `redacted` are opaque vendor data that must be sent back unchanged with the message they
-    came with (Anthropic: `thinking.signature`, `redacted_thinking.data`). `origin` names the wire family that
-    understands them; no other may send them. Empty: Anthropic's, from before there were others, or nobody's.
+    `signature` and `redacted` are opaque vendor data that must be sent back unchanged with the message they came with
+    (Anthropic: `thinking.signature`, `redacted_thinking.data`). `origin` names the only wire family that may send them.
+    Empty: Anthropic's, from before there were others, or none.
     """
 
     text: str
@@ -73,7 +73,7 @@ class Reasoning(Value):
 
 
 class ToolCall(Value):
-    """A model's wish to run a tool; `arguments` is JSON text exactly as the model wrote it.
+    """A model's request to run a tool; `arguments` is JSON text exactly as the model wrote it.
 
     `extra` holds what a vendor wants back unchanged with the call, under a key that no other wire family uses
     (`extra_content`: Google's through its OpenAI-compatible service).
@@ -120,7 +120,7 @@ class Message(Value):
 
     @property
     def text(self) -> str:
-        """All plain text of the message, joined; without what the program added."""
+        """All plain text of the message, joined, without the facts that the program added."""
         return "".join(
             part.text for part in self.parts if isinstance(part, TextPart) and not isinstance(part, FactsPart)
         )

@@ -1,7 +1,7 @@
-"""The modes of a session: how much it does without asking."""
+"""The modes of a session: how much it may do without asking."""
 
 from typing import Literal, get_args
 
 Mode = Literal["plan", "ask", "edit", "auto"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-"""Strictest first."""
+"""All modes, the strictest first."""

@@ -7,19 +7,19 @@ vendor has finer ones; 64 bits, which is what the store has, hold nine million d
 from typing import Final
 
 DOLLAR: Final = 10**12
-"""Picodollars."""
+"""One dollar in picodollars."""
 
 _MILLION: Final = 10**6
 _SMALLEST_SHOWN: Final = DOLLAR // 10_000
 
 
 def from_dollars(dollars: float) -> int:
-    """An amount in dollars; exact up to two thousand dollars, and to a billionth beyond."""
+    """Convert dollars; exact up to two thousand dollars, and to a billionth beyond."""
     return round(dollars * DOLLAR)
 
 
 def to_dollars(amount: int) -> float:
-    """For programs that want dollars."""
+    """Convert to dollars."""
     return amount / DOLLAR
 
 
@@ -29,7 +29,7 @@ def per_token(price: float) -> int:
 
 
 def shown(amount: int) -> str:
-    """For people: `$12.40`, `$0.0042`; of what is too small for that the first two digits, `$0.000012`."""
+    """An amount for people: `$12.40`, `$0.0042`; of very small ones the first two digits, `$0.000012`."""
     if amount >= DOLLAR:
         cents = (amount * 100 + DOLLAR // 2) // DOLLAR
         return f"${cents // 100:,}.{cents % 100:02}"

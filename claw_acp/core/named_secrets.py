@@ -1,7 +1,7 @@
-"""Values that their name, or what stands before them, gives away: `password: ...`, `API_KEY=...`, `Bearer ...`.
+"""Secrets recognised by a name or a header before them: `password: ...`, `API_KEY=...`, `Bearer ...`.
 
-Names are found with `str.find`, many times faster than one regular expression. What is read of a value that turns out
-to be none is bounded, so that the time stays in proportion to the text.
+Names are found with `str.find`, many times faster than one regular expression. The text read behind each name is
+bounded, so that the time stays in proportion to the text.
 """
 
 import re
@@ -26,13 +26,13 @@ _OPEN_KEYS = frozenset({
     "PUBLIC", "PUB", "PRIMARY", "FOREIGN", "SORT", "CACHE", "UNIQUE", "PARTITION", "HOT", "SHORTCUT", "OBJECT", "ID",
     "MAP", "PUBLISHABLE", "LOOKUP", "GROUP", "ROW", "HASH",
 })  # fmt: skip
-"""Words before `_KEY` that announce no secret."""
+"""Words before `_KEY` that make the name harmless."""
 _PASSING = tuple(
     word + sign
     for word in ("next", "page", "continuation", "change", "request", "action", "input", "output", "sync", "resume")
     for sign in ("", "_", "-")
 )
-"""Words before `token` that say that it marks a place or a request."""
+"""Words before `token` that make it a position or a request marker."""
 _NOT_A_VALUE_BEHIND = (
     r"(?i)(?:s?[_-]?(?:ids?|name|names|file|filename|path|dir|url|uri|type|count|length|len|size|limit|ttl|expiry|expires|"
     r"expiration|age|at|arn|version|policy|class|field|label|placeholder|hint|prefix|suffix|fingerprint|endpoint|usage|"
@@ -68,7 +68,7 @@ _LOGIN_OPTION = r"(?:-u|--user)[ =][\"']?[\w.@+-]{1,64}:([^\s\"'@/]{8,128})"
 
 
 def named_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where values stand that a name or a header gives away."""
+    """The spans of values after a name or a header of a secret."""
     lowered = _lowered(text)
     for tell in _TELLS:
         if tell in lowered:
@@ -84,7 +84,7 @@ def named_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _lowered(text: str) -> str:
-    """Lower case, with every letter in its place."""
+    """Lower case, of the same length."""
     return text.replace("\u0130", "i").lower()  # the one letter that becomes two
 
 
@@ -107,7 +107,7 @@ def _values(text: str, lowered: str, tell: str) -> Iterator[tuple[int, int]]:
 
 
 def _strength(text: str, lowered: str, tell: str, *, at: int, end: int) -> str | None:
-    """How much a name proves: `password` takes values that people make up, `secret` random ones; None: nothing."""
+    """How strong an indication a name is: `password` covers any value, `secret` random ones; None: it is harmless."""
     rest = lowered[at + len(tell) : min(end, at + 64)]
     if tell in {"pass", "pwd"}:
         return _strength_of_password(lowered, rest, tell, at=at)
@@ -129,7 +129,7 @@ def _strength(text: str, lowered: str, tell: str, *, at: int, end: int) -> str |
 
 
 def _is_setting(before: str) -> bool:
-    """Return whether a `KEY` behind this is the end of a name such as `STRIPE_KEY`."""
+    """Return whether a `KEY` that follows `before` ends a name such as `STRIPE_KEY`."""
     name = before[len(before.rstrip(_UPPER)) :]
     words = name.split("_")
     return len(words) > 1 and not words[-1] and words[-2] not in _OPEN_KEYS and name[:1].isalpha()
@@ -146,7 +146,7 @@ def _strength_of_password(lowered: str, rest: str, tell: str, *, at: int) -> str
 def _value(
     text: str, lowered: str, *, at: int, name_end: int, strength: str, quotes: "_NextQuotes"
 ) -> tuple[int, int] | None:
-    """Where the value of the name that ends here stands, if it looks like a secret that someone uses."""
+    """The span of the value of the name that ends here, if it looks like a secret in use."""
     place = _after_separator(text, lowered, at=at, name_end=name_end, strength=strength)
     if place is None:
         return None
@@ -176,7 +176,7 @@ def _value(
 
 
 def _after_separator(text: str, lowered: str, *, at: int, name_end: int, strength: str) -> tuple[int, str] | None:
-    """Where the value begins, and how it is written: as code, as a setting, as an XML element, or as a mere word."""
+    """The start of the value, and its notation: code, a setting, an XML element, or a plain word."""
     closing = _pattern(_QUOTE).match(text, name_end)
     end = closing.end() if closing else name_end
     separator = _pattern(_SEPARATOR).match(text, end)
@@ -290,14 +290,14 @@ def _is_made_of_words(value: str, *, strength: str) -> bool:
 
 
 class _NextQuotes:
-    """Finds the quote that ends a value, in time that is in proportion to the text however often it is asked."""
+    """Finds the quote that ends a value, in time that is linear in the text over all calls."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._known: dict[str, int] = {}
 
     def next(self, quote: str, start: int) -> int | None:
-        """Where the next such quote stands on this line."""
+        """The position of the next such quote on this line."""
         at = self._known.get(quote, -1)
         if at < start:
             ends = [found for found in (self._text.find(quote, start), self._text.find("\n", start)) if found >= 0]

@@ -1,4 +1,4 @@
-"""The word that somebody probably meant."""
+"""The word that was probably meant."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -9,10 +9,10 @@ _PART_ERRORS = 2  # errors that leaving out the rest of a word counts for
 
 
 def nearest(wrong: str, words: Iterable[str]) -> str | None:
-    """The word that takes the fewest typing errors to become `wrong`; None when that would be too many.
+    """The word closest to `wrong` by typing errors; None when none is close.
 
-    One error is a letter too many, too few, another or in its neighbour's place. Of words that are equally near, the
-    one of the same letters comes first (`modle` is more likely `model` than `mode`), then the first.
+    One error is a letter inserted, deleted, replaced or swapped with its neighbour. Of equally close words, one of the
+    same letters wins (`modle` is more likely `model` than `mode`), then the first.
     """
     typed = wrong[:_LONGEST].lower()
     best: tuple[int, bool] | None = None
@@ -31,14 +31,14 @@ def nearest(wrong: str, words: Iterable[str]) -> str | None:
 
 
 def _is_part(typed: str, known: str) -> bool:
-    """Return whether `typed` is the beginning of the known word, or some of the words that make it up."""
+    """Return whether `typed` is the beginning of the known word, or some of its parts."""
     if len(typed) < _SHORTEST_PART:
         return False
     return known.startswith(typed) or set(typed.split("_")) <= set(known.split("_"))
 
 
 def _errors(one: Sequence[str], other: Sequence[str]) -> int:
-    """The optimal string alignment distance: Levenshtein's, with neighbours that changed places as one error."""
+    """The optimal string alignment distance: Levenshtein's, with a swap of neighbours as one error."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, pair in enumerate(pairwise(["", *one]), start=1):

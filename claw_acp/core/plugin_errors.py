@@ -1,4 +1,4 @@
-"""The error codes of the provider plugin protocol: what a plugin answers with, and which error of ours it becomes.
+"""The error codes of the provider plugin protocol, and the error class that each becomes.
 
 The specification of the protocol, its kit and its host all take the codes from here. A plugin may add
 `data.retryAfter`, the seconds to wait before the next request.
@@ -22,17 +22,17 @@ from claw_acp.core.errors import (
 from claw_acp.core.value import Value
 
 CANCELLED: Final = -32800
-"""The answer to a request that `$/cancel_request` named."""
+"""The error code of a request that `$/cancel_request` cancelled."""
 
 
 class PluginError(Value):
-    """One code.
+    """One error code.
 
     Attributes:
         code: As it stands in `error.code`.
         name: Its name in the specification, and in the kit.
-        meaning: When a plugin answers with it.
-        kind: The error that it becomes; `kind.retryable` says whether the same request may succeed later.
+        meaning: When a plugin returns it.
+        kind: The error class it becomes; `kind.retryable` says whether the same request may succeed later.
     """
 
     code: int
@@ -83,9 +83,8 @@ _KINDS: Final = MappingProxyType(
 
 
 def plugin_error_kind(code: int) -> type[ProviderError]:
-    """The error that a code becomes.
+    """The error class for a code.
 
-    One that the protocol does not define says nothing but that the plugin failed, which may pass:
-    `ProviderUnavailable`.
+    An undefined code says only that the plugin failed, perhaps temporarily: `ProviderUnavailable`.
     """
     return _KINDS.get(code, ProviderUnavailable)

@@ -1,4 +1,4 @@
-"""Text of strangers before a person: what could move the cursor, reorder or hide text is shown, not obeyed."""
+"""Untrusted text for display: characters that move the cursor, reorder or hide text are escaped."""
 
 import re
 import unicodedata
@@ -20,7 +20,7 @@ _LONGEST_PILE = 2  # marks above and below one letter; more of them draw over th
 
 
 def printable(text: str) -> str:
-    r"""`text` on one line, with every character that cannot be seen written as an escape (`\x1b`)."""
+    r"""`text` on one line, with every invisible character written as an escape (`\x1b`)."""
     if not text.isascii():
         text = _without_piles(re.sub(_UNDRAWN, _escape, text))
     if text.isprintable():
@@ -29,13 +29,13 @@ def printable(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """`text` with its lines, every other character that cannot be seen escaped, and gaps that hide text counted."""
+    """`text` with its lines; other invisible characters are escaped, and long gaps that hide text are counted."""
     shown = "\n".join(printable(line) for line in text.split("\n"))
     return re.sub(_LONG_GAP, _counted, shown)
 
 
 def plain_json(value: JsonValue) -> JsonValue:
-    """A JSON value with `plain_lines` of all its texts, names included."""
+    """A JSON value with `plain_lines` applied to all its texts, keys included."""
     if isinstance(value, str):
         return plain_lines(value)
     if isinstance(value, Mapping):
@@ -46,22 +46,22 @@ def plain_json(value: JsonValue) -> JsonValue:
 
 
 def in_reading_order(text: str) -> str:
-    """`text` drawn from left to right, word after word, also where words are of right-to-left letters.
+    """`text` displayed from left to right, word by word, even with right-to-left words.
 
-    Between two such words a display turns around what stands there: `cat X > Y` would look like a write to X. A mark
-    that is not drawn itself (U+200E) behind each of them, and where a line begins with one, keeps the order.
-    Source: https://www.unicode.org/reports/tr9/, rules W1 to N2.
+    Displays reverse what stands between two such words: `cat X > Y` would look like a write to X. An invisible mark
+    (U+200E) behind each of them, and before one that begins a line, keeps the order. Source:
+    https://www.unicode.org/reports/tr9/, rules W1 to N2.
     """
     return text if text.isascii() else re.sub(_RIGHT_TO_LEFT, f"{_LEFT_TO_RIGHT}\\g<0>{_LEFT_TO_RIGHT}", text)
 
 
 def full_sentence(text: str) -> str:
-    """`text` with a full stop, unless it ends like a sentence already: another may follow."""
+    """`text` with a full stop added unless it already ends like a sentence."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _without_piles(text: str) -> str:
-    """`text` with the marks escaped that are heaped on one letter."""
+    """`text` with excessive combining marks on one letter escaped."""
     if not any(map(unicodedata.combining, text)):
         return text
     shown: list[str] = []

@@ -1,8 +1,8 @@
-"""Private keys in text: whole ones, and pieces of one such as a file read from its middle shows.
+"""Private keys in text: whole ones, and fragments such as a read from the middle of a file returns.
 
-Their lines may be numbered, quoted, commented or joined by code. A piece without its frame is told by its lines, which
-are as wide as tools write them and hold nothing but random letters; a certificate without its frame looks the same and
-is taken out as well.
+Their lines may be numbered, quoted, commented or joined by code. A fragment without its BEGIN and END is recognised by
+its lines, which are as wide as tools write them and hold nothing but random letters; a certificate without its frame
+looks the same and is removed as well.
 """
 
 import re
@@ -52,7 +52,7 @@ class _Line:
 
     @property
     def bare(self) -> bool:
-        """True if nothing but a number, a quote or a comment stands before the letters."""
+        """True if only a number, a quote or a comment precedes the letters."""
         return not self.before or _pattern(_NUMBERED).fullmatch(self.before[-440:]) is not None
 
     @property
@@ -62,19 +62,19 @@ class _Line:
 
     @property
     def full(self) -> bool:
-        """True if it is a line of a key, to all appearance."""
+        """True if it looks like a line of a key."""
         run = self.run
         width = len(run) - (run.startswith(("+", "-")) if len(run) - 1 in _WIDTHS else 2 * run.startswith("//"))
         return (len(run) in _WIDTHS or width in _WIDTHS) and self.bare and _is_random(run)
 
     @property
     def blank(self) -> bool:
-        """True if there are no letters on it, and nothing else that would end a key."""
+        """True if it has no letters, and nothing else that would end a key."""
         return not self.run and self.bare
 
 
 def private_key_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the letters of private keys stand, line by line."""
+    """The spans of the letters of private keys, line by line."""
     framed = "PRIVATE KEY" in text or "Private-Lines" in text
     marks = list(_pattern(_MARK).finditer(text)) if framed or "-----" in text else []
     place = 0
@@ -90,7 +90,7 @@ def private_key_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _between(text: str, start: int, end: int, *, state: str, closed: str | None) -> Iterator[tuple[int, int]]:
-    """The letters of keys between two marks: `state` is the kind of what was opened, `closed` of what is closed."""
+    """The letters of keys between two marks: `state` is the kind of the one before, `closed` of the one after."""
     if start >= end or state == "public":
         return
     if state != "private":
@@ -103,9 +103,9 @@ def _between(text: str, start: int, end: int, *, state: str, closed: str | None)
 
 
 def _regions(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Stretches of lines that may belong to a key, each with the line before and two behind them.
+    """Stretches of lines that may belong to a key, each with one line before and two after it.
 
-    Every text is looked at in this way, so it must be quick: a line that is long enough is looked at near its end.
+    Every text passes through this, so it must be quick: a line that is long enough is checked near its end.
     """
     inside = _pattern(r"[A-Za-z0-9+/]{40}")
     first: int | None = None
@@ -126,7 +126,7 @@ def _regions(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _framed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Between both marks every long run goes, whatever stands around it, and what ends a line."""
+    """Every long run between both marks, whatever stands around it, and what ends a line."""
     yield from (found.span() for found in _pattern(_INNER).finditer(text, start, end))
     for line in _lines(text, start, end):
         if line.run and (line.bare or line.run.endswith("=")):
@@ -134,7 +134,7 @@ def _framed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _opened(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """From a mark on, as long as lines of a key follow."""
+    """The lines of a key that follow its first mark."""
     skipped, taken = 0, False
     for line in _lines(text, start, end):
         if line.blank and taken:
@@ -159,7 +159,7 @@ def _opened(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _unframed(text: str, start: int, end: int, *, closed: str | None) -> Iterator[tuple[int, int]]:
     """Lines of the right width and randomness, with the partial ones before and after them.
 
-    Those that the end of something public follows are no private key; what the end of a private one follows is.
+    Lines followed by the END of something public are no private key; those followed by the END of a private one are.
     """
     block: list[tuple[int, int]] = []
     previous: _Line | None = None
@@ -198,7 +198,7 @@ def _kind(mark: re.Match[str]) -> str:
 
 
 def _plus_signs(line: str, at: int) -> int:
-    """How many letters of a key were taken for the signs that join strings."""
+    """The number of letters of a key that were taken for string concatenation signs."""
     return len(line[at:]) - len(line[at:].lstrip("+"))
 
 

@@ -1,4 +1,4 @@
-"""Numbers of things, in text for people."""
+"""Counts with nouns, for people."""
 
 
 def quantity(number: int, noun: str) -> str:

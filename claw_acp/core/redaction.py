@@ -1,7 +1,7 @@
-"""Takes credentials out of text before a model, a log, a journal or a client sees it.
+"""Removal of credentials from text before a model, a log, a journal or a client gets it.
 
-Ordinary text comes back as the same object. Of what is replaced the first characters stay, four at most, so that a
-person can tell which credential it was. The time is in proportion to the text, whatever it holds.
+Ordinary text is returned as the same object. At most four first characters of a credential stay, so that a person can
+tell which one it was. The time is in proportion to the text, whatever it holds.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ _CONTINUATIONS = (
     "7QK2ZP0XW9MT4RB6",
     "7QK2ZP0XW9MT4RB6" * 4,
 )
-"""Possible continuations: letters at random, and what closes a value."""
+"""Possible continuations: random letters, and what ends a value."""
 _SHOWN_PART = 4  # of a value shorter than 16 characters, at most a quarter stays
 
 
@@ -32,7 +32,7 @@ def redact(text: str) -> str:
 
 
 class Redactor:
-    """`redact`, and the values that are known to be secret, wherever they appear.
+    """`redact`, and removal of known secrets wherever they appear.
 
     Args:
         known: The session's actual keys; see `KnownSecrets`.
@@ -42,7 +42,7 @@ class Redactor:
         self._known = KnownSecrets(known)
 
     def __call__(self, text: str) -> str:
-        """`text` without known secrets and without anything that looks like one."""
+        """`text` without known secrets and without anything that looks like a credential."""
         return redact(self.without_known(text))
 
     def without_known(self, text: str) -> str:
@@ -50,7 +50,7 @@ class Redactor:
         return _without(text, [(start, end, _KEPT) for start, end in self._known.spans(text)])
 
     def unfinished(self, text: str) -> str:
-        """The same for a text that may go on: what would be a secret if it did is taken out at its end as well."""
+        """The same for a text that may go on: an end that may be the beginning of a secret is removed as well."""
         end = text[-_LOOKED_BACK:]
         spans = ((start, stop) for more in _CONTINUATIONS for start, stop, _ in _shaped(end + more))
         open_at = min((start for start, stop in spans if start < len(end) < stop), default=None)
@@ -60,15 +60,15 @@ class Redactor:
         return self(text[:start]) + text[start : start + _kept(len(text) - start)] + REDACTED
 
     def streamed(self) -> "StreamedRedaction":
-        """A redaction of known secrets for a text that comes in pieces."""
+        """The redaction of known secrets for a text that arrives in pieces."""
         return StreamedRedaction(self._known)
 
 
 class StreamedRedaction:
-    """Takes known secrets out of a text that comes in pieces, also where one is cut.
+    """Removes known secrets from a text that arrives in pieces, also where a secret is split.
 
-    A piece is passed on at once, unless its end may be the beginning of a secret: those characters wait for the next
-    piece. The first characters of a secret may be out before it is known as one, as many as stay of it anyway.
+    A piece is passed on at once, except an end that may be the beginning of a secret: those characters wait for the
+    next piece. The first characters of a secret may be out before it is recognised, as many as stay of it anyway.
     """
 
     def __init__(self, known: KnownSecrets) -> None:
@@ -77,10 +77,10 @@ class StreamedRedaction:
         self._before = ""  # what was passed on last, shorter than a beginning
         self._held = ""
         self.changed = False
-        """True if anything was taken out."""
+        """True if anything was removed."""
 
     def feed(self, piece: str) -> str:
-        """Take a piece and return the text that can be passed on now."""
+        """Take a piece and return the text that can be passed on."""
         if not self._beginnings:
             return piece
         text = self._before + self._held + piece
@@ -98,12 +98,12 @@ class StreamedRedaction:
         return passed[out:]
 
     def close(self) -> str:
-        """Return the text held back, now that nothing more comes."""
+        """Return the text held back, at the end of the stream."""
         held, self._held, self._before = self._held, "", ""
         return held
 
     def _unfinished(self, text: str) -> int:
-        """How many characters at the end may be the beginning of a secret."""
+        """The number of characters at the end that may be the beginning of a secret."""
         longest = 0
         for form in self._known.forms:
             at = text.find(form[:_KEPT], max(0, len(text) - len(form) + 1))
@@ -116,7 +116,7 @@ class StreamedRedaction:
 
 
 def _shaped(text: str) -> Iterator[tuple[int, int, int]]:
-    """Where something looks like a credential, with the number of characters that stay of it."""
+    """The spans that look like a credential, with the number of characters to keep of each."""
     for start, end in key_spans(text):
         yield start, end, _kept(end - start)
     for start, end in private_key_spans(text):
@@ -130,7 +130,7 @@ def _kept(length: int) -> int:
 
 
 def _without(text: str, spans: Iterable[tuple[int, int, int]]) -> str:
-    """The text with each span, and those that overlap it, replaced."""
+    """The text with each span, and those overlapping it, replaced."""
     pieces: list[str] = []
     done = 0
     for start, end, kept in sorted(spans):

@@ -11,13 +11,13 @@ _TERMINAL_CODE = re.compile(
 
 
 def readable(output: str) -> str:
-    """Output as it would stand on a screen: codes gone, and of a line that was drawn over and over the last state."""
+    """Output as a terminal would show it: codes removed, and only the last state of a line drawn several times."""
     lines = _TERMINAL_CODE.sub("", output).replace("\r\n", "\n").split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] if "\r" in line else line for line in lines)
 
 
 def appearances(raw: bytes) -> tuple[str, ...]:
-    """The texts in which a word of the output may be found, whichever codes or bytes that are not text split it."""
+    """The texts in which to look for a word of the output, whatever codes or invalid bytes split it."""
     whole = raw.decode("utf-8", "replace")
     bare = _TERMINAL_CODE.sub("", raw.decode("utf-8", "ignore"))
     return tuple(dict.fromkeys((whole, bare, readable(whole))))

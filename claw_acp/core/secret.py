@@ -1,4 +1,4 @@
-"""A secret is a type: it can be carried anywhere and printed nowhere."""
+"""A type for secrets: carried anywhere, printed nowhere."""
 
 import hmac
 from typing import Final, final
@@ -8,10 +8,10 @@ _MASK: Final = "•••"
 
 @final
 class Secret:
-    """A key or token. Every way of printing it shows `Secret(•••)`; only `reveal` opens it.
+    """A key or token. Every way of printing it shows `Secret(•••)`; only `reveal` returns it.
 
-    Equality takes the same time for every wrong guess of one length. Pickling is refused, so that a secret cannot
-    reach a file by way of some object that holds it.
+    Equality takes the same time for every wrong guess of one length. Pickling is refused, so that a secret cannot reach
+    a file inside another object.
     """
 
     __slots__ = ("_text",)

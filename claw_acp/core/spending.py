@@ -1,4 +1,4 @@
-"""The cost of model requests, as values that the ledger fills in and people are shown."""
+"""The cost of model requests, as values of the ledger that are shown to people."""
 
 from typing import Final, Literal
 
@@ -8,11 +8,11 @@ from claw_acp.core.value import Value
 
 BudgetName = Literal["daily", "monthly", "session"]
 PERIODS: Final[dict[BudgetName, str]] = {"daily": "today", "monthly": "this month", "session": "in this session"}
-"""The time that a budget is for, in words."""
+"""The period of each budget, for people."""
 
 
 class Spending(Value):
-    """The requests, tokens and cost of some model requests together.
+    """The number, tokens and cost of model requests.
 
     `cost` is in picodollars (see `core.money`). It leaves out `unpriced` requests, whose price is not known: with any
     of them the true cost is higher.
@@ -47,7 +47,7 @@ class Share(Value):
 
 
 class Budget(Value):
-    """How a budget stands; both amounts are in picodollars."""
+    """The state of a budget; both amounts are in picodollars."""
 
     name: BudgetName
     limit: int
@@ -55,12 +55,12 @@ class Budget(Value):
 
     @property
     def percent(self) -> int:
-        """The share that is spent, rounded down; a budget of nothing is all spent."""
+        """The percentage spent, rounded down; a budget of 0 is fully spent."""
         return 100 * self.spent // self.limit if self.limit else 100
 
 
 class Bill(Value):
-    """The costs and budgets of a session. `turn` is for the answers to the last prompt that came to their end."""
+    """The costs and budgets of a session. `turn` covers the completed answers to the last prompt."""
 
     turn: Spending
     models: tuple[Share, ...]

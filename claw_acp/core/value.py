@@ -1,12 +1,10 @@
 """Frozen values with named fields: what a frozen, slotted, keyword-only `dataclass` gives, at a tenth of its cost.
 
 `dataclass` writes and compiles six methods for each class when its module is imported, about half a millisecond a
-class; a hundred classes stand between an editor and its first session. Here a class costs almost nothing until it is
-first made: only then its `__init__` is compiled. To readers and type checkers the two are the same thing:
+class; a hundred classes stand between an editor and its first session. Here a class costs almost nothing until its
+first instance: only then its `__init__` is compiled. To readers and type checkers the two are the same:
 
-    class Location(Value):
-        path: str
-        line: int | None = None
+    class Location(Value): path: str line: int | None = None
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +17,7 @@ _set = object.__setattr__
 
 
 class _Factory:
-    """Stands in a class body for a default that is made anew for each value."""
+    """Stands in a class body for a default that is created for each value."""
 
     __slots__ = ("make",)
 
@@ -28,7 +26,7 @@ class _Factory:
 
 
 def made_by(*, default_factory: Callable[[], _T]) -> _T:
-    """Give a field a default that is made anew for each value, as `dataclasses.field` does."""
+    """Give a field a default that is created for each value, as `dataclasses.field` does."""
     return cast("_T", _Factory(default_factory))
 
 
@@ -39,7 +37,7 @@ class _ValueType(type):
     fields: tuple[str, ...]
     defaults: dict[str, object]
     held: "attrgetter[Any]"
-    """Returns what a value holds in its fields, to compare and hash: the one of a single field, else a tuple."""
+    """Returns the contents of a value's fields, to compare and hash: of a single field itself, else a tuple."""
 
     # A metaclass, since `__slots__` must be there before the class is.
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> "_ValueType":
@@ -56,7 +54,7 @@ class _ValueType(type):
 def _annotations(body: dict[str, Any]) -> dict[str, object]:
     """The annotations of a class body. From Python 3.14 on it holds a function that evaluates them (PEP 649).
 
-    That function is called at once, as older versions evaluate: what is not defined yet must be quoted on all of them.
+    It is called at once, as older versions evaluate: forward references must be quoted on all versions.
     """
     evaluate: Callable[[int], dict[str, object]] | None = body.get("__annotate_func__")
     return body.get("__annotations__", {}) if evaluate is None else evaluate(1)  # 1: annotationlib.Format.VALUE
@@ -74,7 +72,7 @@ def _first_init(self: "Value", **given: object) -> None:
 
 
 class Value(metaclass=_ValueType):
-    """The base of all values: immutable, compared and hashed by their fields, made by keyword."""
+    """The base of all values: immutable, compared and hashed by their fields, created with keyword arguments."""
 
     hidden: ClassVar[tuple[str, ...]] = ()
     """Fields that `repr` leaves out, because they hold secrets or too much."""
@@ -110,7 +108,7 @@ _V = TypeVar("_V", bound=Value)
 
 
 def replace(value: _V, **changes: object) -> _V:
-    """The same value with other fields; the fields named are not checked against their types, nor made anew."""
+    """A copy with other fields; the new fields are not checked against their types."""
     kind = type(value)
     new = object.__new__(kind)
     for field in kind.fields:
@@ -132,7 +130,7 @@ def field_default(kind: type[Value], field: str) -> object:
 
 
 def as_dict(value: Value) -> dict[str, object]:
-    """The fields and what they hold; values inside, also those in tuples and lists, become dictionaries too."""
+    """The fields and their contents; nested values, also those in tuples and lists, become dictionaries too."""
     return {field: _plain(getattr(value, field)) for field in type(value).fields}
 
 
@@ -149,7 +147,7 @@ def _remade(kind: type[_V], held: tuple[object, ...]) -> _V:
 
 
 def _compiled_init(kind: _ValueType) -> Callable[..., None]:
-    """An `__init__` for these fields; it is the one thing worth compiling, as values are made all the time."""
+    """An `__init__` for these fields, the one method worth compiling, as values are created all the time."""
     parameters: list[str] = []
     lines: list[str] = []
     scope: dict[str, object] = {"_set": _set, "_defaults": kind.defaults}

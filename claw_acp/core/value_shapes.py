@@ -1,4 +1,4 @@
-"""Telling values that someone made up at random from words, names, paths and placeholders."""
+"""Distinguishes random values from words, names, paths and placeholders."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ _SEGMENT = r"[A-Za-z._@~-]*+\d{0,4}|[a-z0-9._@-]{0,24}|\d*+"
 
 
 def entropy(value: str) -> float:
-    """Shannon entropy in bits a character."""
+    """Shannon entropy in bits per character."""
     counts = Counter(value).values()
     return -sum(count / len(value) * log2(count / len(value)) for count in counts)
 
@@ -34,7 +34,7 @@ def is_wordy(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Return whether it names a file or an address, all of whose parts look as people name things."""
+    """Return whether it is a path or an address whose parts all look like names people give."""
     if "/" not in value:
         return re.match(r"[A-Za-z]:\\", value) is not None
     if "://" in value[:16]:

@@ -141,10 +141,13 @@ class ActiveWork:
         return tuple(kept.snapshot for kept in self._kept.values())
 
     async def aclose(self, *, within: float) -> None:
-        """Let the end of programs be shown, which somebody else has brought about; then nothing is shown any more.
+        """Wait until the ends of background programs are shown, then show nothing more.
+
+        The programs are stopped elsewhere.
+
 
         Args:
-            within: Seconds for programs that have not ended, and for subscribers that do not look.
+            within: Seconds to wait for programs that have not ended, and for subscribers that do not read.
         """
         try:
             with anyio.move_on_after(within):

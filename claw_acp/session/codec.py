@@ -66,7 +66,10 @@ class _Codec:
 
 
 class _Shape:
-    """A value as a JSON object; every field needs a codec. `stored` has the fields that are written by another name."""
+    """A value as a JSON object; every field needs a codec.
+
+    `stored` names the fields that are stored by another name.
+    """
 
     def __init__(self, make: type[Value], *, stored: Mapping[str, str] | None = None, **codecs: _Codec) -> None:
         names = {field: (stored or {}).get(field, field) for field in field_names(make) if field not in _ENVELOPE}

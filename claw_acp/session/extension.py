@@ -16,7 +16,10 @@ _P = TypeVar("_P")
 
 
 class SessionExtension:
-    """Gives nothing; an extension overrides what it has. What is not a coroutine is asked often and has to be cheap."""
+    """A base that contributes nothing; override what is needed.
+
+    Methods that are no coroutines run often: keep them cheap.
+    """
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
         """Apply the client's setup and the settings; called each time the session is opened."""

@@ -71,9 +71,9 @@ class Journal:
     async def opened(
         cls, path: Path, *, clock: Clock = SYSTEM_CLOCK, zone: tzinfo | None = None
     ) -> "AsyncGenerator[Journal]":
-        """The journal in the file `path`, made if missing, for as long as the block runs; the end commits what is left.
+        """Open the journal in the file `path`, creating it if missing; leaving the block commits what is pending.
 
-        Days, for its ledger, are those of the time `zone`; None: of this machine.
+        Its ledger counts days in the time `zone`; None: the machine's.
 
         Raises:
             StoreError: The file cannot be used; the text says why and what to do.

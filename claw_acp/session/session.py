@@ -287,12 +287,12 @@ class Session:
     async def in_turn(
         self, place: anyio.CancelScope, work: Callable[[], Awaitable[_R]], *, lock: AbstractContextManager[None]
     ) -> _R | None:
-        """Wait for one's turn, then do some work in it. None when `cancel` came, before the work began or during it.
+        """Wait for the turn at `place`, then run `work`. None when cancelled, before the work began or during it.
 
         Args:
             place: From `queue_turn`.
-            work: Runs with the journal read to its end.
-            lock: Keeps other processes out while the turn runs.
+            work: Runs after the journal was read to its end.
+            lock: Excludes other processes while the turn runs.
 
         Raises:
             SessionBusy: Another process runs a turn.
@@ -323,14 +323,14 @@ class Session:
             pass
 
     def cleanup_scope(self) -> anyio.CancelScope:
-        """Where a turn that was broken off cleans up: shielded, `CLEANUP_TIMEOUT` seconds for all of it together.
+        """The scope for the clean-up of an interrupted turn: shielded, `CLEANUP_TIMEOUT` seconds altogether.
 
-        Once they are over, events that are published are still taken and shown, but not waited for.
+        After that, published events are still stored and shown, but not waited for.
         """
         return anyio.CancelScope(deadline=self._time_left(), shield=True)
 
     def reset_cleanup(self) -> None:
-        """Only a part of the turn was broken off; its clean-up leaves the turn its last words."""
+        """Restart the time for clean-up: only a part of the turn was cancelled, and its end may need clean-up, too."""
         self._over_by = None
 
     def _time_left(self) -> float:
