@@ -7,7 +7,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
-from logging.handlers import RotatingFileHandler
+from itertools import pairwise
 from pathlib import Path
 from typing import TextIO
 
@@ -64,23 +64,41 @@ def _plain(value: object) -> object:
     return value if value is None or isinstance(value, bool | int | float) else redact(str(value))
 
 
-class LogFile(RotatingFileHandler):
+class LogFile(logging.FileHandler):
     """A rotating file that several processes share. It is opened at the first line, private to the user.
 
     When it cannot be written, one line on `complaints` says so and the handler is silent from then on: a full disk
-    must not end anybody's work.
+    must not end anybody's work. (`logging.handlers` has such a file too, and imports `pickle` and sockets with it,
+    which every start would pay for.)
     """
 
     def __init__(self, path: Path, *, complaints: TextIO | None = None) -> None:
-        super().__init__(path, maxBytes=FILE_LIMIT, backupCount=FILES_KEPT, encoding="utf-8", delay=True)
+        super().__init__(path, encoding="utf-8", delay=True)
         self._complaints = complaints
 
-    def shouldRollover(self, record: logging.LogRecord) -> int:  # noqa: N802 - the library's name
-        """True if the file is full; also goes over to the new file when another process has set this one aside."""
-        if self.stream is not None and self._set_aside(self.stream):
-            self.stream.close()
-            self.stream = self._open()
-        return super().shouldRollover(record)
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line, to a new file when this one is full or another process has set it aside."""
+        try:
+            if self.stream is None or not self._goes_on(self.stream):
+                self.stream = self._open()
+        except OSError:
+            self.handleError(record)
+        else:
+            super().emit(record)
+
+    def _goes_on(self, stream: TextIOWrapper) -> bool:
+        """Return whether there is room in the open file; where there is none it has been closed and set aside."""
+        set_aside = self._set_aside(stream)
+        if not set_aside and os.fstat(stream.fileno()).st_size < FILE_LIMIT:
+            return True
+        stream.close()
+        if not set_aside:
+            file = self.baseFilename
+            files = [file, *(f"{file}.{number}" for number in range(1, FILES_KEPT + 1))]
+            for newer, older in reversed([*pairwise(files)]):
+                with suppress(FileNotFoundError):
+                    os.replace(newer, older)  # noqa: PTH105 - names, as the handler has them
+        return False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - the library's name
         """Give up on the file, once, with one line."""
