@@ -1,9 +1,10 @@
 """Where this program keeps its files. Nothing is created before something must be written."""
 
+import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-
-from platformdirs import PlatformDirs
+from typing import Final
 
 from claw_acp.config.paths import resolve_path
 from claw_acp.core.errors import ConfigError
@@ -11,7 +12,15 @@ from claw_acp.core.value import Value
 
 HOME_VARIABLE = "CLAW_ACP_HOME"
 
-_PRIVATE = 0o700
+_NAME: Final = "claw-acp"
+_PRIVATE: Final = 0o700
+_XDG: Final = {
+    "config_dir": ("XDG_CONFIG_HOME", ".config"),
+    "data_dir": ("XDG_DATA_HOME", ".local/share"),
+    "state_dir": ("XDG_STATE_HOME", ".local/state"),
+    "cache_dir": ("XDG_CACHE_HOME", ".cache"),
+}
+"""A variable for each directory, and where it is below the home otherwise (XDG Base Directory Specification 0.8)."""
 
 
 class Locations(Value):
@@ -54,21 +63,23 @@ class Locations(Value):
 
 
 def find_locations(environ: Mapping[str, str]) -> Locations:
-    """`CLAW_ACP_HOME` as one directory for everything, else where the platform wants such files.
-
-    Without `CLAW_ACP_HOME` the answer also depends on the process environment (`HOME`, `XDG_*`), which platformdirs
-    reads itself.
-    """
+    """`CLAW_ACP_HOME` as one directory for everything, else where the platform wants such files."""
     if home := environ.get(HOME_VARIABLE):
         root = resolve_path(home, directory=Path.cwd(), home=environ.get("HOME", ""))
         return Locations(config_dir=root, data_dir=root, state_dir=root, cache_dir=root / "cache")
-    dirs = PlatformDirs("claw-acp", appauthor=False)
+    if sys.platform in {"darwin", "win32"}:
+        dirs = import_module("platformdirs").PlatformDirs(_NAME, appauthor=False)  # elsewhere it would only cost time
+        return Locations(**{name: getattr(dirs, f"user_{name.removesuffix('_dir')}_path") for name in _XDG})
+    base = Path(environ.get("HOME") or Path.home())
     return Locations(
-        config_dir=dirs.user_config_path,
-        data_dir=dirs.user_data_path,
-        state_dir=dirs.user_state_path,
-        cache_dir=dirs.user_cache_path,
+        **{name: _given(environ, variable) or base / below / _NAME for name, (variable, below) in _XDG.items()}
     )
+
+
+def _given(environ: Mapping[str, str], variable: str) -> Path | None:
+    """A directory that the environment names; one that is not absolute does not count, as the specification says."""
+    path = Path(environ.get(variable, ""))
+    return path / _NAME if path.is_absolute() else None
 
 
 def private_directory(directory: Path) -> Path:

@@ -1,9 +1,11 @@
 """Directories."""
 
 import stat
+import sys
 from pathlib import Path
 
 import pytest
+from platformdirs import PlatformDirs
 
 from claw_acp.config.locations import find_locations, private_directory
 from claw_acp.core.errors import ConfigError
@@ -20,13 +22,22 @@ def test_one_variable_replaces_all_four_directories(tmp_path: Path) -> None:
 
 
 def test_otherwise_the_platform_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    places = find_locations({})
-    for directory in (places.config_dir, places.data_dir, places.state_dir, places.cache_dir):
-        assert directory.is_relative_to(tmp_path)
-        assert "claw-acp" in directory.parts
+    environ = {"HOME": str(tmp_path), "XDG_DATA_HOME": "/srv/data", "XDG_CACHE_HOME": ""}
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, environ[name]) if name in environ else monkeypatch.delenv(name, raising=False)
+    dirs, places = PlatformDirs("claw-acp", appauthor=False), find_locations(environ)
+    assert (places.config_dir, places.data_dir) == (dirs.user_config_path, dirs.user_data_path)
+    assert (places.state_dir, places.cache_dir) == (dirs.user_state_path, dirs.user_cache_path)
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_platforms_of_other_customs_are_asked(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    assert find_locations({}).state_dir.parts[-1] == "claw-acp"
+
+
+def test_a_relative_directory_of_the_environment_does_not_count(tmp_path: Path) -> None:
+    assert find_locations({"HOME": str(tmp_path), "XDG_STATE_HOME": "s"}).state_dir.is_relative_to(tmp_path)
 
 
 def test_a_relative_home_is_taken_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
