@@ -1,4 +1,4 @@
-"""The cost of a turn's model requests: each is held against the budgets, then priced, kept and shown."""
+"""The cost of a turn's model requests: each is checked against the budgets, then priced, stored and shown."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ _ONE: Final = Usage(input_tokens=1, output_tokens=1)
 
 
 class Billing:
-    """The billing of model requests: each is admitted here first, and what it took is reported afterwards.
+    """The billing of model requests: each is admitted here first, and its usage is reported afterwards.
 
     Args:
-        session: Whose requests they are.
-        model: Who is asked: `provider/model`.
-        price: What tokens of a model cost, in picodollars; None when that is not known.
-        ledger: Where it is kept.
+        session: The session that makes them.
+        model: The model asked: `provider/model`.
+        price: The price of a model's tokens, in picodollars; None when it is not known.
+        ledger: Stores the costs.
         guard: The budgets.
     """
 
@@ -53,14 +53,14 @@ class Billing:
 
     @property
     def taken(self) -> Usage | None:
-        """The tokens that the request took, with the attempts that were given up; None when no provider said."""
+        """The tokens of the request, including abandoned attempts; None when no provider reported any."""
         return self._taken
 
     async def admit(self, request: ChatRequest) -> None:
-        """Let a request pass.
+        """Admit a request.
 
         Raises:
-            BudgetReached: It may pass a budget, and nobody allowed that.
+            BudgetReached: It may exceed a budget, and no person allowed that.
         """
         self._taken, self._cost, self._known = None, 0, 0
         if not self._guard.needed:
@@ -76,10 +76,10 @@ class Billing:
         await self._guard.admit(self._admitted, model=self._model)
 
     async def admit_other(self, model: str) -> None:
-        """Let the request that was admitted go to another model (`provider/model`), which may be dearer.
+        """Let the admitted request go to another model (`provider/model`), which may cost more.
 
         Raises:
-            BudgetReached: It may pass a budget there, and nobody allowed that.
+            BudgetReached: It may exceed a budget there, and no person allowed that.
         """
         if not self._guard.needed:
             return
@@ -90,11 +90,11 @@ class Billing:
         self._admitted = cost
 
     def charge(self, usage: Usage | None, *, model: str = "") -> None:
-        """Keep what an answer, or an attempt that was given up, took.
+        """Record the cost of an answer, or of an abandoned attempt.
 
         Args:
-            usage: The tokens; None when nobody said, which costs nothing only where nothing costs anything.
-            model: Who took them (`provider/model`); empty: who was asked.
+            usage: The tokens; None when none were reported, which is free only if the model is.
+            model: The model that took them (`provider/model`); empty: the one that was asked.
         """
         model = model or self._model
         usage = None if usage is None else plausible(usage)
@@ -115,9 +115,9 @@ class Billing:
 
         Args:
             item: The answer's message.
-            usage: What the answer alone took: that is what fills the context now.
-            model: Who answered, if it was another than was asked: `provider/model`.
-            size: The window of the model.
+            usage: The tokens of the answer alone, which fill the context now.
+            model: The model that answered, if it is another than was asked: `provider/model`.
+            size: The context window of the model.
         """
         usage, before = plausible(usage), self._session.history.usage
         total = from_dollars(0.0 if before is None or before.total is None else before.total) + self._known
@@ -133,7 +133,7 @@ class Billing:
 
 
 def plausible(usage: Usage) -> Usage:
-    """The usage that a service reported, as far as a request can have taken it: a service may report anything."""
+    """The usage that a service reported, limited to possible values: a service may report anything."""
     return Usage(
         input_tokens=_count(usage.input_tokens),
         output_tokens=_count(usage.output_tokens),
@@ -150,13 +150,13 @@ def _count(said: int) -> int:
 def expected_usage(
     messages: Sequence[Message], tools: Sequence[ToolSpec], *, max_tokens: int | None, last: Usage | None
 ) -> Usage:
-    """A guess at what a request will take, before it is made.
+    """An estimate of a request's usage before it is made.
 
     Args:
-        messages: What is sent.
-        tools: What is sent besides.
-        max_tokens: The bound of the answer, if there is one.
-        last: What the session's last request to the same model took: what was cached then is expected from the cache.
+        messages: The messages to send.
+        tools: The tools to send.
+        max_tokens: The limit of the answer, if there is one.
+        last: The usage of the session's last request to this model: what was cached then is expected to be cached.
     """
     sent = estimate(messages, tools)
     cached = 0 if last is None else last.cached_read_tokens + last.cached_write_tokens

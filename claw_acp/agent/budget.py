@@ -1,7 +1,7 @@
-"""The limits on spending: before a model request that may pass a budget, a person is asked.
+"""The limits on spending: before a model request that may exceed a budget, a person is asked.
 
-Two sessions that ask a model at the same moment see the same sums: each may pass a budget by the one request that it
-makes then, never by a second. A request may cost more than was expected; the next one knows.
+Two sessions that ask a model at the same moment see the same sums: each may exceed a budget by that one request, never
+by a second. A request may cost more than was expected; the next one takes that into account.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger
 
 TOOL: Final = "budget"
-"""The name under which the question is shown; there is no such tool."""
+"""The tool name under which the question is shown; there is no such tool."""
 
 _ONCE: Final = Choice(id="once", label="Go on, this once", kind="allow_once")
 _UNPRICED: Final = Choice(id="unpriced", label="Go on with this model", kind="allow_once")
@@ -40,17 +40,17 @@ _RELIEF: Final[dict[BudgetName, str]] = {
 
 
 class Limits(Value):
-    """The budgets in force, in picodollars, and the share of them at which a warning is shown."""
+    """The budgets in force, in picodollars, and the fraction of them at which a warning is shown."""
 
     amounts: tuple[tuple[BudgetName, int], ...] = ()
     warn: float = 0.8
 
 
 class BudgetMemory:
-    """The warnings that people got and the permissions they gave since the program started; all sessions share them.
+    """The warnings shown and permissions given since the program started, shared by all sessions.
 
     The first two hold budgets with their period: (`daily`, `2026-11-22`), (`session`, `ses_...`); `unpriced` holds
-    sessions with the models without a price that are allowed in them.
+    sessions with the models that may be used there without a known price.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class BudgetMemory:
 
 
 async def standing(ledger: Ledger, limits: Limits, *, session_id: str) -> tuple[Budget, ...]:
-    """How the budgets stand now.
+    """The current state of the budgets.
 
     Raises:
         StoreError: The ledger cannot be read.
@@ -80,7 +80,7 @@ async def standing(ledger: Ledger, limits: Limits, *, session_id: str) -> tuple[
 
 
 class BudgetGuard:
-    """Stands before the model requests of one turn."""
+    """Admits the model requests of one turn."""
 
     def __init__(
         self, session: Session, *, limits: Limits, ledger: Ledger, memory: BudgetMemory, asker: Asker, clock: Clock
@@ -98,15 +98,15 @@ class BudgetGuard:
         return bool(self._limits.amounts)
 
     async def admit(self, expected: int | None, *, model: str) -> None:
-        """Let a request pass, after asking if it may pass a budget.
+        """Admit a request, after asking the person if it may exceed a budget.
 
         Args:
-            expected: What it may cost, in picodollars; None when nobody knows, and then it is asked once for each model
-                of a session, and again when a budget is used up. 0 always passes.
-            model: Who is asked (`provider/model`).
+            expected: Its expected cost, in picodollars; None when it is not known: then the person is asked once for
+                each model of a session, and again when a budget is used up. 0 always passes.
+            model: The model to ask (`provider/model`).
 
         Raises:
-            BudgetReached: A person said no, or nobody could be asked.
+            BudgetReached: The person declined, or could not be asked.
             StoreError: The ledger cannot be read.
         """
         if expected == 0 or not self.needed:
@@ -129,7 +129,7 @@ class BudgetGuard:
         return budget.name, {"daily": day, "monthly": day[: len("2026-11")], "session": self._session.id}[budget.name]
 
     async def _warn(self, budgets: Sequence[Budget]) -> None:
-        """Tell of budgets that are nearly used up, each once for its period."""
+        """Warn of budgets that are nearly used up, once per budget and period."""
         for budget in budgets:
             key = self._key(budget)
             told = key in self._memory.warned or key in self._memory.allowed
@@ -153,7 +153,7 @@ class BudgetGuard:
             self._memory.allowed.update(keys)
 
     async def _ask_unpriced(self, budgets: Sequence[Budget], model: str) -> None:
-        """Ask whether a model may answer that no budget can be held against."""
+        """Ask whether a model may answer whose cost no budget can limit."""
         place = (self._session.id, model)
         if place in self._memory.unpriced:
             return
@@ -170,7 +170,7 @@ class BudgetGuard:
         self._memory.unpriced.add(place)
 
     async def _answer(self, title: str, *, reason: str, choices: Sequence[Choice]) -> Choice | None:
-        """The answer of a person under a call that is shown meanwhile; None: no, or no person was there."""
+        """The person's answer, asked under a tool call shown meanwhile; None: declined, or no person could be asked."""
         call_id = new_id("call", clock=self._clock)
         question = PermissionQuestion(
             session=self._session.id, call_id=call_id, title=title, reason=reason, content=(), choices=tuple(choices)
@@ -189,7 +189,7 @@ class BudgetGuard:
         return choice if allowed else None
 
     async def _show(self, event: ToolCallChanged) -> None:
-        """Passing, and never kept: the question is no part of the conversation, and no model must see it."""
+        """Show it without storing it: the question is no part of the conversation, and no model must see it."""
         await self._session.broadcast(event)
 
 

@@ -10,10 +10,11 @@ DEEPEST = 64  # levels; no tool needs more, and what is sent on must fit everybo
 
 
 def parse_arguments(call: ToolCall) -> JsonObject:
-    """The arguments as an object; none at all count as an empty one.
+    """The arguments as an object, empty when there are none.
 
     Raises:
-        InvalidArguments: They are no JSON object, or nested too deeply; the model is told, never given an empty object.
+        InvalidArguments: They are no JSON object, or nested too deeply; the model is told instead of getting an empty
+            object.
     """
     try:
         arguments: JsonValue = json.loads(call.arguments or "{}")

@@ -1,7 +1,7 @@
 """Tool calls that a model is still writing, shown to people before their arguments are complete.
 
-A call is shown when its name is known, and once more when it is known what it is about (the path of a file, say); the
-next that is shown of it is the whole call. A frame for every piece of a long file would be thousands, and says no more.
+A call is shown when its name is known, again when its subject is (such as the path of a file), and then as the whole
+call. Frames for every piece of a long file would be thousands, and say no more.
 """
 
 import json
@@ -40,13 +40,13 @@ class _Draft:
 
 
 class CallDrafts:
-    """The calls of one model's answer. What is shown of them is not kept, but for those that are cut off.
+    """The calls of one model's answer. They are shown without being stored, except those that are cut off.
 
     Args:
-        session: Whose watchers see them.
-        toolbox: Knows what calls of a tool look like.
-        locate: The absolute path that a path in arguments means.
-        redactor: Takes out what nobody may see.
+        session: The session to show them in.
+        toolbox: Knows how to display the calls of a tool.
+        locate: Resolves a path in arguments to an absolute path.
+        redactor: Removes secrets.
         clock: Time for ids.
     """
 
@@ -76,7 +76,7 @@ class CallDrafts:
             await self._session.broadcast(draft.shown)
 
     def claim(self, index: int, *, name: str) -> str:
-        """The id for a whole call: that under which it was shown, else a new one."""
+        """The id for a whole call: the one under which it was shown, else a new one."""
         draft = self._drafts.get(index)
         if draft is None or draft.shown.name != name:
             return new_id("call", clock=self._clock)
@@ -84,7 +84,7 @@ class CallDrafts:
         return draft.shown.item
 
     async def cut_off(self, status: ToolStatus) -> None:
-        """End all that nobody has claimed: no whole call comes of them. Nobody waits for their commit."""
+        """End all unclaimed drafts: they will not become whole calls. Their commit is not waited for."""
         drafts, self._drafts = self._drafts, {}
         for draft in drafts.values():
             end = replace(draft.shown, message=None, status=status, content=(PartContent(part=TextPart(text=CUT_OFF)),))
@@ -117,7 +117,7 @@ class CallDrafts:
 
 
 def argument_so_far(text: str, name: str) -> str | None:
-    """The text at the key `name` of a JSON object whose end is still missing; None while that is not complete."""
+    """The text at the key `name` of an incomplete JSON object; None while that text is not complete."""
     decoder = json.JSONDecoder()
     place = _skip(text, 0, "{")
     try:
@@ -133,7 +133,7 @@ def argument_so_far(text: str, name: str) -> str | None:
 
 
 def _skip(text: str, place: int, mark: str) -> int:
-    """The place behind blanks, one mark and blanks."""
+    """The position after blanks, one mark and blanks."""
     while place < len(text) and (text[place].isspace() or text[place] == mark):
         if text[place] == mark:
             mark = ""

@@ -1,4 +1,4 @@
-"""The ports of a tool while one call of it runs: news, the plan, forms, programs, and the ports of extensions."""
+"""The ports of a tool during one call: progress, the plan, forms, programs, and the ports of extensions."""
 
 import math
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ class CallPorts:
     """The ports of one call.
 
     Args:
-        session: Where the call belongs.
+        session: The session of the call.
         call_id: The call.
-        foreign: Whether its tool is not ours, so that what it says is checked.
-        limit: Its time, which does not run while a person is asked.
-        waiting: Knows which calls wait for a person.
+        foreign: Whether its tool comes from another package, so that its output is checked.
+        limit: Its time limit, paused while a person is asked.
+        waiting: Tracks the calls that wait for a person.
         asker: Asks the person.
-        redactor: Takes keys out of what is shown.
-        extension: Has further ports.
+        redactor: Removes keys from what is shown.
+        extension: Supplies further ports.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The parts that a client supplies for a turn: the workspace, and answers to questions."""
+"""The ports that a client supplies for a turn: the workspace, and answers to questions."""
 
 from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.workspace import Workspace

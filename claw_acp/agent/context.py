@@ -12,7 +12,7 @@ from claw_acp.session.session import Session
 
 
 class ContextStrategy(Protocol):
-    """Makes the context of a request smaller, by leaving out old tool results, say, or by a summary."""
+    """Reduces the context of a request, for instance by dropping old tool results or by a summary."""
 
     async def fit(self, messages: Sequence[Message], *, limit: int) -> Sequence[Message] | None:
         """Return `messages` in at most `limit` tokens, as `token_estimate` counts; None when that cannot be done."""
@@ -23,10 +23,10 @@ class ModelContext:
     """Assembles the messages of a session's model requests.
 
     Args:
-        session: Whose conversation it is.
-        layers: The layers of the system prompt, asked before each request.
-        window: The tokens that the model can take; 0 when that is not known.
-        strategy: Makes what is too long smaller; without one, it is sent as it is.
+        session: The session of the conversation.
+        layers: The layers of the system prompt, read before each request.
+        window: The context window of the model in tokens; 0 when it is not known.
+        strategy: Reduces messages that are too long; without one, they are sent as they are.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class ModelContext:
         self._strategy = strategy
 
     async def messages(self, *extra: Message, tools: Sequence[ToolSpec] = ()) -> Sequence[Message]:
-        """The messages of the next request; made smaller, where that is possible, if they exceed the model's window.
+        """The messages of the next request, reduced if possible when they exceed the model's window.
 
         Args:
-            extra: Messages that only this request has, behind the conversation.
-            tools: What is sent besides, and takes room, too.
+            extra: Messages for this request only, after the conversation.
+            tools: The tools sent besides, which take room, too.
         """
         system = Message.system(joined(self._layers()))
         messages = [system, *self._session.history.messages(), *extra]

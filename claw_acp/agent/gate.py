@@ -31,11 +31,11 @@ class Admission(Value):
 
 
 class Gate:
-    """The one way to a tool call's `run`.
+    """Every tool call has to pass here before its `run`.
 
     Args:
-        policy: Makes the policy for the next call; rules remembered a moment ago are in it.
-        remember: Keeps an "always" answer.
+        policy: Returns the policy for the next call, including rules stored a moment ago.
+        remember: Stores an "always" answer.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class Gate:
         return self._policy().allowed_hosts
 
     def reader(self, tool: str) -> Callable[[Path], bool]:
-        """Return a test of whether a search that may run may also look into a file, by the rules as they are now."""
+        """Return a test of whether a search that may run may read a file, by the current rules."""
         policy = self._policy()
         return lambda path: policy.hides(path, tool=tool, context=self._context) is None
 
     async def ask(self, question: PermissionQuestion, *, call_id: str) -> Admission:
-        """Let a person decide. Anything but a clear yes is a no."""
+        """Ask the person. Anything but a clear yes is a no."""
         question = replace(question, session=self._session.id, call_id=call_id)
         choice = await self._asker.permission(question)
         if choice is None:
@@ -83,7 +83,7 @@ class Gate:
         return Admission(allowed=allowed, reason=reason, shown="" if allowed else "Rejected; it was not run.")
 
     async def _keep(self, rules: Sequence[str], answer: Answer) -> None:
-        """Remember an answer; when that fails the answer still counts this once, and the person is told."""
+        """Store an answer; if that fails it still counts this once, and the person is notified."""
         try:
             with anyio.fail_after(STORING):
                 await to_thread.run_sync(self._remember, rules, answer, abandon_on_cancel=True)

@@ -1,4 +1,4 @@
-"""The one loop: ask the model, run the tools it wants, until it is done, stopped, or at its limit."""
+"""The one loop: ask the model, run the tools it calls, until it is done, stopped, or at its limit."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -35,11 +35,11 @@ WORDLESS: Final[Mapping[ModelStop, str]] = {
         "its options, or let it think less."
     ),
 }
-"""The explanation for each reason that a model stopped for without a word."""
+"""The explanation shown for a model that stopped without text, by reason."""
 
 
 class Outcome(Value):
-    """How a turn ended, and the tokens that all its model requests took (None: no provider said)."""
+    """The end of a turn, and the total tokens of its model requests (None: none were reported)."""
 
     stop: StopReason
     usage: Usage | None
@@ -72,9 +72,9 @@ class Turn:
         """Run the turn. Cancellation ends it cleanly: every call gets a result, the journal says `cancelled`.
 
         Args:
-            prompt: What the person said.
-            model_parts: What the model sees instead, if that is something else.
-            on_accepted: Hears the id of that message once it is part of the conversation.
+            prompt: The person's message.
+            model_parts: The message for the model, if it differs.
+            on_accepted: Called with the id of that message once it is part of the conversation.
 
         Raises:
             ProviderError: A model request failed for good; the session stays usable.
@@ -105,7 +105,7 @@ class Turn:
         await publish_prompt(self._session, message, on_accepted=on_accepted)
 
     async def _join(self) -> None:
-        """Make the prompts that wait to join the turn part of the conversation."""
+        """Add the prompts that wait to join the turn to the conversation."""
         for prompt in self._steering.take():
             await self._add_prompt(prompt.parts, on_accepted=prompt.on_accepted)
 
@@ -127,7 +127,7 @@ class Turn:
         return "max_turn_requests"
 
     async def _close(self) -> None:
-        """Have the model say how far it got; a model that goes on calling tools instead is spoken for."""
+        """Have the model report how far it got; if it calls tools instead, a text of ours stands in."""
         try:
             _, response = await self._ask(Message.user(CLOSING), tool_choice="none")
             said = response.text.strip()

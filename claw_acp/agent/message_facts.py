@@ -1,10 +1,10 @@
-"""The facts that a model gets with each message of a person and cannot know: the time, and the mode of the session.
+"""The facts sent to a model with each user message, which it cannot know: the time, and the mode of the session.
 
-It stands on that message for good, and not in the instructions: those are the beginning of every request, and
-whatever changed there would cost the vendor's prompt cache of the whole conversation. For the same reason the tools
-on offer are those of all modes. A model in plan mode is told here, before it plans, that calls which change something
-are refused; taking the tools away instead would make the cache anew at each change of the mode, and leave calls in
-the conversation of tools that do not exist.
+They stay on that message and are not in the instructions: those are the beginning of every request, and any change
+there would cost the vendor's prompt cache of the whole conversation. For the same reason the tools on offer are those
+of all modes. A model in plan mode is told here, before it plans, that calls which change something are refused; taking
+the tools away instead would make the cache anew at each change of the mode, and leave calls in the conversation of
+tools that do not exist.
 """
 
 from collections.abc import Mapping
@@ -23,5 +23,5 @@ _MODES: Final[Mapping[Mode, str]] = {
 
 
 def facts_now(session: Session, *, clock: Clock) -> str:
-    """The facts of this moment, as a line for the model."""
+    """The current facts, as a line for the model."""
     return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.</facts>"

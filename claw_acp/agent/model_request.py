@@ -42,15 +42,15 @@ class ModelRequester:
     """Asks one model in one session, for one turn.
 
     Args:
-        session: Where the answers go.
-        provider: Who is asked.
+        session: Receives the answers.
+        provider: The provider to ask.
         model: For `ChatRequest.model`.
-        billing: Who hears of every request before and after it.
-        options: Taken anew for each request: a person may change them meanwhile.
+        billing: Admits every request, and records its cost.
+        options: Read again for each request: a person may change them meanwhile.
         drafts: Shows calls that are still being written.
-        capabilities: What the model can do now; None: what the provider says.
-        notice: What a person should know about who answers; told with the first request.
-        redactor: Takes the keys that it knows out of what the model says.
+        capabilities: The current capabilities of the model; None: those that the provider states.
+        notice: A notice about the choice of model, shown with the first request.
+        redactor: Removes known keys from the model's output.
         clock: Time for ids.
     """
 
@@ -91,8 +91,7 @@ class ModelRequester:
             The id of the assistant message, and the response with the vendor's call ids replaced by our own.
 
         Raises:
-            BudgetReached: The request may pass a budget, also at another model that answers instead, and nobody
-                allowed that.
+            BudgetReached: The request may exceed a budget, also at a fallback model, and no person allowed that.
             ProviderError: The request failed; what was already visible stays in the session.
         """
         await self._introduce()
@@ -159,7 +158,7 @@ class ModelRequester:
         )
 
     async def _grow(self, piece: CallChunk, *, message: str, choice: ToolChoice) -> None:
-        """Show a call as it is written; not one that will not be run."""
+        """Show a call as it is written, unless it will not be run."""
         self._begun = True
         if choice != "none":
             await self._drafts.grow(piece, message=message)
@@ -168,7 +167,7 @@ class ModelRequester:
         self._begun = True
 
     def _settle(self, usage: Usage | None = None) -> None:
-        """Bill an attempt that was given up after it began to answer, or said what it took."""
+        """Bill an abandoned attempt that had begun to answer, or reported its usage."""
         if self._begun or usage is not None:
             self._begun = False
             self._billing.charge(usage, model=self._asking)
@@ -180,7 +179,7 @@ class ModelRequester:
             await self._session.publish(Notice(item=notice_id, severity="info", title=notice))
 
     async def _warn_once(self, title: str, reason: str) -> None:
-        """Say what would be the same at each request of the turn only once."""
+        """Show a notice at most once in the turn."""
         if (title, reason) not in self._told:
             self._told.add((title, reason))
             await self._warn(title, reason)
@@ -190,7 +189,7 @@ class ModelRequester:
         await self._session.publish(Notice(item=notice_id, severity="warning", title=title, description=reason))
 
     async def _report_usage(self, message_id: str, response: ChatResponse) -> Usage | None:
-        """Tell what the request took, and return it: with the attempts that were given up."""
+        """Publish the request's usage, and return it including abandoned attempts."""
         self._billing.charge(response.usage, model=response.answered_by)
         if response.usage is not None:
             window = self._capabilities().context_window

@@ -1,4 +1,4 @@
-"""The question whether a tool call may run, as a person is shown it: nothing masked, nothing cut, nothing unseen."""
+"""The question whether a tool call may run, as shown to a person: nothing masked, cut or invisible."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -21,7 +21,7 @@ MOST_NOTED = 10  # lines of a change that hold characters which cannot be seen
 def question_about(
     invocation: Invocation, decision: Decision, *, preview: Sequence[ToolContent], arguments: JsonObject
 ) -> PermissionQuestion:
-    """The question; session and call are set by who asks it."""
+    """The question; session and call are set by the caller."""
     view = invocation.view
     choices = tuple(
         replace(choice, label=in_reading_order(printable(choice.label))) for choice in choices_for(decision)
@@ -60,7 +60,7 @@ def _plain(item: ToolContent) -> Iterator[ToolContent]:
 
 
 def _unseen_in(change: DiffContent) -> Iterator[ToolContent]:
-    """A note of the new lines that do not look like what they are."""
+    """A note about new lines that do not look like what they are."""
     before = set((change.old_text or "").split("\n"))
     lines = enumerate((change.new_text or "").split("\n"), start=1)
     seen = ((number, line.replace("\t", " ").removesuffix("\r")) for number, line in lines if line not in before)

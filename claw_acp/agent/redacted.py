@@ -1,6 +1,6 @@
-"""Tool calls without credentials: what the model, the client and the journal see.
+"""Tool calls without credentials, for the model, the client and the journal.
 
-Long texts are searched in a worker thread, so that no other session waits. One that takes too long is not shown at all.
+Long texts are searched in a worker thread, so that no other session waits. A text that takes too long is withheld.
 """
 
 import logging
@@ -37,7 +37,7 @@ class _Cleaning(Protocol[_V_contra, _R_co]):
 async def cleaned(
     cleaning: _Cleaning[_V_contra, _R_co], value: _V_contra, /, *, redactor: Redactor, within: float = TIME_LIMIT
 ) -> _R_co:
-    """`cleaning(value)` by one of the functions below, in a worker thread when there is much of it.
+    """`cleaning(value)` by one of the functions below, in a worker thread when the value is large.
 
     After `within` seconds its long texts are withheld.
     """
@@ -55,7 +55,7 @@ def redacted_parts(parts: Sequence[ContentPart], *, redactor: Clean) -> tuple[Co
 
 
 def redacted_content(content: Sequence[ToolContent], *, redactor: Clean) -> tuple[ToolContent, ...]:
-    """The content of a tool call, cleaned. A diff stays as it is: the person must see exactly what will be written."""
+    """The content of a tool call, cleaned. A diff stays as it is: people must see exactly what will be written."""
     return tuple(_redacted(item, redactor=redactor) for item in content)
 
 
@@ -70,9 +70,9 @@ def _redacted(item: ToolContent, *, redactor: Clean) -> ToolContent:
 
 
 def redacted_command(picture: CommandContent, *, redactor: Clean) -> CommandContent:
-    """A picture of a program, cleaned; while it runs, its last word may be the beginning of a secret.
+    """A snapshot of a program, cleaned; while it runs, its last word may be the beginning of a secret.
 
-    Bytes in which there is one are left out altogether: the text stands for them.
+    Bytes that contain one are left out altogether: the text stands for them.
     """
     clean = redactor.unfinished if picture.running and isinstance(redactor, Redactor) else redactor
     raw = picture.raw
@@ -93,7 +93,7 @@ def redacted_json(value: JsonValue, *, redactor: Clean) -> JsonValue:
 
 
 def _size(value: object) -> int:
-    """How many characters there are to search."""
+    """The number of characters to search."""
     match value:
         case str():
             return len(value)

@@ -1,7 +1,7 @@
-"""Tool results before they are kept: within bounds, and, where the code is a stranger's, of the types they should be.
+"""Tool results before they are stored: within limits and, from foreign code, with valid types.
 
-A value of the wrong type would be met later, by the model's provider, a client or the next process that reads the
-journal. So what strangers give goes through the journal's own words once: what comes out is what that can hold.
+A value of the wrong type would surface later, in the model's provider, a client or the next process that reads the
+journal. So foreign values pass through the journal's encoding once: the result is what that can hold.
 """
 
 import json
@@ -20,13 +20,13 @@ _E = TypeVar("_E", bound=Event)
 
 
 def bounded_result(result: ToolResult) -> ToolResult:
-    """The result as far as there is room; what is left out is said."""
+    """The result, cut to the limits; omissions are marked."""
     content = None if result.content is None else bounded_content(result.content)
     return replace(result, parts=bounded_parts(result.parts), content=content)
 
 
 def bounded_content(content: Sequence[ToolContent]) -> tuple[ToolContent, ...]:
-    """The content of a call as far as there is room. Diffs stay whole: the person must see exactly what is written."""
+    """The content of a call, cut to the limits. Diffs stay whole: people must see exactly what is written."""
     texts = iter(bounded_parts(item.part for item in content if isinstance(item, PartContent)))
     shown: list[ToolContent] = []
     for item in content[:MOST_PARTS]:
@@ -38,10 +38,10 @@ def bounded_content(content: Sequence[ToolContent]) -> tuple[ToolContent, ...]:
 
 
 def sound_result(result: ToolResult) -> ToolResult:
-    """A stranger's result with every field of its type.
+    """A foreign result with every field of its type.
 
     Raises:
-        TypeError, ValueError: It is no result; the text says why.
+        TypeError, ValueError: It is no valid result; the text says why.
     """
     if not isinstance(result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance] - nobody checks strangers
         raise TypeError(f"a tool returns a ToolResult, not {type(result).__name__}")
@@ -52,10 +52,10 @@ def sound_result(result: ToolResult) -> ToolResult:
 
 
 def sound(event: _E) -> _E:
-    """An event that a stranger's values are in, with every field of its type.
+    """An event with foreign values, with every field of its type.
 
     Raises:
-        TypeError, ValueError: It cannot be had.
+        TypeError, ValueError: It is not valid.
     """
     try:
         kind, body = encode(event)

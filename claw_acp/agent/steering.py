@@ -1,4 +1,4 @@
-"""Prompts that join a turn while it runs, between two of its model requests."""
+"""Prompts that join a running turn, between two of its model requests."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -9,40 +9,40 @@ from claw_acp.session.prompt_message import OnAccepted
 
 
 class SteeringPrompt(Value):
-    """A prompt that waits to join; `on_accepted` hears the id of its message once it has."""
+    """A prompt that waits to join; `on_accepted` is called with the id of its message once it has."""
 
     parts: tuple[ContentPart, ...]
     on_accepted: OnAccepted
 
 
 class Steering:
-    """The prompts that wait to join one turn. It takes them only while the turn asks a model."""
+    """The prompts that wait to join one turn. It accepts them only while the turn asks a model."""
 
     def __init__(self) -> None:
         self._waiting: deque[SteeringPrompt] = deque()
         self._open = False
 
     def open(self) -> None:
-        """Take prompts from now on."""
+        """Accept prompts from now on."""
         self._open = True
 
     def add(self, prompt: SteeringPrompt) -> bool:
-        """Have a prompt join before the next model request; False when the turn takes none."""
+        """Queue a prompt to join before the next model request; False when the turn accepts none."""
         if self._open:
             self._waiting.append(prompt)
         return self._open
 
     def withdraw(self, prompt: SteeringPrompt) -> None:
-        """Take a prompt back that has not joined yet."""
+        """Remove a prompt that has not joined yet."""
         self._waiting = deque(other for other in self._waiting if other is not prompt)
 
     def take(self) -> Sequence[SteeringPrompt]:
-        """Return the prompts that wait; they wait no more."""
+        """Remove and return the waiting prompts."""
         taken = tuple(self._waiting)
         self._waiting.clear()
         return taken
 
     def close(self) -> bool:
-        """Take no more prompts; False, and nothing changes, while some wait."""
+        """Accept no more prompts; False, and nothing changes, while some wait."""
         self._open = bool(self._waiting)
         return not self._open

@@ -1,4 +1,4 @@
-"""An answer as it streams into the session, without the agent's own keys."""
+"""The pieces of an answer, published in the session without the agent's own keys."""
 
 from claw_acp.contracts.provider import ThoughtChunk
 from claw_acp.core.events import TextDelta, ThoughtDelta
@@ -7,12 +7,12 @@ from claw_acp.session.session import Session
 
 
 class StreamedAnswer:
-    """Publishes the pieces of one message in their order.
+    """Publishes the pieces of one message in order.
 
     Args:
-        session: Where they go.
+        session: The session to publish in.
         message: The id of the message.
-        redactor: Its known secrets are taken out, also where two pieces hold one together.
+        redactor: Its known secrets are removed, also where they span two pieces.
     """
 
     def __init__(self, session: Session, *, message: str, redactor: Redactor) -> None:
@@ -22,14 +22,14 @@ class StreamedAnswer:
         self._thought = redactor.streamed()
 
     async def say(self, text: str) -> None:
-        """The next piece of the answer."""
+        """Publish the next piece of the answer."""
         if held := self._thought.close():
             await self._session.publish(ThoughtDelta(item=self._message, text=held))
         if clean := self._text.feed(text):
             await self._session.publish(TextDelta(item=self._message, text=clean))
 
     async def think(self, chunk: ThoughtChunk) -> None:
-        """The next piece of thinking. A block that was changed loses its signature, which no longer fits."""
+        """Publish the next piece of thinking. A block that was changed loses its signature, which no longer fits."""
         if held := self._text.close():
             await self._session.publish(TextDelta(item=self._message, text=held))
         text = self._thought.feed(chunk.text)
@@ -46,7 +46,7 @@ class StreamedAnswer:
             )
 
     async def end(self) -> None:
-        """Publish what was held back, because it might have been the beginning of a secret."""
+        """Publish what was held back as the possible beginning of a secret."""
         if held := self._thought.close():
             await self._session.publish(ThoughtDelta(item=self._message, text=held))
         if held := self._text.close():

@@ -1,8 +1,8 @@
-"""The instructions that stand above every conversation, in layers.
+"""The system prompt of every conversation, in layers.
 
-Those made here depend only on the session's folders, their instruction files and what the client gave, so that they
-stay the same byte for byte from turn to turn and vendors' prompt caches hit. What changes rides on the user's message:
-see `agent.facts`.
+The layers made here depend only on the session's folders, their instruction files and the client's instructions, so
+that they stay the same byte for byte from turn to turn and vendors' prompt caches hit. Changing facts go with the
+user's message: see `agent.message_facts`.
 """
 
 import logging
@@ -46,7 +46,7 @@ not do or did not check.
 
 
 class SystemPrompt:
-    """The stable layers of one session's system prompt, made anew when its folders or the client's instructions change.
+    """The stable layers of one session's system prompt, rebuilt when its folders or the client's instructions change.
 
     Attributes:
         layers: The layers; empty before the first `refresh`.
@@ -57,7 +57,7 @@ class SystemPrompt:
         self._made_of: tuple[tuple[Path, ...], Instructions | None] | None = None
 
     async def refresh(self, roots: Sequence[Path], given: Instructions | None) -> None:
-        """Make the layers for these folders and instructions, unless they are made of just these."""
+        """Rebuild the layers for these folders and instructions, if either changed."""
         made_of = tuple(roots), given
         if self._made_of != made_of:
             self.layers = await to_thread.run_sync(stable_layers, *made_of)
@@ -65,15 +65,15 @@ class SystemPrompt:
 
 
 def joined(layers: Iterable[PromptLayer]) -> str:
-    """The text of a system prompt: the stable layers in their order, then the others in theirs."""
+    """The text of a system prompt: the stable layers in order, then the others in order."""
     return "".join(layer.text for layer in sorted(layers, key=lambda layer: not layer.stable))
 
 
 def stable_layers(roots: Sequence[Path], given: Instructions | None = None) -> tuple[PromptLayer, ...]:
     """The layers for a session in these folders, of which the first is its working folder; reads instruction files.
 
-    What the client gives follows ours, or replaces what we say of ourselves and of how to work (ACP: "override"). Where
-    the session works, and what the project says in its own files, stays: without it tools would be used blindly.
+    The client's instructions follow ours, or replace our description of the agent and of how to work (ACP: "override").
+    The session's folders and the project's own instruction files stay: without them tools would be used blindly.
     """
     more = "".join(f"\nAlso in reach: {root}" for root in roots[1:])
     place = _PLACE.substitute(cwd=roots[0], more=more, platform=os.uname().sysname)
@@ -86,7 +86,7 @@ def stable_layers(roots: Sequence[Path], given: Instructions | None = None) -> t
 
 
 def _instructions(root: Path, name: str) -> str:
-    """A file of the project itself: a strange project's link must not send files from elsewhere to the model."""
+    """A file of the project itself: a foreign project's link must not send files from elsewhere to the model."""
     path = root / name
     if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
         log.warning("instructions left out: a link out of the project", extra={"path": str(path)})

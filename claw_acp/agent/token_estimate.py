@@ -1,4 +1,4 @@
-"""Estimates of the tokens that messages and tools take, before anybody has counted them."""
+"""Estimates of the tokens of messages and tools, without a tokenizer."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,12 +12,12 @@ ANSWER_TOKENS: Final = 1000  # of an ordinary answer; to expect the longest poss
 
 
 def estimate(messages: Iterable[Message], tools: Iterable[ToolSpec] = ()) -> int:
-    """The tokens of a request's messages and tools, roughly."""
+    """The estimated tokens of a request's messages and tools."""
     return sum(map(message_tokens, messages)) + sum(map(tool_tokens, tools))
 
 
 def message_tokens(message: Message) -> int:
-    """The tokens of one message, roughly."""
+    """The estimated tokens of one message."""
     characters, tokens = 0, 0
     for part in message.parts:
         match part:
@@ -37,5 +37,5 @@ def message_tokens(message: Message) -> int:
 
 
 def tool_tokens(tool: ToolSpec) -> int:
-    """The tokens that offering a tool takes, roughly."""
+    """The estimated tokens of offering a tool."""
     return (len(tool.name) + len(tool.description) + len(str(tool.parameters))) // CHARACTERS_PER_TOKEN

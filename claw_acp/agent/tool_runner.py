@@ -1,7 +1,7 @@
 """The pipeline that every tool call passes: prepare, announce, decide, ask, run, bound, redact, keep.
 
-Nothing else in the program calls `Invocation.run`. Whatever a tool raises or returns is a result of its call, and never
-ends more than that call; only a cancellation, and a journal that cannot be written, pass.
+Nothing else in the program calls `Invocation.run`. Whatever a tool raises or returns becomes the result of its call and
+never ends more than that call; only a cancellation, and a journal that cannot be written, pass through.
 """
 
 import logging
@@ -65,7 +65,7 @@ class _Entry:
 
     @property
     def package(self) -> str:
-        """Where the code of the call comes from; empty: it is ours."""
+        """The package that the call's tool comes from; empty: it is ours."""
         return package_of(self.invocation or self.tool)
 
 
@@ -86,12 +86,12 @@ class ToolRunner:
         self._waiting = UserWait(session)
 
     async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
-        """Run the calls of one answer, in order; neighbours that only read run together.
+        """Run the calls of one answer, in order; adjacent calls that only read run together.
 
         Every call ends with a result in the session, also when this is cancelled.
 
         Returns:
-            Whether the person was asked something in text, so that the turn is over.
+            True if a call asked the person something in text, so that the turn is over.
         """
         entries = [_Entry(call, self._toolbox.get_tool(call.name)) for call in calls]
         try:
@@ -182,7 +182,7 @@ class ToolRunner:
         await self._waiting.call_over()
 
     async def _run_bound(self, entry: _Entry, invocation: Invocation) -> None:
-        """One call to its end, which is published where cancelling the call can no longer reach."""
+        """Run one call to its end. The result is published where cancelling the call can no longer reach."""
         result = None
         if not entry.scope.cancel_called:
             with entry.scope:
@@ -213,7 +213,7 @@ class ToolRunner:
             return await self._presentable(entry, _failure(self._told(entry, error)))
 
     async def _presentable(self, entry: _Entry, result: ToolResult) -> ToolResult:
-        """A result as the model, the client and the journal see it."""
+        """A result for the model, the client and the journal."""
         known = bounded_result(sound_result(result) if entry.package else result)
         content = (
             None if known.content is None else await cleaned(redacted_content, known.content, redactor=self._redactor)
@@ -248,10 +248,10 @@ class ToolRunner:
         return _failure(f"Not allowed: {decision.reason}") if decision.verdict == "deny" else None
 
     def _told(self, entry: _Entry, error: BaseException) -> str:
-        """The text that the model gets for an error that left a tool.
+        """The text for the model about an error that a tool raised.
 
         Raises:
-            BaseException: `error`, when it is none of the tool: the call is cancelled, or the journal fails.
+            BaseException: `error`, when it is not the tool's: the call is cancelled, or the journal fails.
         """
         if is_cancellation(error) or isinstance(error, StoreError):
             raise error
@@ -270,7 +270,7 @@ class ToolRunner:
         await self._end(entry, result, status="failed" if result.failed else "completed")
 
     async def _interrupt(self, entry: _Entry, *, status: ToolStatus) -> None:
-        """End a call together with its turn. Nobody waits for its commit: without it the history says the same."""
+        """End a call together with its turn. The commit is not waited for: without it the history says the same."""
         known = None
         with self._session.cleanup_scope():
             known = await self._so_far(entry)
@@ -279,7 +279,7 @@ class ToolRunner:
             await self._end(entry, _broken_off(reason, known), status=status, committed=False)
 
     async def _end_unbegun(self, entry: _Entry) -> None:
-        """End a call that was cancelled while it waits for those before it."""
+        """End a call that was cancelled while it waited for those before it."""
         if not (entry.turn or entry.done):
             await self._end(entry, _failure(CANCELLED_BEFORE), status="cancelled")
 
@@ -310,13 +310,13 @@ class ToolRunner:
 
 
 def _failure(reason: str, *, shown: str = "") -> ToolResult:
-    """A failed result for the model; people are shown the same where there are no words for them."""
+    """A failed result for the model; people are shown the same unless `shown` is given."""
     content = (PartContent(part=TextPart(text=shown)),) if shown else None
     return ToolResult(parts=bounded_parts((TextPart(text=reason),)), content=content, failed=True)
 
 
 def _broken_off(reason: str, known: ToolResult | None) -> ToolResult:
-    """The result of a call that did not come to its own end: why, and what it did until then."""
+    """The result of an interrupted call: the reason, and what it did until then."""
     if known is None:
         return _failure(reason)
     content = (*(known.content or ()), PartContent(part=TextPart(text=reason)))

@@ -18,30 +18,30 @@ class Toolbox:
         self._specs: tuple[ToolSpec, ...] | None = None
 
     def register(self, tool: Tool) -> bool:
-        """Add a tool; False when the name is taken, and nothing changes."""
+        """Add a tool; False, and nothing changes, when the name is taken."""
         if tool.spec.name in self._tools:
             return False
         self.register_or_replace(tool)
         return True
 
     def register_or_replace(self, tool: Tool) -> None:
-        """Add a tool, in the place of one with the same name."""
+        """Add a tool, replacing one with the same name."""
         self._tools[tool.spec.name] = tool
         self._specs = None
 
     def unregister(self, name: str) -> bool:
-        """Remove a tool; False when there was none."""
+        """Remove a tool; False when there is none."""
         self._specs = None
         return self._tools.pop(name, None) is not None
 
     def with_lent(self, lent: Callable[[], Sequence[Tool]]) -> "Toolbox":
-        """These tools and those that somebody lends at the moment; a lent tool never takes the place of one of ours."""
+        """These tools and those that `lent` returns at the moment; a lent tool never replaces one of these."""
         joined = Toolbox(lent=lent, hidden=self._hidden)
         joined._tools = self._tools
         return joined
 
     def without(self, hidden: Callable[[], Collection[str]]) -> "Toolbox":
-        """These tools but for those hidden at the moment: models are not told of them and cannot call them."""
+        """These tools without those hidden at the moment: models do not see them and cannot call them."""
         rest = Toolbox(lent=self._lent, hidden=hidden)
         rest._tools = self._tools
         return rest
@@ -57,7 +57,7 @@ class Toolbox:
         return tuple(tool.spec.name for tool in self)
 
     def tool_specs(self) -> Sequence[ToolSpec]:
-        """The tool specs that models get; the same tuple until something changes, so that prompts stay byte-stable."""
+        """The tool specs for models; the same tuple until something changes, so that prompts stay byte-stable."""
         if self._specs is None:
             self._specs = tuple(tool.spec for tool in self._tools.values())
         hidden, others = self._hidden(), tuple(tool.spec for tool in self._others())

@@ -1,4 +1,4 @@
-"""When a turn can do nothing more until a person answers."""
+"""Detects when a turn cannot go on until a person answers."""
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -8,7 +8,7 @@ from claw_acp.session.session import Session
 
 
 class UserWait:
-    """Counts the calls that run at once and the questions they have open, and tells when every call waits."""
+    """Counts running calls and their open questions, and reports when every call waits."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -18,7 +18,7 @@ class UserWait:
 
     @contextmanager
     def among(self, calls: int) -> Generator[None]:
-        """So many calls run for as long as the block does, all counted before the first begins."""
+        """Count this many calls as running while the block runs, all before the first begins."""
         self._calls = calls
         try:
             yield
@@ -27,7 +27,7 @@ class UserWait:
 
     @asynccontextmanager
     async def for_person(self) -> AsyncGenerator[None]:
-        """One of the calls waits for an answer. When that is broken off, whoever does it tells how things go on."""
+        """One of the calls waits for an answer. If the wait is cancelled, the canceller publishes the next state."""
         self._questions += 1
         try:
             await self._tell()
@@ -37,7 +37,7 @@ class UserWait:
         await self._tell()
 
     async def call_over(self) -> None:
-        """One of the calls is over; perhaps only waiting ones are left, or none waits any more."""
+        """One of the calls has ended; perhaps only waiting ones are left, or none waits any more."""
         self._calls -= 1
         await self._tell()
 

@@ -1,4 +1,4 @@
-"""The programs that tools run, as the session knows them: without credentials."""
+"""The running programs of tools as the session sees them: without credentials."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from claw_acp.session.active_work import ActiveWork
 
 
 class WatchedPrograms(Programs):
-    """Makes the programs of one tool call known to the session's `ActiveWork`."""
+    """Reports the programs of one tool call to the session's `ActiveWork`."""
 
     def __init__(self, work: ActiveWork, *, call_id: str, redactor: Redactor) -> None:
         self._work = work

@@ -76,7 +76,7 @@ class CallView(Value):
 
 
 class CallDraft(Value):
-    """How a call is shown while the model still writes its arguments: a verb, and what is at the argument `subject`.
+    """The display of a call while the model still writes it: a verb, and the value of the argument `subject`.
 
     A tool that has one holds it in its attribute `draft`.
     """

@@ -57,7 +57,7 @@ def iso_time(seconds: float) -> str:
 
 
 def spoken_time(seconds: float, *, zone: tzinfo | None = None) -> str:
-    """A moment for a reader, as in `Sunday 2026-11-22 18:45 (CET, UTC+01:00)`; without a zone, in the machine's."""
+    """A moment for people, as in `Sunday 2026-11-22 18:45 (CET, UTC+01:00)`; by default in the machine's zone."""
     moment = datetime.fromtimestamp(seconds, tz=UTC).astimezone(zone)
     name, offset = moment.tzname(), f"UTC{moment.isoformat()[-6:]}"
     return f"{moment:%A %Y-%m-%d %H:%M} ({offset if not name or name.startswith('UTC') else f'{name}, {offset}'})"

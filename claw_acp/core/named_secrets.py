@@ -195,7 +195,7 @@ def _after_separator(text: str, lowered: str, *, at: int, name_end: int, strengt
 
 
 def _is_spoken(text: str, lowered: str, *, at: int, end: int) -> bool:
-    """Return whether a mere space divides name and value: options (`--password X`), `.netrc`, SQL (`PASSWORD 'X'`)."""
+    """Return whether only a space divides name and value: options (`--password X`), `.netrc`, SQL (`PASSWORD 'X'`)."""
     option = _pattern(r"(?<!\S)--[\w-]{0,24}$").search(text[max(0, at - 26) : at])
     if option is not None:
         return True
