@@ -51,7 +51,7 @@ async def open_engine(
     private_directory(locations.data_dir)
     async with (
         Journal.opened(locations.database, clock=clock) as journal,
-        ProcessHost() as processes,
+        ProcessHost(environ) as processes,
         anyio.create_task_group() as tasks,
     ):
         engine = _engine(

@@ -1,6 +1,6 @@
 """The owner of all running commands: each is a task of its task group."""
 
-import os
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -15,16 +15,20 @@ from claw_acp.workspace.process import LocalProcess
 
 
 class ProcessHost:
-    """Starts commands and outlives them: `async with ProcessHost() as processes:` around everything that uses them.
+    """Starts commands and outlives them: `async with ProcessHost(environ) as processes:` around everything that uses them.
 
     One for a whole server is enough, as a command belongs to whoever holds its `LocalProcess`. Leaving the block kills
     what still runs, at once. Commands may be started from any task inside.
 
     Command lines go to `bash` where there is one, else to `sh`: what models write is bash, whatever shell the user
     types into. It is neither a login nor an interactive shell, so no profile is read.
+
+    Args:
+        environ: What commands inherit, but for keys of ours.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
         self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
@@ -63,7 +67,7 @@ class ProcessHost:
         try:
             child = await start_child(
                 [SHELL, "-c", "--", command.line],
-                env=command_environment(os.environ, extra=command.env),
+                env=command_environment(self._environ, extra=command.env),
                 cwd=command.cwd,
                 stdin="announced",
                 stderr="stdout",

@@ -1,6 +1,7 @@
 """A bench for calls that are cancelled one by one: a session on a real journal, a runner, real commands."""
 
 import json
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
@@ -159,7 +160,7 @@ async def runner_bench(
     )
     async with (
         Journal.opened(folder / "claw.db") as journal,
-        ProcessHost() as processes,
+        ProcessHost(os.environ) as processes,
         anyio.create_task_group() as tasks,
     ):
         await journal.create(record)

@@ -205,7 +205,7 @@ async def test_without_a_shell_commands_run_all_the_same(tmp_path: Path) -> None
 
 
 async def test_commands_hold_no_end_of_the_pipe(tmp_path: Path) -> None:
-    async with ProcessHost() as host:
+    async with ProcessHost(os.environ) as host:
         process = await host.start(Command(line="true", cwd=tmp_path))
         await process.wait()
         ours = _pipes()
@@ -246,7 +246,7 @@ async def test_a_command_that_just_started_is_not_missed(tmp_path: Path, moment:
 
 async def test_a_command_sees_nothing_of_how_it_was_started(tmp_path: Path) -> None:
     show = "cat; readlink /proc/$$/fd/0; tr '\\0' ' ' < /proc/$$/cmdline; echo; echo $0"
-    async with ProcessHost() as host:
+    async with ProcessHost(os.environ) as host:
         process = await host.start(Command(line=show, cwd=tmp_path))
         await process.wait()
     text = (await process.output()).text.splitlines()
@@ -258,7 +258,7 @@ async def test_a_command_sees_nothing_of_how_it_was_started(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["BASH_FUNC_greet%%", "with.dot"])
 async def test_variables_that_shells_do_not_pass_on_reach_the_command(tmp_path: Path, name: str) -> None:
     extra = {name: "() { echo hello; }"}
-    async with ProcessHost() as host:
+    async with ProcessHost(os.environ) as host:
         process = await host.start(Command(line="env", cwd=tmp_path, env=extra))
         await process.wait()
     text = (await process.output()).text

@@ -25,7 +25,7 @@ from tests.support.tool_bench import Bench, said
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    async with ProcessHost() as host:
+    async with ProcessHost(os.environ) as host:
         bench = Bench(LocalWorkspace([tmp_path], processes=host))
         with anyio.fail_after(30):
             yield bench

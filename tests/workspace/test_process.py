@@ -21,7 +21,7 @@ STUBBORN = "trap '' TERM; echo up; while :; do sleep 1000; done"
 
 @pytest.fixture
 async def host() -> AsyncIterator[ProcessHost]:
-    async with ProcessHost() as processes:
+    async with ProcessHost(os.environ) as processes:
         yield processes
     assert not live_groups()
 
@@ -238,7 +238,7 @@ async def test_a_start_that_is_cancelled_leaves_no_process(host: ProcessHost, tm
 
 
 async def test_leaving_the_host_kills_what_still_runs(tmp_path: Path) -> None:
-    async with ProcessHost() as host:
+    async with ProcessHost(os.environ) as host:
         process = await host.start(Command(line="trap '' TERM; echo $$ go; while :; do sleep 1000; done", cwd=tmp_path))
         leader = int((await _until_printed(process, "go")).split()[0])
     assert (await process.output()).exit == ExitStatus(signal="SIGKILL")

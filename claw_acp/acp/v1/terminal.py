@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 import anyio
@@ -44,15 +44,17 @@ class EditorTerminal:
         self._released = False
 
     @classmethod
-    async def create(cls, peer: Peer, session_id: str, command: Command, *, argv: Sequence[str]) -> "EditorTerminal":
-        """Open a terminal and run `argv` in it, which runs the command line.
+    async def create(
+        cls, peer: Peer, session_id: str, command: Command, *, argv: Sequence[str], environ: Mapping[str, str]
+    ) -> "EditorTerminal":
+        """Open a terminal and run `argv` in it, which runs the command line, without the keys of our `environ`.
 
         When this is cancelled, the editor still has `CLEANUP_TIMEOUT` to name the terminal, so that it can be released.
 
         Raises:
             RpcError, TimeoutError, InvalidRequest: The editor did not.
         """
-        opening = _Opening(peer, _create_params(session_id, command, argv))
+        opening = _Opening(peer, _create_params(session_id, command, argv, environ))
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(opening.run)
@@ -162,8 +164,8 @@ def unquoted_argv(line: str) -> tuple[str, ...] | None:
     return argv if inert and len(" ".join(argv)) < _LONGEST_WORD else None
 
 
-def _create_params(session_id: str, command: Command, argv: Sequence[str]) -> JsonObject:
-    hidden = {name: "" for name in os.environ if is_key(name)}  # the client has them as well: it started us
+def _create_params(session_id: str, command: Command, argv: Sequence[str], environ: Mapping[str, str]) -> JsonObject:
+    hidden = {name: "" for name in environ if is_key(name)}  # the client has them as well: it started us
     environment = command_environment({}, extra={**hidden, **command.env})
     return {
         "sessionId": session_id,

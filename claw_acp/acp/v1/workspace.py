@@ -101,7 +101,10 @@ class EditorWorkspace:
         if argv is None:
             return await self._local.start(command)
         try:
-            return await EditorTerminal.create(self._view.peer, self._view.live.session.id, command, argv=argv)
+            live = self._view.live
+            return await EditorTerminal.create(
+                self._view.peer, live.session.id, command, argv=argv, environ=live.settings.environ
+            )
         except (InvalidRequest, TimeoutError) as error:
             raise ToolError(
                 f"The editor did not say which terminal it opened: {words(error)}. The command may be running; "
