@@ -58,8 +58,8 @@ class ModelContext:
         return messages if fitting is None else fitting
 
     async def smaller(self, messages: Sequence[Message]) -> Sequence[Message] | None:
-        """Return about half of `messages`, which a model refused as too long; None when that cannot be done.
+        """Return `messages` reduced to about half, after a model refused them as too long; None if that cannot be done.
 
-        Half by the estimate is half of what they really take, however far the estimate is off.
+        Half by the estimate is half of their true size, however wrong the estimate is.
         """
         return None if self._strategy is None else await self._strategy.fit(messages, limit=estimate(messages) // 2)

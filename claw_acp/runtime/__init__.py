@@ -1,1 +1,1 @@
-"""The composition root: builds everything and owns lifetimes."""
+"""The composition root: builds all services and owns their lifetimes."""

@@ -1,4 +1,4 @@
-"""Whose keys are used: logging in and out, and what a client sets about providers, for the whole process."""
+"""Accounts: logging in and out, and the provider overrides of clients, for the whole process."""
 
 import logging
 import re
@@ -33,14 +33,14 @@ State = Literal["authenticated", "unauthenticated", "not_required", "unknown"]
 
 HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 USUAL_ROUTES = frozenset({"anthropic", "openai"})
-"""The providers that every client can expect to set."""
+"""The providers that every client may configure."""
 
 OURS = frozenset({"connection", "content-length", "content-type", "accept-encoding", "transfer-encoding"})
-"""Headers that say how a request is written, which nobody else can know."""
+"""Headers of the transport itself, which clients cannot set."""
 
 
 class Account(Value):
-    """A key that is there, in words for people; `active` when new sessions use it."""
+    """A known key, described for people; `active` when new sessions use it."""
 
     label: str
     active: bool
@@ -52,8 +52,8 @@ class AccountStatus(Value):
     Attributes:
         state: In ACP's terms.
         accounts: Every provider that has a key.
-        set_up: Whether a model answers that a person chose or gave a key; False while the offline assistant stands in.
-        provider: The provider that new sessions use, or would use if it had a key; empty when that is open.
+        set_up: Whether a model answers that a person chose or gave a key; False for the offline assistant.
+        provider: The provider that new sessions use, or would use if it had a key; empty when none is chosen.
     """
 
     state: State
@@ -63,7 +63,7 @@ class AccountStatus(Value):
 
 
 class Route(Value):
-    """Where the requests to a provider go; `base_url` as it may be shown; empty when it is switched off."""
+    """The destination of requests to a provider; `base_url` without secrets, empty when the provider is disabled."""
 
     provider: str
     api_type: str
@@ -76,11 +76,11 @@ class Accounts:
     """The accounts of a process.
 
     Args:
-        configuration: Where keys and providers are set.
-        keys: Which were refused.
-        locations: Where logins are kept.
+        configuration: The settings of keys and providers.
+        keys: The keys that services refused.
+        locations: The directories of stored logins.
         environ: The environment, which may have keys as well.
-        on_listed: Takes in the models that a service listed when a key was tried: provider, address, models.
+        on_listed: Called with the models that a service listed when a key was tested: provider, address, models.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Accounts:
     # ------------------------------------------------------------------ looking
 
     def status(self) -> AccountStatus:
-        """How things are now; asks nobody."""
+        """The current status, without asking any service."""
         settings = self._configuration.for_folder(None)
         wanted = (settings.model or "").partition("/")[0]
         choice: ResolvedModel | None = None
@@ -121,7 +121,7 @@ class Accounts:
         )
 
     def check(self) -> None:
-        """Raise what a new session would be refused with.
+        """Raise the error that a new session would fail with.
 
         Raises:
             AuthRequired: The configured model has no usable key.
@@ -130,23 +130,26 @@ class Accounts:
         resolve(self._configuration.for_folder(None), model=None)
 
     def look_again(self) -> None:
-        """Have keys read anew that took time to get."""
+        """Drop cached keyring and command keys."""
         self._configuration.secrets.clear()
 
     def candidates(self) -> Sequence[ProviderProfile]:
-        """The providers that a key can be given for, in the order in which one is chosen."""
+        """The providers that accept a key, in the order in which one is chosen."""
         return [profile for profile in self._cards() if profile.takes_login and not profile.off]
 
     # ------------------------------------------------------------------ logging in and out
 
     async def log_in(self, provider: str, key: Secret, *, tried: bool = True) -> KeyCheck | None:
-        """Try a key and keep it; with `tried` off it is kept as it is. What the service said, if it was asked.
+        """Test a key and store it; with `tried` off it is stored untested.
+
+        Returns the service's answer, if it was asked.
+
 
         Raises:
             InvalidRequest: There is no such provider.
             AuthRequired: The key plainly belongs to another vendor.
             ProviderError: The service refused the key, or could not be asked.
-            ConfigError: It cannot be kept.
+            ConfigError: It cannot be stored.
         """
         profile = next((profile for profile in self.candidates() if profile.name == provider), None)
         if profile is None:
@@ -159,20 +162,20 @@ class Accounts:
         return key_check
 
     async def keep(self, provider: str, key: Secret) -> Store:
-        """Keep a key for the next start as well.
+        """Store a key for later processes as well.
 
         Raises:
-            ConfigError: It cannot be kept.
+            ConfigError: It cannot be stored.
         """
         store = await to_thread.run_sync(partial(self._store.keep, provider, key))
         self._configuration.for_folder(None)  # now, so that all who watch hear of it
         return store
 
     async def log_out(self) -> Sequence[str]:
-        """Forget every login and all that was set for this process; where keys are that stay, for people.
+        """Remove every login and all overrides of this process; returns where keys remain, for people.
 
         Raises:
-            ConfigError: A key could not be forgotten; the text says which.
+            ConfigError: A key could not be removed; the text says which.
         """
         try:
             gone = await to_thread.run_sync(self._store.forget_all)
@@ -186,9 +189,9 @@ class Accounts:
     # ------------------------------------------------------------------ what a client sets
 
     def routes(self) -> Sequence[Route]:
-        """Where requests go, for the providers that can be set: those that each client knows, and all that are used.
+        """The destinations of requests, for the providers that every client may configure and all that are used.
 
-        Any other known service can be set as well; a list of ninety would help nobody.
+        Any other known service can be set as well; a list of ninety would be of no use.
         """
         settings = self._configuration.for_folder(None)
         used = {profile.name for profile in usable(settings)}.union(settings.providers, settings.overrides.by_provider)
@@ -212,7 +215,7 @@ class Accounts:
         """Send the requests of a provider elsewhere, until the process ends or `log_out`.
 
         Raises:
-            InvalidRequest: There is no such provider, it does not speak this API, or address or headers are no such.
+            InvalidRequest: Unknown provider, an API it does not speak, or an invalid address or header.
         """
         route = next((route for route in self._all_routes() if route.provider == provider), None)
         if route is None:
@@ -226,7 +229,7 @@ class Accounts:
         log.info("provider set by the client", extra={"provider": provider, "headers": len(headers)})
 
     def disable(self, provider: str) -> None:
-        """Send nothing to a provider any more; one that is not known is not used anyway.
+        """Disable a provider; an unknown one is not used anyway.
 
         Raises:
             InvalidRequest: It is the provider of the configured model.

@@ -1,4 +1,4 @@
-"""Money, put together: prices and budgets from the settings, the ledger from the journal."""
+"""The cost of turns: prices and budgets from the settings, the ledger from the journal."""
 
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits, standing
@@ -43,7 +43,7 @@ class CostTracker:
 
 
 def limits_of(budget: BudgetSection) -> Limits:
-    """The budgets that are set."""
+    """The configured budgets."""
     amounts: tuple[tuple[BudgetName, float | None], ...] = (
         ("session", budget.session),
         ("daily", budget.daily),
@@ -56,7 +56,7 @@ def limits_of(budget: BudgetSection) -> Limits:
 
 
 async def bill_of(live: LiveSession, *, ledger: Ledger) -> Bill:
-    """All that a session can be told of money.
+    """The costs and budgets of a session.
 
     Raises:
         StoreError: The ledger cannot be read.

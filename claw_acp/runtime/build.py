@@ -1,4 +1,4 @@
-"""The composition root: the one place where the parts of the engine are made from what each of them needs."""
+"""The composition root: the one place where the services of the engine are made, each from what it needs."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -41,10 +41,10 @@ MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.re
 async def open_engine(
     *, environ: Mapping[str, str] = os.environ, clock: Clock = SYSTEM_CLOCK
 ) -> AsyncGenerator[Engine]:
-    """The engine, for as long as the block runs; leaving it cancels turns, kills programs and commits the journal.
+    """Run the engine for the block; leaving it cancels turns, kills programs and commits the journal.
 
     Raises:
-        ConfigError: The directories cannot be made.
+        ConfigError: The directories cannot be created.
         StoreError: The journal cannot be opened.
     """
     locations = find_locations(environ)

@@ -1,4 +1,4 @@
-"""Which slash commands can be typed in a session, by origin, and the files of prompts among them."""
+"""The slash commands of a session, by origin, and the prompt files among them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,13 +27,13 @@ SERVERS: Final = "From MCP servers"
 class CommandList:
     """The commands of one session: ours, those of prompt files, and those of its MCP servers.
 
-    A name belongs to the first that has it: ours, then the user's files, the project's, the servers'.
+    The first command of a name wins: ours, then the user's files, the project's, the servers'.
 
     Args:
-        session: Whose folders are looked at.
-        locations: Where the user's own files are.
-        own: Our commands.
-        lent: Those of the session's servers, as they are now.
+        session: The session; its folders may hold prompt files.
+        locations: The directories of the user's files.
+        own: Our own commands.
+        lent: Returns the current commands of the session's servers.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class CommandList:
         return [command for group in self.groups() for command in group.commands]
 
     def groups(self) -> Sequence[CommandGroup]:
-        """All commands by their origin; groups without any are left out."""
+        """All commands by origin, without empty groups."""
         files: Mapping[str, Sequence[Command]] = {} if self._folders is None else self._folders.commands
         found = [
             (BUILT_IN, self._own()),
@@ -77,11 +77,11 @@ class CommandList:
 
     @property
     def troubles(self) -> Sequence[str]:
-        """The troubles with files that were meant as commands."""
+        """The problems with files that were meant as commands."""
         return () if self._folders is None else self._folders.troubles
 
     async def look(self) -> bool:
-        """See which files there are now; True when the commands are not what they were."""
+        """Read the prompt files again; True when the commands have changed."""
         return await to_thread.run_sync(self._look)
 
     def _look(self) -> bool:

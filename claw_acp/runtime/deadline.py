@@ -1,4 +1,4 @@
-"""The last resort at the end of a process: in time, whatever hangs, with nothing left behind."""
+"""The last resort at the end of a process: it ends in time, whatever hangs, and leaves nothing behind."""
 
 import os
 import threading
@@ -11,13 +11,13 @@ EXIT_TIMEOUT: Final = 1.7  # seconds from the end to the process's own; editors 
 
 
 class Deadline:
-    """Whatever still hangs some time after the end (a command, a file system) must not keep the process alive."""
+    """Kills the process if something still hangs (a command, a file system) some time after its end."""
 
     def __init__(self) -> None:
         self._once = threading.Lock()
 
     def start(self) -> None:
-        """The end has come. Callable from any thread; only the first call counts."""
+        """Start the countdown. Callable from any thread; only the first call counts."""
         if self._once.acquire(blocking=False):
             for seconds, act in ((POLITE, kill_all_groups), (EXIT_TIMEOUT, _leave)):
                 timer = threading.Timer(seconds, act)

@@ -1,7 +1,7 @@
-"""The choices there are: model servers on this machine, and the models that providers list.
+"""Finding models: model servers on this machine, and the models that providers list.
 
-Nothing here runs by the clock. Servers are looked for when a session is opened and after a prompt;
-lists are fetched when a session is opened and the one that is kept is a day old. Open sessions learn what is new.
+Nothing here runs periodically. Servers are looked for when a session is opened and after a prompt; lists are fetched
+when a session is opened and the cached one is a day old. Open sessions are updated.
 """
 
 import logging
@@ -57,15 +57,15 @@ log = logging.getLogger(__name__)
 
 
 class Discovery:
-    """Looks around, in the background.
+    """Finds models, in the background.
 
     Args:
-        configuration: Learns what is found.
-        live: The sessions that are told.
-        cache_dir: Where lists are kept.
-        processes: Runs what makes the reference of models.
+        configuration: Receives the results.
+        live: The sessions to update.
+        cache_dir: The directory of cached lists.
+        processes: Runs the program that builds the model reference.
         clock: Time.
-        tasks: Where it works.
+        tasks: The task group to work in.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class Discovery:
         )
 
     async def first_model(self, root: Path) -> tuple[Settings, str, str | None]:
-        """The settings of a new session in a folder, its model's name, and what a person should know about that.
+        """The settings of a new session in a folder, its model's name, and a notice about the choice.
 
-        The session opens whatever is wrong with its model: where it does not, nobody can choose another one.
+        The session opens even if its model cannot be used, so that a person can choose another one.
 
         Raises:
             AuthRequired: The configured model cannot be used without a key.
@@ -111,7 +111,7 @@ class Discovery:
         return settings, choice.name, choice.notice
 
     async def _first_choice(self, root: Path) -> tuple[Settings, ResolvedModel]:
-        """The choice for a new session. Only where nobody else would answer are local model servers awaited."""
+        """The model for a new session. Local model servers are awaited only if no other model could answer."""
         self.recall(self._configuration.for_folder(root))
         settings = self._configuration.for_folder(root)
         choice = resolve(settings, model=None)
@@ -125,7 +125,7 @@ class Discovery:
     # ------------------------------------------------------------------ model servers on this machine
 
     def look(self) -> None:
-        """Look for model servers, in the background; not again at once."""
+        """Look for model servers, in the background, unless that was done just now."""
         now = self._clock.monotonic()
         if self._looked is None or now - self._looked >= LOOK_AGAIN:
             self._look_now()
@@ -158,7 +158,7 @@ class Discovery:
     # ------------------------------------------------------------------ lists of models
 
     def recall(self, settings: Settings) -> None:
-        """Take in what is kept of models and of providers that can be used, before anybody has seen a choice."""
+        """Load the cached lists and facts for usable providers, before the choices are shown."""
         self.reference.recall(settings)
         if known := self._kept(settings):
             self._configuration.learn(
@@ -177,7 +177,7 @@ class Discovery:
         return known
 
     async def fetch(self, settings: Settings, *, model: str) -> None:
-        """Fetch the lists that are missing or old. What cannot be had now is asked for again some time later.
+        """Fetch the lists that are missing or old. Failed ones are tried again some time later.
 
         Programs are not started for their lists alone: only the one that answers as `model` is asked.
         """
@@ -218,7 +218,7 @@ class Discovery:
         await self.listed(profile.name, profile.base_url, listed)
 
     async def listed(self, provider: str, base_url: str, models: Sequence[ModelInfo]) -> None:
-        """Take in and keep a list that a provider has just given."""
+        """Use and cache a list that a provider has just returned."""
         listed = tuple(models)
         place, now = (provider, base_url), self._clock.now()
         self._recalled[place] = Listing(models=listed, fetched=now)
@@ -247,7 +247,7 @@ class Discovery:
         servers: Mapping[str, FoundServer] | None = None,
         lists: Mapping[tuple[str, str], tuple[ModelInfo, ...]] | None = None,
     ) -> None:
-        """Take in what is new; sessions that are open are told when their choice of models is another now."""
+        """Store new results, and notify open sessions whose choice of models has changed."""
         before = [(live, models(live)) for live in self._live if live.closed is None]
         discovered = self._configuration.discovered
         self._configuration.learn(
@@ -263,7 +263,7 @@ class Discovery:
 
 
 def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:
-    """The model's name and a notice for a session whose model cannot be used; one that was wanted stays its model."""
+    """The model's name and a notice for a session whose model cannot be used; a configured one stays its model."""
     if settings.model is None:
         offline = f"{OFFLINE.name}/{OFFLINE.roles[0].last_resort}"
         return offline, f"The offline assistant answers, because {reason}. Choose another model, or mend config.toml."
@@ -271,9 +271,9 @@ def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:
 
 
 def _listable(profile: ProviderProfile) -> bool:
-    """Return whether a list would be of use: models that the user lists, or a local server named, are enough.
+    """Return whether to fetch a list: not if the user lists models or names a local server.
 
-    Where such a server is only supposed, it is looked for, which shows it no key.
+    A server that is only assumed is looked for instead, which shows it no key.
     """
     supposed = profile.local and not profile.section.base_url and not profile.section.kind
     asked_already = profile.section.models or profile.found is not None or profile.overridden
@@ -281,7 +281,7 @@ def _listable(profile: ProviderProfile) -> bool:
 
 
 def _made(profile: ProviderProfile, settings: Settings) -> Provider | None:
-    """A provider to ask; None while its key is still to be read, as that may open a keyring before somebody's eyes."""
+    """A provider to ask; None while its key must still be read, as that may open a keyring prompt."""
     key = find_key(profile, settings=settings, named=False)
     if key is not None and key.secret is None:
         return None

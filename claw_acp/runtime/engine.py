@@ -20,9 +20,9 @@ class Engine:
 
     Attributes:
         sessions: Opens, lists and closes sessions.
-        configuration: What applies in a folder now.
+        configuration: The settings in force for a folder.
         clock: Time.
-        tasks: For work that outlasts a request; cancelled when the engine ends.
+        tasks: Runs work that outlasts a request; cancelled when the engine ends.
         loads_turns: Whether what prompts need is being loaded ahead of them.
     """
 
@@ -50,19 +50,19 @@ class Engine:
     def turns(self) -> "Turns":
         """Runs prompts. Loaded on first use: a new session must not wait for tools, policy and providers.
 
-        Mostly that is in a thread, ahead of the first prompt; a prompt that comes meanwhile waits for the thread
+        Mostly that happens in a thread, ahead of the first prompt; a prompt that arrives meanwhile waits for the thread
         without giving up control, because a cancel right behind it must find it in its session.
         """
         return self._turns()
 
     @property
     def accounts(self) -> "Accounts":
-        """Whose keys are used. Loaded when a client asks, or somebody logs in."""
+        """The accounts. Loaded when a client asks, or a person logs in."""
         return self._accounts()
 
     @property
     def discovery(self) -> "Discovery":
-        """Looks for models to choose from."""
+        """Finds models to choose from."""
         return self._discovery()
 
     async def aclose(self) -> None:

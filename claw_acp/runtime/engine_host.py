@@ -1,4 +1,4 @@
-"""A process with one engine: when that comes up and who waits for it, and the signals that end it."""
+"""A process with one engine: its start, the requests that wait for it, and the signals that end it."""
 
 import logging
 import signal
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class EngineHost:
-    """Keeps one engine for a process. `keep` runs beside the connections; they ask `engine` when they need it."""
+    """Keeps one engine for a process. `keep` runs beside the connections; they call `engine` when they need it."""
 
     def __init__(self, open_engine: Callable[[], AbstractAsyncContextManager[Engine]]) -> None:
         self._open_engine = open_engine
@@ -28,7 +28,7 @@ class EngineHost:
         self._again = anyio.Event()
 
     async def engine(self) -> Engine:
-        """The engine; waits while it starts. After a failure each call makes it try again.
+        """The engine; waits while it starts. After a failure each call starts it again.
 
         Raises:
             ClawError: It could not start.
@@ -44,7 +44,7 @@ class EngineHost:
         return self._engine
 
     async def keep(self) -> None:
-        """Start the engine and keep it until cancelled; after a failure wait for someone to want it again."""
+        """Start the engine and keep it until cancelled; after a failure wait for the next call of `engine`."""
         while True:
             try:
                 async with self._open_engine() as self._engine:
@@ -63,10 +63,10 @@ class EngineHost:
 async def hosted_engine(
     *, stop: Callable[[], None], deadline: Deadline, warm_up: Callable[[], Coroutine[Any, Any, None]]
 ) -> AsyncGenerator[EngineHost]:
-    """The engine of a server process, with all that such a process needs, for as long as the block runs.
+    """Run the engine of a server process, with all that such a process needs, for the block.
 
     Args:
-        stop: Called when a signal says that the process is to end; then the block should.
+        stop: Called when a signal ends the process; the block should end then.
         deadline: Started before `stop`: from then on the process ends in time, whatever hangs.
         warm_up: Runs beside the block; loads what will be needed soon.
     """

@@ -1,7 +1,7 @@
-"""The event loop of a server: it outlives what ends other programs.
+"""The event loop of a server, which survives `SystemExit` and `KeyboardInterrupt` in tasks.
 
-asyncio hands `SystemExit` and `KeyboardInterrupt` of any task to whoever runs the loop. A task that an extension
-started by itself has no wall of ours around it, so the loop goes on. Signals take another way: servers receive them.
+asyncio raises those of any task out of the loop. A task that an extension started by itself has no wall of ours around
+it, so the loop goes on. Signals do not depend on this: servers receive them otherwise.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ else:
 
 
 class ServerLoop(_UsualLoop):
-    """The usual event loop, which no task can end but the one it runs for."""
+    """The usual event loop, which only the task it runs for can end."""
 
     _main: "asyncio.Future[Any] | None" = None
 
     def run_until_complete(self, future: Any) -> Any:  # noqa: ANN401 - whatever it returns
-        """Run until `future` is done; its result."""
+        """Run until `future` is done; return its result."""
         main = self._main = asyncio.ensure_future(future, loop=self)
         return super().run_until_complete(main)
 

@@ -1,4 +1,4 @@
-"""The extensions of a session: the kinds of extensions there are, and those of one session taken together."""
+"""The registry of extension kinds, and the extensions of one session as one."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
@@ -25,8 +25,8 @@ class ExtensionKind(Value):
     """A kind of extension.
 
     Attributes:
-        wanted: Whether a session that is being opened needs one. Cheap: each new session waits for it.
-        make: Makes it from the session, with `tasks`, `clock` and `secrets`; loaded when the first one is wanted.
+        wanted: Returns whether a session that is being opened needs one. Cheap: each new session waits for it.
+        make: Creates it from the session, with `tasks`, `clock` and `secrets`; loaded when the first one is needed.
     """
 
     wanted: Callable[[SessionSetup, Settings], bool]
@@ -44,11 +44,11 @@ class Extensions(SessionExtension):
     """The extensions of one session, as one.
 
     Args:
-        session: Theirs.
-        tasks: For what they do in the background.
+        session: The session.
+        tasks: Runs their background work.
         clock: Time.
-        secrets: Reads the keys that take time to get.
-        kinds: The kinds there are; an extension is made once its kind is wanted.
+        secrets: Reads keys that take time to get.
+        kinds: The kinds of extensions; each is created once it is needed.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Extensions(SessionExtension):
         self._made: dict[ExtensionKind, SessionExtension] = {}
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
-        """Make what is wanted now, and have all follow how the session is opened."""
+        """Create the extensions needed now, and configure all."""
         for kind in self._kinds:
             if kind not in self._made and kind.wanted(setup, settings):
                 self._made[kind] = kind.make.load()(
@@ -78,19 +78,19 @@ class Extensions(SessionExtension):
             extension.configure(setup, settings)
 
     def tools(self) -> Sequence[Tool]:
-        """The tools of all, those of the first extension first."""
+        """The tools of all extensions, in order."""
         return [tool for extension in self._all() for tool in extension.tools()]
 
     def commands(self) -> Sequence[Command]:
-        """The slash commands of all."""
+        """The slash commands of all extensions."""
         return [command for extension in self._all() for command in extension.commands()]
 
     def instructions(self) -> str:
-        """The layers that all add to the system prompt."""
+        """The system prompt layers of all extensions."""
         return "".join(extension.instructions() for extension in self._all())
 
     def hooks(self) -> Sequence[ToolHook]:
-        """The hooks of all, in order."""
+        """The hooks of all extensions, in order."""
         return [hook for extension in self._all() for hook in extension.hooks()]
 
     def port(self, kind: type[_P]) -> _P | None:
@@ -99,17 +99,17 @@ class Extensions(SessionExtension):
         return next((port for port in found if port is not None), None)
 
     async def settled(self, *, within: float) -> None:
-        """Wait until all have started or failed, each at most so many seconds."""
+        """Wait until all have started or failed, each at most `within` seconds."""
         for extension in self._all():
             await extension.settled(within=within)
 
     async def announce(self) -> None:
-        """Have all show the client what waited."""
+        """Have all send what they held back."""
         for extension in self._all():
             await extension.announce()
 
     async def aclose(self) -> None:
-        """Close all beside one another."""
+        """Close all concurrently."""
         if self._made:
             async with anyio.create_task_group() as tasks:
                 for extension in self._all():

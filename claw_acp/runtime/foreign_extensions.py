@@ -1,7 +1,8 @@
-"""Tools and commands of other packages, admitted as they are when they are found.
+"""Tools and commands of other packages, validated once when they are loaded.
 
-What models and editors are told of them is read and checked once, since one bad name or schema would have every request
-of every session refused; and what a command raises is its answer. What a tool does, `agent.tool_runner` guards.
+Their names, texts and schemas are read and checked once, since a single bad one would have every request of every
+session refused; and an exception of a command becomes its answer. Calls of their tools are guarded by
+`agent.tool_runner`.
 """
 
 import json
@@ -32,7 +33,7 @@ class AdmittedTool:
     """See `Tool`.
 
     Raises:
-        ValueError, TypeError, AttributeError: What the tool says of itself cannot be told to models, or it is none.
+        ValueError, TypeError, AttributeError: It is no tool, or its description cannot be sent to models.
     """
 
     def __init__(self, tool: Tool) -> None:
@@ -51,7 +52,7 @@ class AdmittedCommand:
     """See `Command`.
 
     Raises:
-        ValueError: What the command says of itself cannot be shown.
+        ValueError: Its description cannot be shown.
     """
 
     def __init__(self, command: Command) -> None:
@@ -64,7 +65,7 @@ class AdmittedCommand:
         self._command = command
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:
-        """Carry out. That it failed, and how, is an answer too."""
+        """Run the command. A failure is an answer too."""
         package = package_of(self._command)
         try:
             with anyio.fail_after(LONGEST_COMMAND):

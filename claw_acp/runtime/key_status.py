@@ -1,4 +1,4 @@
-"""Which keys services have refused."""
+"""The keys that services have refused."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,10 @@ from claw_acp.contracts.provider_setup import ProviderSetup
 
 
 class KeyStatus:
-    """The ways to reach a model whose key was refused when it was last used.
+    """The routes to models whose key was refused when it was last used.
 
     Args:
-        on_change: Called when that is another set now.
+        on_change: Called when the set has changed.
     """
 
     def __init__(self, *, on_change: Callable[[], None]) -> None:
@@ -21,7 +21,7 @@ class KeyStatus:
         return setup in self._refused
 
     def record(self, setup: ProviderSetup, *, refused: bool) -> None:
-        """Keep whether a service takes the key it was sent."""
+        """Record whether a service accepted the key it was sent."""
         if refused != (setup in self._refused):
             self._refused = self._refused ^ {setup}
             self._on_change()

@@ -1,4 +1,4 @@
-"""A session in use, with what belongs to it, and the list of those that are."""
+"""A session in use with its attachments, and the registry of sessions in use."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,15 +24,15 @@ class LiveSession:
 
     Attributes:
         session: The conversation.
-        settings: What applies in its folder, as it was last looked at.
+        settings: The settings of its folder, as last read.
         workspace: Its files and programs on this machine.
-        setup: How it was opened.
+        setup: The setup it was opened with.
         commands: The slash commands that can be typed now.
-        extensions: What gives it tools, commands and instructions besides ours.
-        notices: What a person should know about the set-up: no model, mistakes in the configuration.
-        prompt: The system prompt, but for the layers of extensions.
+        extensions: Supply further tools, commands and instructions.
+        notices: Problems with the set-up to show: no model, mistakes in the configuration.
+        prompt: The system prompt, without the layers of extensions.
         running: The turn that runs.
-        closed: Set when it has been closed; there while that goes on.
+        closed: Set when it has been closed; present while it is closing.
     """
 
     session: Session
@@ -54,15 +54,15 @@ class LiveSessions:
         self._by_id: dict[str, LiveSession] = {}
 
     def add(self, live: LiveSession) -> None:
-        """Add one that was just opened."""
+        """Add a session that was just opened."""
         self._by_id[live.session.id] = live
 
     def remove(self, session_id: str) -> None:
-        """Remove one that was closed."""
+        """Remove a session that was closed."""
         del self._by_id[session_id]
 
     def find(self, session_id: str) -> LiveSession | None:
-        """The session of that id, also while it is being closed."""
+        """The session with this id, also while it is being closed."""
         return self._by_id.get(session_id)
 
     def __iter__(self) -> Iterator[LiveSession]:

@@ -1,4 +1,4 @@
-"""The facts that others publish of models, kept here: read at once, and made anew once a day by a separate process."""
+"""Published facts about models, cached here: read at once, and updated once a day by a separate process."""
 
 import logging
 import shlex
@@ -26,12 +26,12 @@ log = logging.getLogger(__name__)
 
 
 class ReferenceUpkeep:
-    """Keeps the reference of models new.
+    """Keeps the model reference up to date.
 
     Args:
-        configuration: Learns it.
-        directory: Where it is kept.
-        processes: Runs what makes it.
+        configuration: Receives it.
+        directory: The directory it is cached in.
+        processes: Runs the program that builds it.
         clock: Time.
     """
 
@@ -48,13 +48,13 @@ class ReferenceUpkeep:
         self._making: anyio.Event | None = None
 
     def recall(self, settings: Settings) -> None:
-        """Take in what is kept, once. Blocks for a small file."""
+        """Load the cached reference, once. Blocks for a small file."""
         if not self._read and settings.model_reference != "off":
             self._read = True
             self._take_in()
 
     async def refresh(self, settings: Settings) -> None:
-        """Have it made anew when it is old; what cannot be had stays as it was."""
+        """Update the reference when it is old; services that cannot be updated stay as they were."""
         age = self._clock.now() - self._built
         if settings.model_reference == "off" or self._making or (self._tried and not self._built) or 0 <= age < LIFE:
             return
@@ -67,7 +67,7 @@ class ReferenceUpkeep:
             self._making = None
 
     async def settled(self, *, within: float) -> None:
-        """Wait for what is being made, if anything is."""
+        """Wait for a running update, if any."""
         if self._making is not None:
             with anyio.move_on_after(within):
                 await self._making.wait()

@@ -1,4 +1,4 @@
-"""The model that answers a prompt: the session's model, the one its route leads to, or the one that sees."""
+"""The model that answers a prompt: the session's model, the one its route leads to, or the vision model."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ from claw_acp.runtime.provider_pool import ProviderPool
 async def choose_answerer(
     settings: Settings, *, model: str, prompt: Sequence[ContentPart], pool: ProviderPool, secrets: SecretCache
 ) -> ResolvedModel:
-    """The choice for a prompt. Pictures go to the session's model if it sees, else to the configured `vision_model`.
+    """The model for a prompt. Images go to the session's model if it sees, else to the configured `vision_model`.
 
     Raises:
-        AuthRequired: Who should answer has no usable key.
+        AuthRequired: That model has no usable key.
         ConfigError: There is no such model, or it is not configured completely.
     """
     said = "".join(part.text for part in prompt if isinstance(part, TextPart))
@@ -39,16 +39,19 @@ async def choose_answerer(
 
 
 def capabilities_of(provider: Provider, choice: ResolvedModel) -> Capabilities:
-    """The capabilities of the model that will be asked. One configured for pictures sees, whatever is known of it."""
+    """The capabilities of the model that will be asked.
+
+    The configured `vision_model` always counts as one that sees.
+    """
     known = provider.capabilities(choice.target.model)
     return replace(known, images=True) if choice.sees else known
 
 
 def check_attachments(provider: Provider, choice: ResolvedModel, prompt: Sequence[ContentPart]) -> None:
-    """Pictures and sound depend on the model; of an attached document that cannot be read the model itself is told.
+    """Check that the model accepts the images and sounds of a prompt. Unreadable documents are described to the model.
 
     Raises:
-        InvalidRequest: There is one that the model cannot take in.
+        InvalidRequest: It does not accept one of them.
     """
     capabilities = capabilities_of(provider, choice)
     for part in prompt:

@@ -1,4 +1,4 @@
-"""Permission rules from everywhere they can come from, made into a policy."""
+"""Permission rules from all their sources, combined into a policy."""
 
 import logging
 import os
@@ -20,7 +20,7 @@ VERDICTS: Sequence[RuleVerdict] = ("deny", "ask", "allow")
 
 
 def configured_rules(settings: Settings) -> tuple[Rule, ...]:
-    """The usable rules of the configuration files; one that cannot be read is reported and decides nothing."""
+    """The valid rules of the configuration files; an invalid one is reported and has no effect."""
     rules: list[Rule] = []
     for verdict in VERDICTS:
         for index, text in enumerate(getattr(settings.permissions, verdict)):
@@ -33,7 +33,7 @@ def configured_rules(settings: Settings) -> tuple[Rule, ...]:
 
 
 def places_of(session: Session, own: Locations) -> PolicyContext:
-    """Where a session works, and our own directories, where no tool call may."""
+    """The folders of a session, and our own directories, which no tool call may touch."""
     protected = {own.config_dir, own.data_dir, own.state_dir, own.cache_dir}
     search_path = tuple(Path(directory) for directory in os.get_exec_path())
     return PolicyContext(roots=session.roots, home=Path.home(), protected=tuple(protected), search_path=search_path)
@@ -45,6 +45,6 @@ def current_policy(configured: Sequence[Rule], store: PermissionStore, project: 
 
 
 def describe_rules(configured: Sequence[Rule], store: PermissionStore, project: Path) -> list[str]:
-    """Every rule in force with its source, for people; then what is wrong with the file of answers."""
+    """Every rule in force with its source, for people; then the problems of the file of answers."""
     rules = (*configured, *store.rules(project))
     return [f"{rule.verdict} {code_span(rule.text)} ({rule.source})" for rule in rules] + list(store.findings())

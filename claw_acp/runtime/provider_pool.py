@@ -23,13 +23,13 @@ class ProviderPool:
     """Makes providers on first use and closes them at the end, or when many others were used since.
 
     Args:
-        clock: Time and chance for waits.
+        clock: Time and randomness for waits.
         make: Makes a provider with one key; None: `assembly.plain`.
-        successions: What became of models that are gone; None: nothing yet.
+        successions: The successors of retired models; None: none yet.
 
     Attributes:
-        health: Which keys and models are left alone for a while, for all sessions.
-        successions: Which models are gone, for all sessions.
+        health: The keys and models that cool down after failures, for all sessions.
+        successions: The retired models, for all sessions.
     """
 
     def __init__(self, *, clock: Clock, make: MakePlain | None = None, successions: Successions | None = None) -> None:
@@ -41,7 +41,7 @@ class ProviderPool:
         self._users: Counter[ProviderSetup] = Counter()
 
     def get(self, choice: ResolvedModel) -> Provider:
-        """The provider of a choice, with all that answer when it cannot.
+        """The provider of a choice, including its fallbacks.
 
         Raises:
             ConfigError: It cannot be made.
@@ -50,7 +50,7 @@ class ProviderPool:
 
     @asynccontextmanager
     async def lent(self, choice: ResolvedModel) -> AsyncGenerator[Provider]:
-        """The provider of a choice; all that it may ask is sure to stay open inside the block.
+        """The provider of a choice; it and its fallbacks stay open inside the block.
 
         Raises:
             ConfigError: It cannot be made.
@@ -77,14 +77,14 @@ class ProviderPool:
         await _close([self._providers.pop(setup) for setup in spare])
 
     async def aclose(self) -> None:
-        """Close all of them."""
+        """Close all providers."""
         providers = list(self._providers.values())
         self._providers.clear()
         await _close(providers)
 
 
 async def _close(providers: Sequence[Provider]) -> None:
-    """Close providers beside one another, each within `CLOSE_TIMEOUT`."""
+    """Close providers concurrently, each within `CLOSE_TIMEOUT`."""
     if not providers:
         return
     with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):

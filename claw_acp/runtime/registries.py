@@ -1,4 +1,4 @@
-"""Built-ins and strangers through one door: tools and commands as entry points name them."""
+"""The tools and commands that entry points name, built-in or from other packages."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def make_toolbox() -> Toolbox:
-    """Every tool that can be loaded; a broken one is left out with a log line."""
+    """A toolbox of every tool that can be loaded; a broken one is left out with a log line."""
     toolbox = Toolbox()
     for name, tool in _made("tools", admit=AdmittedTool):
         if not toolbox.register(tool):

@@ -1,4 +1,4 @@
-"""A turn that was started. It belongs to its session and goes on whether or not anybody waits for it."""
+"""A turn that was started. It belongs to its session and goes on whether or not it is awaited."""
 
 import logging
 
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class RunningTurn:
-    """One prompt on its way, from its place in the session's queue to its outcome.
+    """One prompt, from its place in the session's queue to its outcome.
 
     Args:
         scope: Its place in the queue; cancelling it ends the turn, or keeps it from beginning.
@@ -28,14 +28,14 @@ class RunningTurn:
         self._outcome: Outcome | BaseException | None = None
 
     def cancel(self) -> None:
-        """Cancel this turn alone; it ends soon, with the outcome `cancelled`."""
+        """Cancel only this turn; it ends soon, with the outcome `cancelled`."""
         self.scope.cancel()
 
     async def outcome(self) -> Outcome:
-        """Wait for the end. Giving up waiting changes nothing for the turn.
+        """Wait for the end. Cancelling the wait does not affect the turn.
 
         Raises:
-            ClawError: What the turn failed with.
+            ClawError: The failure of the turn.
         """
         self._waiting += 1
         try:
@@ -47,7 +47,7 @@ class RunningTurn:
         return self._outcome or Outcome(stop="cancelled", usage=None)
 
     def end(self, outcome: Outcome | BaseException | None) -> None:
-        """Note how it ended (None: it was cancelled), once; those who wait go on."""
+        """Set the outcome (None: it was cancelled), once, and wake all who wait."""
         if self._ended.is_set():
             return
         self._outcome = outcome
@@ -57,7 +57,7 @@ class RunningTurn:
 
 
 class JoinedPrompt:
-    """A prompt that joins a turn which runs already. Its outcome is that of the turn."""
+    """A prompt that joins a running turn. Its outcome is that of the turn."""
 
     def __init__(self, turn: RunningTurn, prompt: SteeringPrompt) -> None:
         self._turn = turn
@@ -65,7 +65,7 @@ class JoinedPrompt:
         self._wait = anyio.CancelScope()
 
     def cancel(self) -> None:
-        """Take the prompt back if it has not joined yet, and wait no longer; the turn goes on."""
+        """Remove the prompt if it has not joined yet, and stop waiting; the turn goes on."""
         self._turn.steering.withdraw(self._prompt)
         self._wait.cancel()
 
@@ -73,7 +73,7 @@ class JoinedPrompt:
         """Wait for the end of the turn; `cancelled` when this prompt was.
 
         Raises:
-            ClawError: What the turn failed with.
+            ClawError: The failure of the turn.
         """
         with self._wait:
             return await self._turn.outcome()

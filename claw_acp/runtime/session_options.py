@@ -1,4 +1,4 @@
-"""The options that a person has in a session: its mode, its model, how long it thinks, what it may reach."""
+"""The settings of a session: its mode, its model, its thinking effort, its access to the web."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
@@ -30,7 +30,7 @@ THOUGHT_LEVELS: Sequence[Option] = (
     Option(value="high", name="High thinking", description="As much as it needs, for hard problems"),
 )
 WEB_SWITCH: Sequence[Option] = (Option(value="on", name="Web on"), Option(value="off", name="Web off"))
-"""Web access for clients that only know choices. Editors show a value without its setting's name."""
+"""Web access as a choice, for clients without switches. Editors show a value without its setting's name."""
 
 NAMED: Final = 20  # values that an error names
 THOUGHT_LEVEL: Final = "thought_level"
@@ -69,10 +69,10 @@ def settings_in(live: LiveSession, *, switches: bool) -> Sequence[Setting]:
 
 
 async def choose(live: LiveSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
-    """Change a setting; it counts from the next prompt (the model), model request or tool call on.
+    """Change a setting, from the next prompt (the model), model request or tool call on.
 
     Raises:
-        InvalidRequest: There is no such setting, or it has no such value; nothing is changed.
+        InvalidRequest: There is no such setting or value; nothing is changed.
     """
     settings = settings_in(live, switches=switches)
     setting = next((setting for setting in settings if setting.id == setting_id), None)
@@ -92,7 +92,7 @@ async def choose(live: LiveSession, setting_id: str, value: Chosen, *, switches:
 
 
 async def choose_mode(live: LiveSession, mode: str) -> None:
-    """Switch the mode, from the next tool call on.
+    """Change the mode, from the next tool call on.
 
     Raises:
         InvalidRequest: There is no such mode.
@@ -102,7 +102,7 @@ async def choose_mode(live: LiveSession, mode: str) -> None:
 
 
 async def choose_model(live: LiveSession, model: str) -> None:
-    """Switch the model, from the next prompt on. One that is not offered will do, of a provider that can be used.
+    """Change the model, from the next prompt on. It need not be on offer if its provider can be used.
 
     The name of a provider alone means its first model.
 
@@ -143,14 +143,14 @@ def models(live: LiveSession) -> Sequence[Option]:
 
 
 def can_think(model: str, *, settings: Settings) -> bool:
-    """Return whether the model `provider/model` is known as one whose length of thinking can be set."""
+    """Return whether the thinking effort of the model `provider/model` can be set."""
     provider, _, name = model.partition("/")
     profile = provider_profiles(settings).get(provider)
     return known_capabilities(name, None if profile is None else profile.about(name)).thinking
 
 
 def effort_of(live: LiveSession, *, model: str, configured: Effort | None) -> Effort | None:
-    """How long `provider/model` is to think in this session: what was chosen here, else what is configured."""
+    """The thinking effort of `provider/model` in this session: chosen here, else configured."""
     chosen = _EFFORTS.get(_thought_level(live))
     return chosen if chosen is not None and can_think(model, settings=live.settings) else configured
 
@@ -161,7 +161,7 @@ def web_access(live: LiveSession) -> bool:
 
 
 def hidden_tools(live: LiveSession) -> frozenset[str]:
-    """The tools that the model is not to have now."""
+    """The tools that are hidden from the model now."""
     return frozenset() if web_access(live) else _WEB_TOOLS
 
 
@@ -171,7 +171,7 @@ def _thought_level(live: LiveSession) -> str:
 
 
 def _full_name(live: LiveSession, model: str) -> str:
-    """A list shows some of what there is: any `provider/model` may be typed, if that provider has all it needs."""
+    """The full name of a typed model. It need not be on the list if its provider is usable."""
     if not model or any(option.value == model for option in models(live)):
         _check(model, models(live), what="model")
         return model

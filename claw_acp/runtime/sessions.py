@@ -1,4 +1,4 @@
-"""The sessions of a process: opened, copied, listed and closed."""
+"""The sessions of a process: created, opened, copied, listed and closed."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -32,21 +32,21 @@ from claw_acp.workspace.paths import session_root
 from claw_acp.workspace.process_host import ProcessHost
 
 FirstModel: TypeAlias = Callable[[Path], Awaitable[tuple[Settings, str, str | None]]]
-"""The settings of a new session in a folder, its model, and what a person should know about that."""
+"""Returns the settings of a new session in a folder, its model, and a notice about the choice."""
 
 
 class Sessions:
     """Opens sessions, and keeps the ones in use.
 
     Args:
-        live: Those in use.
-        journal: Where all are kept.
-        locks: Keep other processes out while one writes.
+        live: The sessions in use.
+        journal: Stores all sessions.
+        locks: Exclude other processes while one writes.
         processes: Runs their programs.
-        configuration: What applies in their folders.
-        locations: Where prompt files of the user are.
+        configuration: The settings of their folders.
+        locations: The directories of the user's prompt files.
         clock: Time.
-        tasks: For what they do in the background.
+        tasks: Runs their background work.
         commands: Our own slash commands.
         first_model: Chooses the model of a new session.
     """
@@ -80,7 +80,7 @@ class Sessions:
     # ------------------------------------------------------------------ opening
 
     async def create(self, setup: SessionSetup) -> LiveSession:
-        """A new session, kept from this moment on.
+        """A new session, stored from this moment on.
 
         Raises:
             InvalidRequest: A directory does not exist.
@@ -106,9 +106,9 @@ class Sessions:
         return live
 
     async def open(self, session_id: str, setup: SessionSetup) -> LiveSession:
-        """A session made earlier, by this process or another; the one in use when there is one.
+        """A session created earlier, by this process or another; the one in use if there is one.
 
-        Its additional directories are those given now (ACP: left out means none), unless a turn is running.
+        Its additional directories become those given now (ACP: left out means none), unless a turn is running.
         Instructions, if any are given, replace those it has.
 
         Raises:
@@ -121,9 +121,9 @@ class Sessions:
                 return live
 
     async def fork(self, session_id: str, setup: SessionSetup) -> LiveSession:
-        """A new session that has all that was said so far in another, open or not, and its settings.
+        """A new session with the conversation and settings of another, open or not.
 
-        It may work in another folder. Of a turn that runs it has what happened so far, as if that had been interrupted.
+        It may work in another folder. A running turn is copied as far as it got, as if it had been interrupted.
 
         Raises:
             SessionNotFound: There is no session to copy.
@@ -142,7 +142,7 @@ class Sessions:
 
     @asynccontextmanager
     async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:
-        """Remove what the journal takes although the block is cancelled: no client knows of that session."""
+        """Delete what the journal stored if the block is cancelled: no client knows of that session."""
         try:
             yield
         except anyio.get_cancelled_exc_class():
@@ -173,11 +173,11 @@ class Sessions:
         return live
 
     def _configure(self, live: LiveSession, setup: SessionSetup) -> None:
-        """Have its extensions follow; the last thing when a session is opened, as they may have news at once."""
+        """Configure its extensions; the last step of opening a session, as they may notify the client at once."""
         live.extensions.configure(setup, self._configuration.for_folder(live.session.roots[0]))
 
     async def _in_use(self, session_id: str) -> LiveSession | None:
-        """The session as it is open, waiting while it is just being closed."""
+        """The session as it is open; one that is being closed is waited for."""
         while (live := self._live.find(session_id)) is not None and live.closed is not None:
             await live.closed.wait()
         return live
@@ -192,7 +192,7 @@ class Sessions:
         await live.session.move(roots, additional=setup.additional)
 
     def _settings_changed(self) -> None:
-        """Give open sessions the new settings, and so their offers, at once; a turn that runs goes on as it began."""
+        """Apply new settings, and the changed choices, to open sessions at once; a running turn goes on as it began."""
         for live in self._live:
             live.settings = self._configuration.for_folder(live.session.roots[0])
 
@@ -226,24 +226,24 @@ class Sessions:
     # ------------------------------------------------------------------ the rest of a session's life
 
     async def list(self, *, cwd: str | None, cursor: str | None, archived: Archived = "exclude") -> Page:
-        """A page of sessions in which something was said, the last changed first.
+        """A page of sessions with at least one event, the last changed first.
 
         Raises:
-            InvalidRequest: The cursor is none, or belongs to other filters.
+            InvalidRequest: The cursor is invalid, or belongs to other filters.
         """
         return await self._journal.list(cwd=cwd, archived=archived, cursor=cursor, begun=True)
 
     def look_at(self, session_id: str) -> LiveSession | None:
-        """A session as it is open here, for whomever; None when it is not."""
+        """The session as it is open here, for any client; None when it is not."""
         live = self._live.find(session_id)
         return None if live is None or live.closed is not None else live
 
     def in_use(self) -> Sequence[LiveSession]:
-        """The sessions that are open here, those that are just being closed included."""
+        """The sessions that are open here, including those being closed."""
         return tuple(self._live)
 
     async def status(self, session_id: str) -> Literal["open", "saved"]:
-        """Return whether a session is in memory here, for any client at all. Asking changes nothing.
+        """Return whether a session is in memory here, for any client. This changes nothing.
 
         Raises:
             SessionNotFound: There is none with this id.
@@ -252,7 +252,7 @@ class Sessions:
         return "saved" if self.look_at(session_id) is None else "open"
 
     async def set_title(self, session_id: str, title: str) -> str:
-        """Call a session, open or not, something that stays until this is done again; returns it as it is kept.
+        """Set the lasting title of a session, open or not; returns it as stored.
 
         Raises:
             InvalidRequest: The title has no visible character.
@@ -267,7 +267,7 @@ class Sessions:
         return kept
 
     async def archive(self, session_id: str) -> None:
-        """Close a session, whoever uses it, and leave it out of ordinary lists; once more does no harm.
+        """Close a session for all clients, and leave it out of ordinary lists. Idempotent.
 
         Raises:
             SessionNotFound: There is none with this id.
@@ -276,7 +276,7 @@ class Sessions:
         await self.close(session_id)
 
     async def unarchive(self, session_id: str) -> None:
-        """Take a session back into ordinary lists, which does not open it; once more does no harm.
+        """Show a session in ordinary lists again, without opening it. Idempotent.
 
         Raises:
             SessionNotFound: There is none with this id.
@@ -284,7 +284,7 @@ class Sessions:
         await self._journal.archive(session_id, archived=False)
 
     async def close(self, session_id: str) -> None:
-        """Cancel a session's work and let go of it; it stays in the journal. Whoever watches it is told."""
+        """Cancel a session's work and release it; it stays in the journal. Its subscribers are notified."""
         live = self._live.find(session_id)
         if live is None:
             return
@@ -304,13 +304,13 @@ class Sessions:
             live.closed.set()
 
     async def delete(self, session_id: str) -> None:
-        """Close a session and remove it for good; one that does not exist is fine."""
+        """Close a session and remove it for good; it need not exist."""
         await self.close(session_id)
         await self._journal.delete(session_id)
         await self.close(session_id)  # somebody may have opened it meanwhile
 
     async def aclose(self) -> None:
-        """Close all, beside one another."""
+        """Close all sessions concurrently."""
         async with anyio.create_task_group() as tasks:
             for live in self._live:
                 tasks.start_soon(self.close, live.session.id)
@@ -321,7 +321,7 @@ def _roots(setup: SessionSetup) -> list[Path]:
 
 
 def _check_cwd(record: SessionRecord, root: Path) -> None:
-    """A session keeps its folder for life (ACP); only when that is gone may it be opened in another."""
+    """Check that a session keeps its folder (ACP); it may be opened in another only when its own is gone."""
     own = Path(record.cwd)
     if own.resolve() != root and own.is_dir():
         raise InvalidRequest(f"session {record.id} works in {record.cwd}; open it with that `cwd`")

@@ -1,4 +1,4 @@
-"""Slash commands in a session: found by name, run with what they may see, their answers kept as asides."""
+"""Slash commands in a session: found by name, run with their context, their answers stored outside the conversation."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,11 @@ _EDITORS_OWN: Final[Mapping[str, str]] = {
     **dict.fromkeys(("quit", "exit"), "close the session in your editor"),
     **dict.fromkeys(("login", "logout"), "log in from your editor, or with `claw-acp login` in a terminal"),
 }
-"""Commands of other agents that an agent cannot carry out for the editor: it decides which session it shows."""
+"""Commands of other agents that an agent cannot run for the editor: it decides which session it shows."""
 
 
 class Typed(NamedTuple):
-    """A prompt that begins with a command: what follows its name in that text, and what else the prompt holds."""
+    """A prompt that begins with a command: its argument, and the other parts of the prompt."""
 
     command: Command
     argument: str
@@ -49,7 +49,7 @@ class Typed(NamedTuple):
 
 
 def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> Typed | None:
-    """The command a prompt names. A slash that names none is an ordinary prompt."""
+    """The command a prompt names; None for an ordinary prompt, such as one with an unknown name."""
     text = prompt[0].text.strip() if prompt and isinstance(prompt[0], TextPart) else ""
     if not text.startswith("/"):
         return None
@@ -59,10 +59,10 @@ def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> 
 
 
 async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> str | None:
-    """The answer to a prompt that was plainly meant as a command and is none; None for all others.
+    """The answer to a prompt that is only an unknown command; None for all others.
 
-    That is a slash and a name with nothing else, unless there is a file of this name: whatever is more than that may
-    be a sentence, and nobody's sentence is to be lost.
+    It is a slash and a name with nothing else, unless a file has this name: anything more may be a sentence, which must
+    not be lost.
     """
     text = prompt[0].text.strip() if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
     found = _ALONE.fullmatch(text)
@@ -76,7 +76,7 @@ async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -
 
 
 async def look_for_commands(live: LiveSession) -> None:
-    """See which prompt files there are now, and tell who watches the session when that is something new."""
+    """Read the prompt files again, and notify the session's subscribers when the commands have changed."""
     known = live.commands.troubles
     if await live.commands.look():
         await live.session.broadcast(CommandsChanged())
@@ -88,7 +88,7 @@ async def look_for_commands(live: LiveSession) -> None:
 async def keep_answer(
     session: Session, *, typed: Sequence[ContentPart], answer: str, clock: Clock, on_accepted: OnAccepted = ignore
 ) -> None:
-    """Show and keep a command and what it answered, beside the conversation that models see."""
+    """Show and store a command and its answer, outside the conversation that models see."""
     turn_id, asked, said = (new_id("turn", clock=clock), new_id("msg", clock=clock), new_id("msg", clock=clock))
     await session.publish(StateChanged(item=turn_id, state="running"))
     message = MessageStarted(item=asked, role="user", parts=tuple(typed), local_only=True)
@@ -107,7 +107,7 @@ def command_context(
     rules: Sequence[str],
     policy: Policy,
 ) -> CommandContext:
-    """The context of a command: what it may see and do in a session."""
+    """The context of a command in a session."""
     session, record = live.session, live.session.record
 
     async def markdown() -> str:

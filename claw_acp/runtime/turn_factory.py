@@ -34,8 +34,8 @@ class TurnFactory:
     """Makes turns.
 
     Args:
-        ledger: What was spent.
-        permissions: What was answered with "always".
+        ledger: The spending so far.
+        permissions: The "always" answers.
         locations: Our own directories.
         clock: Time.
     """
@@ -82,7 +82,7 @@ class TurnFactory:
         )  # fmt: skip
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
-        """The notice for a person about the model that answers; of a model that is gone, once in each session."""
+        """The notice about the model that answers; a retired model is mentioned once in each session."""
         if choice.sees:
             return f"{choice.target.name} answers, because it sees pictures"
         notice = (session.id, choice.replaced)
@@ -104,11 +104,11 @@ class TurnFactory:
 
 
 def _prompt_layers(live: LiveSession) -> Sequence[PromptLayer]:
-    """The session's own layers, and that of its extensions, which changes together with the tools they lend."""
+    """The session's own layers, and the layer of its extensions, which changes with their tools."""
     return *live.prompt.layers, PromptLayer(name="extensions", text=live.extensions.instructions(), stable=False)
 
 
 def _options(live: LiveSession, choice: ResolvedModel) -> ChatOptions:
-    """The configured sampling, with what was chosen in the session."""
+    """The configured sampling options, with those chosen in the session."""
     effort = effort_of(live, model=choice.target.name, configured=choice.target.options.effort)
     return replace(choice.target.options, effort=effort)

@@ -1,4 +1,4 @@
-"""From a prompt to its outcome: waits for the session's turn, runs a command or the loop, names the session."""
+"""From a prompt to its outcome: waits for its place, runs a command or the loop, gives the session a title."""
 
 import contextlib
 from collections.abc import Sequence
@@ -53,14 +53,14 @@ class Turns:
 
     Args:
         sessions: For commands that copy or rename a session.
-        configuration: What applies in their folders.
+        configuration: The settings of their folders.
         discovery: Looks for models after a prompt.
-        ledger: What was spent.
-        locks: Keep other processes out of a session while it has a turn.
+        ledger: The spending so far.
+        locks: Exclude other processes from a session during a turn.
         locations: Our own directories.
-        keys: Hears which keys services take.
+        keys: Records which keys services accept.
         clock: Time.
-        tasks: Where turns run.
+        tasks: The task group of turns.
     """
 
     def __init__(
@@ -100,17 +100,17 @@ class Turns:
     def start(
         self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts, steer: bool = False
     ) -> RunningTurn | JoinedPrompt:
-        """Begin a turn in a session, behind those that run or wait there, and return at once.
+        """Start a turn in a session, behind those that run or wait there, and return at once.
 
-        With `steer` the prompt joins the turn that runs instead, before its next model request, where that is possible:
-        a command, or a prompt with pictures or sound, waits for its own turn.
+        With `steer` the prompt joins the running turn instead, before its next model request, if possible: a command,
+        or a prompt with images or sound, waits for its own turn.
 
-        Its outcome, or what it failed with, is had from what is returned: AuthRequired when the session's model cannot
-        be used without a key, InvalidRequest when the prompt holds something that the model cannot take in,
-        ProviderError when a model request failed for good, SessionBusy when another process runs a turn.
+        The returned object has its outcome or failure: AuthRequired when the session's model cannot be used without a
+        key, InvalidRequest when the model does not accept a part of the prompt, ProviderError when a model request
+        failed for good, SessionBusy when another process runs a turn.
 
         Raises:
-            SessionBusy: Too many wait already.
+            SessionBusy: Too many prompts are waiting.
         """
         running = live.running
         if steer and running is not None and _can_join(live, prompt):
@@ -199,9 +199,9 @@ class Turns:
         return outcome
 
     def load_provider(self, live: LiveSession) -> None:
-        """Import what the session's model is reached by. Blocks: for a worker thread.
+        """Import the provider of the session's model. Blocks: for a worker thread.
 
-        A choice that cannot be made is left for the prompt to explain.
+        Problems with the model are left for the prompt to report.
         """
         with contextlib.suppress(ClawError):
             for setup in resolve(live.settings, model=live.session.record.model).setups:
@@ -241,7 +241,7 @@ class Turns:
 
 
 def _can_join(live: LiveSession, prompt: Sequence[ContentPart]) -> bool:
-    """Return whether a prompt may join a turn whose model was chosen before."""
+    """Return whether a prompt may join a turn, whose model is already chosen."""
     if any(isinstance(part, ImagePart | AudioPart) for part in prompt):
         return False
     return find_command(live.commands(), prompt) is None

@@ -172,7 +172,7 @@ class History:
 
     @property
     def unfinished_calls(self) -> tuple[str, ...]:
-        """Items of the tool calls without a final status, in the order of their announcement; none of undone turns."""
+        """Item ids of the tool calls without a final status, in the order they were announced, none of undone turns."""
         unfinished = ((item, call) for item, call in self._calls.items() if call.id in self._open)
         return tuple(item for item, call in unfinished if not self.turns.is_undone(self._entries[call.order].seq))
 
