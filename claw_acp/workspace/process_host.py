@@ -15,7 +15,7 @@ from claw_acp.workspace.process import LocalProcess
 
 
 class ProcessHost:
-    """Starts commands and outlives them: `async with ProcessHost(environ) as processes:` around everything that uses them.
+    """Starts commands and outlives them: `async with ProcessHost(environ) as host:` around everything that uses them.
 
     One for a whole server is enough, as a command belongs to whoever holds its `LocalProcess`. Leaving the block kills
     what still runs, at once. Commands may be started from any task inside.
