@@ -2,8 +2,8 @@
 
 An editor waits for this answer, so only `os`, `sys` and `json` come before it. Private copies of stdin and stdout are
 taken first; then fd 1 points at stderr and fd 0 at the null device, so that no stray `print`, no warning and no child
-process can touch the protocol. Everything but a valid first `initialize` is handed to stage two as it came. Descriptors
-that cannot be used end the process with one sentence on stderr.
+process can touch the protocol. Everything but a valid first `initialize` is handed to stage two unchanged. Unusable
+descriptors end the process with one sentence on stderr.
 """
 
 import gc
@@ -28,7 +28,7 @@ UNUSED = ("httpx._main", "httpcore._async.http2", "httpcore._sync.http2")
 
 
 class Answered(NamedTuple):
-    """The handshake that stage one did: what was learned, the frame that came and the line that went out."""
+    """The handshake of stage one: its result, the frame that came and the line that was sent."""
 
     handshake: Handshake
     frame: bytes
@@ -46,7 +46,7 @@ class Opening(NamedTuple):
 
 
 def main() -> int:
-    """Serve ACP on stdio, also with `--trace FILE`; else be the command line, or tell a person at a terminal more."""
+    """Serve ACP on stdio, also with `--trace FILE`; else run the command line, or show a short guide at a terminal."""
     _leave_out_extras()
     if file := _trace_file(sys.argv[1:]):
         os.environ["CLAW_ACP_TRACE"] = file  # commands inherit none of our own variables
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def _trace_file(arguments: list[str]) -> str:
-    """The file in `--trace FILE`; empty when the arguments are anything else."""
+    """The file in `--trace FILE`; empty for any other arguments."""
     if len(arguments) == 2 and arguments[0] == "--trace":
         return arguments[1]
     return arguments[0].removeprefix("--trace=") if len(arguments) == 1 and arguments[0].startswith("--trace=") else ""
@@ -76,7 +76,7 @@ def open_stdio() -> Opening:
     """Take the descriptors, read the first frame, answer it when it is a valid `initialize`.
 
     Raises:
-        OSError: stdin or stdout is closed, cannot be read or written, or nobody listens any more.
+        OSError: stdin or stdout is closed, cannot be read or written, or has no reader any more.
     """
     os.fstat(0)
     os.fstat(1)
@@ -103,7 +103,7 @@ def open_stdio() -> Opening:
 
 
 def _answer(frame: Frame) -> Answered | None:
-    """The handshake, if this is one that succeeds; stage two answers everything else."""
+    """The handshake, if it succeeds; stage two answers everything else."""
     if not isinstance(frame, bytes):
         return None
     try:
@@ -119,7 +119,7 @@ def _answer(frame: Frame) -> Answered | None:
 
 
 def _leave_out_extras() -> None:
-    """Keep libraries from loading what no part of us uses.
+    """Keep libraries from importing what no part of us uses.
 
     pydantic would look for plugins in the metadata of every installed package; that is set where it was not set before,
     and named in `CLAW_ACP_ADDED`, so that commands do not inherit it. httpx would load its command line, with click,
@@ -141,7 +141,7 @@ def _say(sentence: str) -> None:
 
 
 def _same_pipe(left: int, right: int) -> bool:
-    """Return whether both lead to one place, as after `2>&1`: then logs would end up between the frames."""
+    """Return whether both descriptors lead to one place, as after `2>&1`: then logs would end up between the frames."""
     try:
         return os.path.sameopenfile(left, right)
     except OSError:

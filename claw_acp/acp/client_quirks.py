@@ -1,7 +1,7 @@
-"""Faults of clients that we know of, by the name a client gives itself in `clientInfo`. They cannot be told otherwise.
+"""Known faults of clients, by their name in `clientInfo`; they cannot be detected otherwise.
 
-A row was seen in the version it names, and goes when nobody uses that version any more; what is done about it must be
-right with a mended client, too. `tests/acp/test_client_quirks.py` plays each of them.
+A row was seen in the version it names, and is removed when that version is out of use; the workaround must be right for
+a fixed client, too. `tests/acp/test_client_quirks.py` plays each of them.
 """
 
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from claw_acp.core.value import Value
 
 
 class ClientQuirks(Value):
-    """The mistakes of a client.
+    """The faults of a client.
 
     Attributes:
         seen_in: The version it was seen in.
         joins_arguments: `terminal/create` joins the command and its arguments to one line for a shell, unquoted.
         writes_below_buffers: `fs/write_text_file` writes to the disk only; an open buffer with unsaved changes stays as
-            it is, and `fs/read_text_file` goes on answering with it.
-        files_without_buffers: `fs/read_text_file` answers with the disk, and `fs/write_text_file` replaces an open
-            buffer, unsaved changes and all.
+            it is, and `fs/read_text_file` goes on returning it.
+        files_without_buffers: `fs/read_text_file` returns the text on disk, and `fs/write_text_file` replaces an open
+            buffer with its unsaved changes.
     """
 
     seen_in: str = ""

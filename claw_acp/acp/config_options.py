@@ -1,4 +1,4 @@
-"""The options of a session, as protocols list them. Protocols differ in what they call an option's id."""
+"""The options of a session in wire form. Protocol versions differ in the key of an option's id."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from claw_acp.runtime.session_options import settings_in
 
 
 def config_options(live: LiveSession, *, id_key: str, switches: bool) -> Sequence[JsonObject]:
-    """All options of a session, as they are now, the most important first.
+    """All options of a session with their current values, the most important first.
 
     Args:
         live: The session.
-        id_key: What the protocol calls the id of an option.
-        switches: Whether the client knows options that are on or off.
+        id_key: The protocol's key for the id of an option.
+        switches: Whether the client supports options that are on or off.
     """
     return [_option(setting, id_key) for setting in settings_in(live, switches=switches)]
 

@@ -1,4 +1,4 @@
-"""One editor: what it can do, which sessions it has open, and the way to its handlers."""
+"""The connection to one editor: its capabilities, its open sessions, and the routes to the handlers."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -42,15 +42,15 @@ Listener: TypeAlias = Callable[["Connection", JsonObject], Awaitable[None]]
 
 
 class Connection:
-    """The agent's side of one ACP connection. `run` it; which protocol is spoken is settled by `initialize`.
+    """The agent's side of one ACP connection. `run` serves it; `initialize` settles the protocol version.
 
     Args:
         transport: Carries the frames.
-        host: Keeps the engine.
+        host: Holds the engine.
         clock: Time.
         spoken: The protocol versions on offer.
-        answered: The handshake, when it was done before.
-        on_frame: Hears every frame.
+        answered: The handshake, if it was done before.
+        on_frame: Called with every frame.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Connection:
         self._closing: list[Callable[[], None]] = []
 
     async def run(self) -> None:
-        """Serve until the other side is gone, then let go of everything that was opened here."""
+        """Serve until the other side is gone, then release everything that was opened here."""
         try:
             async with anyio.create_task_group() as self._tasks:
                 await self.peer.run()
@@ -92,7 +92,7 @@ class Connection:
         return self._tasks
 
     async def engine(self) -> Engine:
-        """The engine, once it is up.
+        """The engine; waits for its start.
 
         Raises:
             StoreError: It cannot start; the next call tries again.
@@ -100,13 +100,13 @@ class Connection:
         return await self._host.engine()
 
     def part(self, kind: type[_T], make: Callable[[], _T]) -> _T:
-        """The object that a feature keeps for this connection: the one of its `kind`, made on first use."""
+        """The object of a `kind` that a feature keeps for this connection, created on first use."""
         if kind not in self._parts:
             self._parts[kind] = make()
         return cast("_T", self._parts[kind])
 
     def on_close(self, callback: Callable[[], None]) -> None:
-        """Have something called when the client is gone."""
+        """Register a callback for when the client is gone."""
         self._closing.append(callback)
 
     # ------------------------------------------------------------------ routing
@@ -150,7 +150,7 @@ class Connection:
     # ------------------------------------------------------------------ sessions
 
     def open(self, live: LiveSession) -> SessionView:
-        """Make a session active here; its updates go to the client from now on."""
+        """Make a session active here; from now on its updates go to the client."""
         session_id = live.session.id
         view = self._views.get(session_id)
         if view is None or view.live is not live:
@@ -164,7 +164,7 @@ class Connection:
         """An active session.
 
         Raises:
-            SessionNotFound: It was not opened on this connection, or closed since.
+            SessionNotFound: It was not opened on this connection, or was closed since.
         """
         view = self._views.get(session_id)
         if view is None or view.live.closed is not None:
@@ -174,7 +174,7 @@ class Connection:
         return view
 
     def serves(self, method: str) -> bool:
-        """Return whether the protocol agreed on has a request here."""
+        """Return whether the agreed protocol version has a request of this name."""
         return self._dialect is not None and method in self._dialect.requests
 
     def has_open(self, session_id: str) -> bool:
@@ -191,7 +191,7 @@ class Connection:
 
     @asynccontextmanager
     async def holding(self, session_id: str) -> AsyncGenerator[None]:
-        """While the block runs, nothing live of a session is shown that is open here: a replay is about to come."""
+        """Hold back live events of a session that is open here while the block runs: a replay comes first."""
         view = self._views.get(session_id)
         if view is None:
             yield
@@ -200,7 +200,7 @@ class Connection:
             yield
 
     async def leave(self, session_id: str) -> None:
-        """Cancel a session's work and let go of it here; it is closed unless others watch it.
+        """Cancel a session's work and release it here; it is closed unless other clients have it open.
 
         Raises:
             SessionNotFound: It is not open on this connection.
@@ -215,7 +215,7 @@ class Connection:
         self.forget(session_id)
 
     async def aclose(self) -> None:
-        """The client is gone: stop watching, and close the sessions that nobody else watches."""
+        """Release everything after the client is gone: unsubscribe, and close the sessions without other clients."""
         for callback in self._closing:
             callback()
         views = tuple(self._views.items())

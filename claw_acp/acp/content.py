@@ -1,4 +1,4 @@
-"""Content blocks and our content parts, both ways. Both protocols share them."""
+"""Conversions between content blocks and our content parts, shared by both protocol versions."""
 
 from collections.abc import Sequence
 from typing import Final, assert_never
@@ -17,11 +17,11 @@ from claw_acp.schema.content import (
 )
 
 META_STEER: Final = "claw-acp/steer"
-"""In the `_meta` of a prompt: true has it join the turn that runs, instead of waiting for its end."""
+"""In the `_meta` of a prompt: true makes it join the running turn, instead of waiting for its end."""
 
 
 def wants_to_steer(meta: JsonObject | None) -> bool:
-    """Return whether a client asks that its prompt joins the turn that runs."""
+    """Return whether a client wants its prompt to join the running turn."""
     return meta is not None and meta.get(META_STEER) is True
 
 

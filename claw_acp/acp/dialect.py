@@ -1,4 +1,4 @@
-"""The differences between versions of the protocol: their methods, their handshake, and how a session looks in them."""
+"""The differences between protocol versions: methods, handshake, and the rendering of sessions."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -21,8 +21,8 @@ class Dialect(Value):
         version: Its number on the wire.
         requests: The handler of each request after `initialize`, as "module:function".
         notifications: The handler of each notification.
-        handshake: Answers `initialize`: the params, and whether they were written for exactly this version.
-        make_view: How a session looks.
+        handshake: Answers `initialize`; called with the params, and whether they were written for exactly this version.
+        make_view: Makes the view of a session.
         plain_ids: Whether the id of a request must be a string or an integer.
         repeats: Whether a client may `initialize` again until it asks for anything else.
     """
@@ -40,9 +40,9 @@ DIALECTS: Mapping[int, Ref[Dialect]] = {
     1: Ref("claw_acp.acp.v1.methods:DIALECT"),
     2: Ref("claw_acp.acp.v2.methods:DIALECT"),
 }
-"""By version; a connection loads the one that was agreed on."""
+"""The dialects by version; a connection loads the one that was agreed on."""
 
 
 def spoken_versions(*, draft: bool) -> tuple[int, ...]:
-    """The versions on offer, with or without the one that is still a draft."""
+    """The versions on offer, with or without the draft."""
     return tuple(DIALECTS) if draft else (PROTOCOL_VERSION,)

@@ -1,4 +1,4 @@
-"""`elicitation/*`: having the person at a client fill in a form or visit a web page. Both protocols share it."""
+"""`elicitation/*`: asks a client to have its user fill in a form or visit a web page. Shared by both protocols."""
 
 import logging
 from collections.abc import Mapping
@@ -25,9 +25,10 @@ _ACTIONS: Mapping[JsonValue, Action] = {"accept": "accept", "decline": "decline"
 
 
 class Forms:
-    """Shows forms at one client. Never for secrets (ACP: those must not go through a form).
+    """Shows forms to the user of one client. Never for secrets (ACP: those must not go through a form).
 
-    A client that did not advertise forms is never asked; one that fails to answer is not asked again by this object.
+    A client that did not advertise forms is never asked; one that fails to answer is not asked again through this
+    object.
     """
 
     def __init__(self, peer: Peer, client: ClientCapabilities) -> None:
@@ -35,14 +36,14 @@ class Forms:
         self._able = client.forms
 
     async def ask(self, form: Form, *, request: RequestId = None) -> FormAnswer | None:
-        """Have a form filled in; an answer that does not fit it is asked for once more, then it counts as cancelled.
+        """Have a form filled in. After an invalid answer the form is shown once more, then it counts as cancelled.
 
         Args:
             form: The questions. One without a session belongs to a request.
             request: The id of the client's request that the form is asked for, when there is no session.
 
         Returns:
-            The answer; None when nobody can be shown the form, or there was none (an error, nonsense, silence).
+            The answer; None when the client cannot show forms, or gave no valid answer (an error, nonsense, silence).
         """
         asked = form
         for _ in range(TRIES):
@@ -76,15 +77,15 @@ class Forms:
 async def ask_url(
     peer: Peer, *, session: str | None, request: RequestId, message: str, url: str, elicitation: str = ""
 ) -> tuple[Action, str]:
-    """Ask the person to visit a web page; only for clients that advertised it (`ClientCapabilities.urls`).
+    """Ask the user to visit a web page; only for clients that advertised it (`ClientCapabilities.urls`).
 
     Args:
         peer: The client.
-        session: What the question belongs to; None: the client's request `request`.
+        session: The session of the question; None: it belongs to the client's request `request`.
         request: The id of that request.
         message: Why the page should be visited.
         url: The page.
-        elicitation: An id for `complete`, for who may need it before the answer comes.
+        elicitation: An id for `complete`, if the caller needs it before the answer comes.
 
     Returns:
         What the person did (`accept`: the page is being visited; no clear answer is `cancel`), and the id for
@@ -103,12 +104,12 @@ async def ask_url(
 
 
 async def complete(peer: Peer, elicitation_id: str) -> None:
-    """Tell a client that what its web page was for is done."""
+    """Notify a client that the task of its web page is done."""
     await peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
 
 
 async def _asked(peer: Peer, question: JsonObject) -> tuple[Action, JsonObject] | None:
-    """Ask a question and return the action and the content that came with it; None for what is no answer."""
+    """Ask a question and return the answer's action and content; None without a valid answer."""
     try:
         answer = await peer.request(METHOD, question, within=ANSWER_TIMEOUT)
     except (RpcError, ConnectionClosed, TimeoutError) as error:

@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
     """The error to answer with.
 
-    What we raise on purpose keeps its code and words. Anything else is an internal error: the client gets an id, the
-    log gets the id and the traceback.
+    Our own errors keep their code and text. Anything else is an internal error: the client gets an id, the log gets the
+    id and the traceback.
     """
     error = _sole_cause(error)
     if isinstance(error, RpcError):
@@ -29,7 +29,7 @@ def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
 
 
 def _sole_cause(error: BaseException) -> BaseException:
-    """The error that a task group wrapped, when it is the only one."""
+    """The error inside an exception group, if it is the only one."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return _sole_cause(group.exceptions[0]) if len(group.exceptions) == 1 else group

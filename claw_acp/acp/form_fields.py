@@ -1,4 +1,4 @@
-"""A form in the words of the protocol, and what was filled in, held against it. Both protocols share them."""
+"""Forms as JSON Schema of the protocol, and validation of the answers. Shared by both protocol versions."""
 
 import math
 import re
@@ -19,7 +19,7 @@ _Filled: TypeAlias = "FieldValue | None"
 
 
 class Unfitting(ClawError):
-    """A form was filled in wrongly; the text says which field and what it takes."""
+    """A form was filled in wrongly; the text names the field and the valid values."""
 
 
 def requested_schema(form: Form) -> JsonObject:
@@ -33,10 +33,10 @@ def requested_schema(form: Form) -> JsonObject:
 
 
 def filled_in(form: Form, content: JsonObject) -> Mapping[str, FieldValue]:
-    """The values of the form's own fields, by key; fields left open are missing, unknown keys are dropped.
+    """The values of the form's fields, by key; empty fields are missing, unknown keys are dropped.
 
     Raises:
-        Unfitting: A value does not fit its field, or one that must be filled in is missing.
+        Unfitting: A value does not fit its field, or a required one is missing.
     """
     problems: list[str] = []
     values: dict[str, FieldValue] = {}
@@ -97,7 +97,7 @@ def _given(members: JsonObject) -> JsonObject:
 
 
 def _value(field: FormField, value: JsonValue) -> _Filled:
-    """The value that was filled in; None when the field was left open."""
+    """The value of a field; None when it was left empty."""
     if value is None:
         return None
     match field:

@@ -1,7 +1,7 @@
 """The `initialize` exchange of protocol 1, as a pure function on plain dictionaries. Standard library only (boot path).
 
-Every transport uses it; on stdio it runs before anything heavy is imported. What the client says is read leniently, as
-the schema asks (`x-deserialize-default-on-error`): a malformed capability counts as absent; the version is strict.
+Every transport uses it; on stdio it runs before anything heavy is imported. Params are read leniently, as the schema
+asks (`x-deserialize-default-on-error`): a malformed capability counts as absent; the version is strict.
 """
 
 import sys
@@ -47,7 +47,7 @@ AUTH_METHODS: tuple[JsonObject, ...] = (
         "OPENAI_API_KEY for the agent.",
     },
 )
-"""The methods that are always offered; `auth_methods` adds what a client can do besides."""
+"""The methods that are always offered; `auth_methods` adds those that depend on the client."""
 
 LOGIN: JsonObject = {
     "id": TERMINAL_METHOD,
@@ -58,7 +58,7 @@ LOGIN_ARGS = ("login",)
 
 
 class ClientCapabilities(NamedTuple):
-    """The capabilities of the client, as far as we use them, and its name."""
+    """The capabilities of the client that we use, and its name."""
 
     name: str = ""
     read_file: bool = False
@@ -76,7 +76,7 @@ class ClientCapabilities(NamedTuple):
 
 
 class Handshake(NamedTuple):
-    """A successful exchange: the result to send, and what was learned."""
+    """A successful exchange: the result to send, and the client's version and capabilities."""
 
     result: JsonObject
     client: ClientCapabilities
@@ -97,10 +97,10 @@ def requested_version(params: JsonValue) -> int:
 
 
 def agreed_version(requested: int, *, spoken: Sequence[int]) -> int:
-    """The version to speak: the highest that both know. Where only 1 is spoken, every request is answered with it.
+    """The version to use: the highest that both support. An agent that supports only 1 answers every request with it.
 
     Raises:
-        RpcError: -32022, when several versions are spoken and none is as old as the one asked for.
+        RpcError: -32022, when several versions are supported and none is as old as the one asked for.
     """
     if tuple(spoken) == (PROTOCOL_VERSION,):
         return PROTOCOL_VERSION
@@ -112,7 +112,7 @@ def agreed_version(requested: int, *, spoken: Sequence[int]) -> int:
 
 
 def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FBT001, FBT002 - see Dialect.handshake
-    """Answer for protocol 1; a client that asked for a newer one may have said what it can do in words of its own."""
+    """Answer for protocol 1; a client that asked for a newer version may state its capabilities in another form."""
     if not exact and "clientCapabilities" not in params:
         client = draft_client(params.get("capabilities"))
     else:
@@ -129,8 +129,8 @@ def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FB
 def auth_methods(client: ClientCapabilities) -> tuple[JsonObject, ...]:
     """The ways to log in that this client can use.
 
-    One that it runs in a terminal is offered only to who asked for such (ACP: MUST NOT otherwise), or in the form that
-    was used before there was one: an ordinary method whose `_meta` names the whole command.
+    Login in a terminal is offered only to clients that advertised it (ACP: MUST NOT otherwise), or in the older form:
+    an ordinary method whose `_meta` holds the whole command.
     """
     if client.terminal_login:
         return (*AUTH_METHODS, {**LOGIN, "type": "terminal", "args": LOGIN_ARGS})
@@ -145,7 +145,7 @@ def auth_methods(client: ClientCapabilities) -> tuple[JsonObject, ...]:
 
 
 def draft_client(value: JsonValue) -> ClientCapabilities:
-    """The capabilities of a client that speaks protocol 2: no files, no terminals, but switches and plans with ids."""
+    """The capabilities of a protocol 2 client: no files, no terminals, but switches and plans with ids."""
     capabilities = _object(value)
     elicitation = _object(capabilities.get("elicitation"))
     return ClientCapabilities(

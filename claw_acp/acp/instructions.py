@@ -1,4 +1,4 @@
-"""Instructions that a client gives a session (`systemPrompt`), in no protocol's words."""
+"""A client's instructions for a session (`systemPrompt`), independent of the protocol version."""
 
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.schema.content import TextContent
@@ -9,11 +9,10 @@ LIMIT = 100_000  # characters: more would leave most models little room for the 
 
 
 def instructions(system_prompt: SystemPrompt | None) -> Instructions | None:
-    """The instructions that were asked for; None when there are none.
+    """The requested instructions, if any.
 
     Raises:
-        InvalidRequest: The mode or a content block is of a kind that was not offered, there is no text in it, or
-            there is too much.
+        InvalidRequest: The mode or a content block is of a kind that was not offered, the text is missing or too long.
     """
     if system_prompt is None:
         return None

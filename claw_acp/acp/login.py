@@ -1,7 +1,7 @@
-"""Logging in and out, and telling a client whether somebody is logged in. Both protocols share it.
+"""Logging in and out, and notifying clients of the login status. Shared by both protocols.
 
-A key never passes through the protocol: it is entered on a page of this machine, in a terminal
-(`claw-acp login`), or set where the program looks for it, as the error says.
+A key never passes through the protocol: it is entered on a page of this machine, in a terminal (`claw-acp login`), or
+set where the program looks for it, as the error says.
 """
 
 from collections import Counter
@@ -30,18 +30,18 @@ from claw_acp.runtime.engine import Engine
 PAGE_LIFE = 900.0  # seconds somebody has to fetch a key and enter it
 
 META_KEPT = "claw-acp/keysThatStay"
-"""In the `_meta` of a logout: where keys are that it cannot forget."""
+"""In the `_meta` of a logout: the places of keys that it cannot remove."""
 
 
 async def login(connection: Connection, call: IncomingCall, method_id: str) -> None:
-    """Succeed when sessions can be started with a model that somebody has set up; ask for a key when they cannot.
+    """Succeed when a model is set up, so that sessions can be started; ask for a key otherwise.
 
-    Keys that appeared meanwhile, in a file or the environment, count: who has one is not asked.
+    Keys that appeared meanwhile, in a file or the environment, count: then no key is asked for.
 
     Raises:
-        InvalidRequest: There is no such method, or it is one that the client carries out by itself.
+        InvalidRequest: There is no such method, or the client runs it by itself.
         AuthRequired: There is still no usable key; the text says what to do.
-        ConfigError: The configuration is wrong in a way that no key can mend.
+        ConfigError: The configuration is wrong in a way that no key can fix.
     """
     callable_ones = [method["id"] for method in auth_methods(connection.client) if method.get("type") != "terminal"]
     if method_id not in callable_ones:
@@ -59,10 +59,10 @@ async def login(connection: Connection, call: IncomingCall, method_id: str) -> N
 
 
 async def logout(connection: Connection) -> JsonObject:
-    """Forget what was logged in to and what was set for this process; the answer to give.
+    """Remove all logins and all overrides of this process; returns the result to send.
 
     Raises:
-        ConfigError: A key could not be forgotten.
+        ConfigError: A key could not be removed.
     """
     stays = await (await connection.engine()).accounts.log_out()
     return {"_meta": {META_KEPT: list(stays)}} if stays else {}
@@ -75,7 +75,7 @@ async def _ask_by_page(connection: Connection, call: IncomingCall, accounts: Acc
     """Serve a page, have the client open it, and wait until a key was entered there.
 
     Raises:
-        AuthRequired: The person did not want to, or did not in time.
+        AuthRequired: The person declined, or took too long.
     """
     desk = _PageDesk(accounts, chosen=provider)
     form = desk.form = LoopbackForm(desk.answer, clock=connection.clock)
@@ -105,7 +105,7 @@ async def _ask_by_page(connection: Connection, call: IncomingCall, accounts: Acc
 
 
 class _PageDesk:
-    """Makes the pages, and tries and keeps what is entered."""
+    """Makes the pages, and tests and stores the key entered."""
 
     def __init__(self, accounts: Accounts, *, chosen: str) -> None:
         self.form: LoopbackForm | None = None
@@ -145,10 +145,10 @@ class _PageDesk:
 
 
 async def _ask_by_form(connection: Connection, call: IncomingCall, accounts: Accounts, *, provider: str) -> None:
-    """Have a provider chosen, and say how to give its key: forms must not ask for secrets (ACP).
+    """Have a provider chosen, and explain how to give its key: forms must not ask for secrets (ACP).
 
     Raises:
-        AuthRequired: With what to do; also when nothing was chosen and no session could be started.
+        AuthRequired: With the instructions; also when nothing was chosen and no session could be started.
     """
     profiles = accounts.candidates()
     options = [FieldOption(value=name, label=label) for name, label in labels(profiles).items()]
@@ -175,7 +175,7 @@ async def _ask_by_form(connection: Connection, call: IncomingCall, accounts: Acc
 
 
 def how_to_give_a_key(profile: ProviderProfile) -> str:
-    """The instructions for a person to give a provider its key, without the protocol."""
+    """The instructions for giving a provider its key, without the protocol."""
     variable = profile.service.key_variable if profile.service else ""
     ways = [f"run `claw-acp login {profile.name}` in a terminal"]
     if variable:
@@ -185,7 +185,7 @@ def how_to_give_a_key(profile: ProviderProfile) -> str:
 
 
 def labels(profiles: Sequence[ProviderProfile]) -> Mapping[str, str]:
-    """The text by which a person chooses each profile: its vendor; with name and host where a vendor has several."""
+    """The label of each profile in a choice: its vendor; with name and host if a vendor has several."""
     vendors = Counter(_called(profile) for profile in profiles)
     return {
         profile.name: vendor
@@ -204,15 +204,16 @@ def _called(profile: ProviderProfile) -> str:
 
 
 async def auth_status(connection: Connection, _call: IncomingCall, _params: JsonObject) -> JsonValue:
-    """`auth/status`. From now on this client is told of changes."""
+    """`auth/status`. From now on this client is notified of changes."""
     engine = await connection.engine()
     return connection.part(StatusSubscription, lambda: StatusSubscription(connection, engine)).current()
 
 
 class StatusSubscription:
-    """Tells one client when its last `auth/status` is no longer true.
+    """Notifies one client when its last `auth/status` is outdated.
 
-    Only who has asked is told: the notification is unstable, and nothing else says that a client knows it.
+    Only clients that asked are notified: the notification is unstable, and nothing else shows that a client supports
+    it.
     """
 
     def __init__(self, connection: Connection, engine: Engine) -> None:
@@ -223,7 +224,7 @@ class StatusSubscription:
         connection.on_close(lambda: engine.configuration.listeners.remove(self._look))
 
     def current(self) -> JsonObject:
-        """The status, which the client is about to be told."""
+        """The status, as it is sent to the client next."""
         self._told = _status(self._engine.accounts)
         return self._told
 

@@ -1,4 +1,4 @@
-"""The page on which a key is entered: plain HTML, no script, nothing from elsewhere."""
+"""The page on which a key is entered: plain HTML, no script, no external resources."""
 
 from collections.abc import Sequence
 from html import escape
@@ -6,7 +6,7 @@ from html import escape
 from claw_acp.net.loopback_form import LoopbackForm
 
 PROVIDER, KEY, UNTRIED = "provider", "key", "untried"
-"""The fields."""
+"""The names of the form's fields."""
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
@@ -22,7 +22,7 @@ small { opacity: .75 }
 def form_page(
     providers: Sequence[tuple[str, str]], *, chosen: str, ticket: str, problem: str = "", may_skip_trial: bool = False
 ) -> str:
-    """The form; `providers` are names with what a person calls them, `may_skip_trial` offers to keep a key untried."""
+    """The form; `providers` are names with labels, `may_skip_trial` offers to store a key untested."""
     options = "".join(
         f'<option value="{escape(name)}"{" selected" if name == chosen else ""}>{escape(label)}</option>'
         for name, label in providers
@@ -47,7 +47,7 @@ you can read. Your editor does not see it. <code>claw-acp logout</code> forgets 
 
 
 def done_page(text: str) -> str:
-    """The page that is shown at the end."""
+    """The final page."""
     return _page("Logged in", f"<p>{escape(text)}</p><p>You can close this page and go back to your editor.</p>")
 
 

@@ -1,4 +1,4 @@
-"""The MCP servers that a client names, made into what the engine connects; and the way to those inside the client."""
+"""A client's MCP servers as engine specs, and the connection to servers inside the client."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
@@ -71,7 +71,7 @@ def _requests(connection: Connection) -> _OpenRequests:
 
 
 class ClientLink:
-    """See `ServerLink`. Links to one server over one connection are equal: it is the same server."""
+    """See `ServerLink`. Links to one server over one connection are equal: the server is the same."""
 
     def __init__(self, connection: Connection, server_id: str) -> None:
         self._connection = connection
@@ -107,7 +107,7 @@ class ClientLink:
 
 
 async def message(connection: Connection, params: JsonObject) -> None:
-    """`mcp/message` from the client: news of a request of ours; for one that is over it comes too late."""
+    """`mcp/message` from the client: a message about a request of ours; ignored once that is over."""
     server_id, request_id, method = params.get("serverId"), params.get("requestId"), params.get("method")
     if not (isinstance(server_id, str) and isinstance(request_id, str) and isinstance(method, str)):
         raise InvalidRequest(f"{MESSAGE}: `serverId`, `requestId` and `method` must be strings")

@@ -1,4 +1,4 @@
-"""Asking the person at a client for permission. How the question looks is the protocol's."""
+"""Permission requests to a client. Each protocol version renders the question."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ METHOD = "session/request_permission"
 
 
 class ClientAsker(ABC):
-    """Asks one client. Anything but one of the offered answers counts as no answer.
+    """Asks the user of one client. Anything but one of the offered answers counts as no answer.
 
     A client that cannot answer (an error, or silence) is not asked again before the next prompt.
     """
@@ -27,14 +27,14 @@ class ClientAsker(ABC):
 
     @abstractmethod
     def request(self, question: PermissionQuestion) -> JsonObject:
-        """The parameters of the request; the session and the options are added."""
+        """The parameters of the request, without the session and the options."""
 
     @abstractmethod
     def chosen(self, answer: JsonValue) -> str | None:
-        """The id of the option that was chosen, if one was.
+        """The id of the chosen option, if any.
 
         Raises:
-            InvalidRequest: The answer is none.
+            InvalidRequest: The answer is malformed.
         """
 
     async def form(self, form: Form) -> FormAnswer | None:

@@ -1,4 +1,4 @@
-"""`providers/list`, `set` and `disable` (unstable): a client routes model requests, for as long as we run."""
+"""`providers/list`, `set` and `disable` (unstable): a client routes model requests, until the process ends."""
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -9,13 +9,13 @@ from claw_acp.schema.providers import DisableProviderRequest, SetProviderRequest
 
 
 async def list_providers(connection: Connection, _call: IncomingCall, _params: JsonObject) -> JsonValue:
-    """Every provider that can be set, and where its requests go; never a header or a key."""
+    """Every provider that can be set, and the destination of its requests; never a header or a key."""
     accounts = (await connection.engine()).accounts
     return {"providers": [_info(route) for route in accounts.routes()]}
 
 
 async def set_provider(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Send the requests of one provider elsewhere, from the next one on; nothing of it is written down."""
+    """Send the requests of one provider elsewhere, from the next one on; nothing is written to disk."""
     request = parse(SetProviderRequest, params, method=call.method)
     accounts = (await connection.engine()).accounts
     accounts.set_route(
@@ -25,7 +25,7 @@ async def set_provider(connection: Connection, call: IncomingCall, params: JsonO
 
 
 async def disable_provider(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Send nothing to one provider until it is set again. One that is unknown is disabled enough."""
+    """Disable one provider until it is set again. An unknown one counts as disabled."""
     request = parse(DisableProviderRequest, params, method=call.method)
     (await connection.engine()).accounts.disable(request.provider_id)
     return {}

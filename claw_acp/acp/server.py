@@ -71,7 +71,7 @@ async def _serve(opening: Opening, spoken: Sequence[int], trace: FrameTrace | No
 
 
 def _record(answered: Answered, trace: FrameTrace) -> None:
-    """Stage one has no trace: what it heard and said comes late, but first."""
+    """Write the frames of stage one, which has no trace, as the first ones."""
     trace.record("in", answered.frame)
     trace.record("out", answered.answer)
 

@@ -1,4 +1,4 @@
-"""A client's request to open a session, made into what the engine takes."""
+"""The setup of a session from a client's request to open one."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -38,7 +38,7 @@ class Opening(Protocol):
 
     @property
     def system_prompt(self) -> "SystemPrompt | None":
-        """Instructions of the client."""
+        """The client's instructions."""
         ...
 
 
@@ -46,7 +46,7 @@ def setup_of(connection: Connection, request: Opening) -> SessionSetup:
     """The session setup that a client asks for.
 
     Raises:
-        InvalidRequest: The instructions are none that we follow, or an MCP server is of a kind that was not offered.
+        InvalidRequest: The instructions or an MCP server are of a kind that was not offered.
     """
     servers = server_specs(request.mcp_servers, connection=connection)
     wanted = None if request.system_prompt is None else INSTRUCTIONS.load()(request.system_prompt)

@@ -1,4 +1,4 @@
-"""The common part of protocols about sessions: listing and removing them, and what surrounds their opening."""
+"""The session requests shared by both protocols: listing, removing, and the steps around opening."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -44,7 +44,7 @@ def _archive_filter(wanted: str | None) -> Archived:
 
 
 async def delete(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Remove a session for good; one that does not exist is already gone."""
+    """Remove a session for good; it need not exist."""
     request = parse(DeleteSessionRequest, params, method=call.method)
     call.on_cancel = finish_anyway
     await (await connection.engine()).sessions.delete(request.session_id)
@@ -53,31 +53,31 @@ async def delete(connection: Connection, call: IncomingCall, params: JsonObject)
 
 
 async def close_open(connection: Connection, call: IncomingCall, session_id: str) -> None:
-    """Cancel the work of a session that is open here, and free it; its last updates come first, and none after.
+    """Cancel the work of a session that is open here, and release it; its last updates come first, and none after.
 
-    Where others have it open, it goes on for them.
+    It goes on for other clients that have it open.
     """
     call.on_cancel = finish_anyway
     await connection.leave(session_id)
 
 
 def finish_anyway() -> None:
-    """Do nothing when a request that frees things is cancelled: half freed is of no use."""
+    """Ignore the cancellation of a request that releases things: half released is of no use."""
 
 
 @asynccontextmanager
 async def opening(
     connection: Connection, engine: Engine, *, made: bool = False
 ) -> AsyncGenerator[Callable[[LiveSession], SessionView]]:
-    """Around all that comes before the answer to a request that opens a session.
+    """Surround the handling of a request that opens a session, up to its answer.
 
-    Makes what the engine opened active here. If the block fails or is cancelled, the client will not be told that it
-    is: it is let go of again, unless the client had it open before, or opens it by another request as well.
+    Makes the opened session active here. If the block fails or is cancelled, the client does not learn of the session:
+    it is released again, unless the client had it open before, or opens it by another request as well.
 
     Args:
-        connection: Whose client asks.
-        engine: Who opens it.
-        made: The session did not exist before; it is removed again.
+        connection: The connection of the client.
+        engine: Opens the session.
+        made: The session is new, and deleted again.
     """
     views: list[SessionView] = []
 
@@ -108,7 +108,7 @@ async def _take_back(connection: Connection, engine: Engine, live: LiveSession, 
 
 
 async def settle(engine: Engine, view: SessionView) -> None:
-    """Do what follows a session's opening: send what the client should know, prepare for the first prompt's needs."""
+    """Finish opening a session: send commands and notices, and load what the first prompt needs."""
     await find_commands(view.live)
     await view.announce()
     await view.live.extensions.announce()
@@ -116,13 +116,13 @@ async def settle(engine: Engine, view: SessionView) -> None:
 
 
 async def introduce(engine: Engine, view: SessionView) -> None:
-    """Do what follows a copy's answer: show what the copy is called, then go on as for any new session."""
+    """Finish copying a session: send the title of the copy, then go on as for any new session."""
     await view.show(SessionChanged(title=view.live.session.record.title))
     await settle(engine, view)
 
 
 async def find_commands(live: LiveSession) -> None:
-    """Look for prompt files before a client is told what can be typed; others who watch the session hear of news."""
+    """Look for prompt files before the commands are sent; other clients of the session are notified of changes."""
     if await live.commands.look() and len(live.session.subscribers) > 1:
         await live.session.broadcast(CommandsChanged())
 
@@ -135,7 +135,7 @@ async def prepare_history(engine: Engine, view: SessionView) -> None:
 
 
 def session_info(record: SessionRecord) -> dict[str, JsonValue]:
-    """A session in a list."""
+    """The entry of a session in a list."""
     info: dict[str, JsonValue] = {
         "sessionId": record.id,
         "cwd": record.cwd,

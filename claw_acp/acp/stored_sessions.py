@@ -14,7 +14,7 @@ from claw_acp.schema.stored_sessions import (
 
 
 async def archive(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Close a session for everybody, and leave it out of ordinary lists."""
+    """Close a session for all clients, and leave it out of ordinary lists."""
     request = parse(ArchiveSessionRequest, params, method=call.method)
     call.on_cancel = finish_anyway
     await (await connection.engine()).sessions.archive(request.session_id)
@@ -22,19 +22,19 @@ async def archive(connection: Connection, call: IncomingCall, params: JsonObject
 
 
 async def unarchive(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Take a session back into ordinary lists."""
+    """Show a session in ordinary lists again."""
     request = parse(UnarchiveSessionRequest, params, method=call.method)
     await (await connection.engine()).sessions.unarchive(request.session_id)
     return {}
 
 
 async def status(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Return whether a session is in memory, on whichever connection."""
+    """Return whether a session is in memory, for any connection."""
     request = parse(SessionStatusRequest, params, method=call.method)
     return {"status": await (await connection.engine()).sessions.status(request.session_id)}
 
 
 async def set_title(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Name a session; whoever has it open hears of it."""
+    """Set the title of a session; all clients that have it open are notified."""
     request = parse(SetSessionTitleRequest, params, method=call.method)
     return {"title": await (await connection.engine()).sessions.set_title(request.session_id, request.title)}

@@ -1,4 +1,4 @@
-"""The `session/update` payloads that look the same in every protocol. Plain dictionaries: they are streamed."""
+"""The `session/update` payloads that both protocols share. Plain dictionaries: they are streamed."""
 
 from claw_acp.core.events import (
     CompactionChanged,
@@ -15,27 +15,27 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Usage
 
 ASSUMED_WINDOW = 128_000
-"""Tokens of a window that nobody knows, as most have them: clients that show a share need one."""
+"""Tokens of an unknown context window, as most have them: clients that show a percentage need one."""
 META_ASSUMED = "claw-acp/windowAssumed"
 
 
 def thought_id(message: str) -> str:
-    """The id of the thinking before a message: a message of its own to clients, made anew in each replay."""
+    """The id of the thinking before a message: for clients a message of its own, created again in each replay."""
     return f"tht_{message.removeprefix('msg_')}"
 
 
 def text_chunk(kind: str, message_id: str, text: str) -> JsonObject:
-    """A message or a thought grows by a text."""
+    """A piece of text of a message or a thought."""
     return {"sessionUpdate": kind, "messageId": message_id, "content": {"type": "text", "text": text}}
 
 
 def chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
-    """A message or a thought grows by a block."""
+    """A content block of a message or a thought."""
     return {"sessionUpdate": kind, "messageId": message_id, "content": content}
 
 
 def usage_update(event: UsageChanged) -> JsonObject:
-    """The context in use, and what the session has cost. A window that nobody knows is assumed, and said to be."""
+    """The context in use, and the cost of the session. An unknown window is assumed, and marked as such."""
     size = event.size or max(ASSUMED_WINDOW, event.used)
     update: JsonObject = {"sessionUpdate": "usage_update", "used": event.used, "size": size}
     if not event.size:
@@ -69,13 +69,13 @@ def steps(event: PlanChanged) -> list[JsonObject]:
 
 
 def notice(event: Notice) -> JsonObject:
-    """Something to know that is not part of the conversation."""
+    """A notice that is not part of the conversation."""
     update: JsonObject = {"sessionUpdate": "notice", "severity": event.severity, "title": event.title}
     return {**update, "description": event.description} if event.description else update
 
 
 def compaction(event: CompactionChanged) -> JsonObject:
-    """A compaction begins, grows, changes or ends."""
+    """The start, growth, change or end of a compaction."""
     if event.delta is not None:
         content: JsonObject = {"type": "text", "text": event.delta}
         return {"sessionUpdate": "compaction_summary_chunk", "compactionId": event.item, "content": content}
@@ -95,7 +95,7 @@ def location(place: Location) -> JsonObject:
 
 
 def without_terminals(event: ToolCallChanged) -> tuple[ToolContent, ...] | None:
-    """The content to show of a call whose terminal was another client's: not that, but its output, once it is known."""
+    """The content of a call whose terminal was another client's: instead of it the output, once that is known."""
     if event.content is None or not any(isinstance(item, TerminalContent) for item in event.content):
         return event.content
     others = tuple(item for item in event.content if not isinstance(item, TerminalContent))

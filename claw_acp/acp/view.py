@@ -1,4 +1,4 @@
-"""A session as one client sees it: its events become `session/update` notifications, in the words of its protocol."""
+"""The view of a session for one client: events become `session/update` notifications of its protocol."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -21,14 +21,14 @@ TOO_MANY = 4 * HELD  # held events at which a view is given up, if others watch 
 
 
 class SessionView(ABC):
-    """Watches one session for one client. A protocol says how events look: `show`, `show_past`, `announce`.
+    """Follows one session for one client. Each protocol implements the rendering: `show`, `show_past`, `announce`.
 
-    What the client has not read yet waits in the connection's queue, whose size and end are the peer's.
+    Unread updates wait in the connection's queue, which belongs to the peer.
 
     Attributes:
-        when_closed: Called when the session has been closed, by whomever.
-        openings: Requests being handled that open it.
-        known: Whether one was answered, so that the client takes it for open.
+        when_closed: Called when the session has been closed, by any client.
+        openings: The number of requests being handled that open it.
+        known: Whether one was answered, so that the client considers it open.
     """
 
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
@@ -53,25 +53,25 @@ class SessionView(ABC):
 
     @abstractmethod
     async def show_past(self, events: Sequence[Event]) -> None:
-        """Show a whole conversation again, as it was left."""
+        """Replay a whole conversation in its final state."""
 
     @abstractmethod
     async def announce(self, more: Sequence[str] = ()) -> None:
-        """Send a client that knows that the session is open the commands, and notices (ours and `more`)."""
+        """Send the commands and the notices (ours and `more`), once the client knows that the session is open."""
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
-        """A question to the person is about to be sent, and has an answer in the end."""
+        """Surround a question to the person, from before it is sent until it is answered."""
         yield
 
     def detach(self) -> None:
-        """Stop watching. From now on the client hears nothing of the session."""
+        """Unsubscribe. From now on the client gets no updates of the session."""
         if self._watching:
             self._watching = False
             self.live.session.subscribers.remove(self)
 
     async def update(self, update: JsonObject | None) -> None:
-        """Send one `session/update`; None is nothing to send. A replay goes as fast as the client reads."""
+        """Send one `session/update`; None sends nothing. A replay goes as fast as the client reads."""
         if update is not None and self._watching:
             params: JsonObject = {"sessionId": self.live.session.id, "update": update}
             self.peer.notify_nowait("session/update", params)
@@ -81,7 +81,7 @@ class SessionView(ABC):
     # ------------------------------------------------------------------ past and present
 
     async def replay(self) -> None:
-        """Show the whole conversation again, then what happened meanwhile."""
+        """Replay the whole conversation, then show what happened meanwhile."""
         async with self.holding(), self._replaying:
             session = self.live.session
             ends = tuple(session.work.ends)  # of programs, which the journal does not have yet
@@ -90,7 +90,7 @@ class SessionView(ABC):
             self._seen = events[-1].seq if events else 0
 
     async def show_running(self) -> None:
-        """Show the tool calls of a turn that runs, to a client that has just joined and hears of what comes next."""
+        """Show the tool calls of a running turn to a client that has just joined."""
         events = await self.live.session.read()
         unfinished = set(self.live.session.history.unfinished_calls)
         for event in events:
@@ -100,7 +100,7 @@ class SessionView(ABC):
 
     @asynccontextmanager
     async def holding(self) -> AsyncGenerator[None]:
-        """Live events wait until the block ends (or the last of several does): what is past comes first."""
+        """Hold live events until the block ends (or the last of several): past ones come first."""
         self._holders += 1
         if self._held is None:
             self._held, self._released = [], anyio.Event()
@@ -112,7 +112,7 @@ class SessionView(ABC):
                 await self._release()
 
     async def shown(self) -> None:
-        """Wait until the client has been told all that happened so far; what refers to it may then be sent."""
+        """Wait until all events so far have been sent to the client; what refers to them may follow."""
         while self._held is not None:
             await self._released.wait()
 
@@ -127,14 +127,14 @@ class SessionView(ABC):
     # ------------------------------------------------------------------ see `Subscriber`
 
     async def on_event(self, event: Event) -> None:
-        """Show one live event, once a replay that goes on is through."""
+        """Show one live event, after a replay in progress."""
         if self._held is not None:
             self._held.append(event)
         elif event.seq == 0 or self._is_news(event):
             await self.show(event)
 
     def _is_news(self, event: Event) -> bool:
-        """Return whether no replay has shown the event already. Replays leave out how turns began and ended."""
+        """Return whether no replay has shown the event yet. Replays leave out the starts and ends of turns."""
         return event.seq > self._seen or isinstance(event, StateChanged)
 
     @property
@@ -144,17 +144,17 @@ class SessionView(ABC):
 
     @property
     def lost(self) -> bool:
-        """True if nothing more must be kept for the client."""
+        """True if no more must be queued for the client."""
         return self.peer.overloaded or (self._held is not None and len(self._held) >= TOO_MANY)
 
     async def caught_up(self) -> None:
-        """Wait until the client has read most of what is kept for it, or is gone."""
+        """Wait until the client has read most of its queue, or is gone."""
         if self._held is not None and len(self._held) >= HELD:
             await self._released.wait()
         await self.peer.drained()
 
     def drop(self) -> None:
-        """The client reads too slowly: it may connect again and load the session."""
+        """Disconnect a client that reads too slowly; it may connect again and load the session."""
         log.warning("a client reads too slowly and is disconnected", extra={"session": self.live.session.id})
         self.detach()
         self.peer.hang_up()

@@ -19,12 +19,12 @@ CALLS = ("pydantic.type_adapter", "claw_acp.security.command_policy")  # what ch
 
 
 async def for_sessions() -> None:
-    """While the editor digests the answer to `initialize`: what opens a session."""
+    """Import what opens a session, while the editor processes the answer to `initialize`."""
     await to_thread.run_sync(import_module, SESSIONS, abandon_on_cancel=True)
 
 
 async def for_prompts(engine: Engine, live: LiveSession) -> None:
-    """While the user still thinks about the first prompt: what runs it, the provider that will be asked, and others."""
+    """Import what runs the first prompt and the provider that answers it, while the user still types."""
     if not engine.loads_turns:
         engine.loads_turns = True
         for name in (PROMPTS, DISCOVERY):

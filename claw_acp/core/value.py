@@ -65,7 +65,7 @@ def _is_class_variable(kind: object) -> bool:
 
 
 def _first_init(self: "Value", **given: object) -> None:
-    """Stands in each class until its first value is made; a class must not inherit the one compiled for its base."""
+    """The `__init__` of a class until its first value is created; no subclass may inherit the one compiled for it."""
     kind = type(self)
     kind.__init__ = _compiled_init(kind)
     kind.__init__(self, **given)

@@ -1,4 +1,4 @@
-"""Child processes for threads, which have no event loop: the same group and the same watchdog."""
+"""Child processes for threads without an event loop, with the same groups and watchdog."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from claw_acp.process.launch import Sandbox, launch_of
 
 
 class Ended(NamedTuple):
-    """The exit code of a program (negative for a signal), and all that it printed."""
+    """The exit code of a program (negative for a signal), and its whole output."""
 
     code: int
     stdout: bytes
@@ -56,6 +56,6 @@ class BlockingChild:
         return Ended(self._process.returncode, printed, complained)
 
     def kill(self) -> None:
-        """End it at once with everything that it started; callable from any thread."""
+        """Kill it at once with everything that it started; callable from any thread."""
         if self._process.poll() is None:
             groups.kill_group(self._process.pid)

@@ -1,4 +1,4 @@
-"""Child processes: every program that is started from the event loop is started and ended here.
+"""Child processes: every program that the event loop starts is started and ended here.
 
 Each leads a process group of its own, which ends with it, and with us however we end (`groups`).
 """
@@ -20,25 +20,25 @@ from claw_acp.process.launch import Launch, Sandbox, launch_of
 from claw_acp.process.pipes import PipeReader, PipeWriter
 
 TERMINATE_SECONDS = 1.0
-"""How long a program may take to end by itself after SIGTERM, before SIGKILL."""
+"""Seconds from SIGTERM to SIGKILL."""
 
 REAP_SECONDS = 2.0
-"""How long to wait for a killed process to disappear; only one stuck in the kernel takes longer."""
+"""Seconds to wait for a killed process to disappear; only one stuck in the kernel takes longer."""
 
 LAST_LOOKS = 4
-"""Turns of the event loop for whoever reads the rest, since a busy machine may have left no time for it."""
+"""Turns of the event loop for readers of the remaining output, since a busy machine may have left no time for it."""
 
 Stdin = Literal["pipe", "null", "announced"]
 Output = Literal["pipe", "null"]
 
 
 class ChildProcess:
-    """A running program. Made by `start_child`; give it back with `end` or `close`.
+    """A running program. Created by `start_child`; end it with `end` or `close`.
 
     Attributes:
         stdin: Its input; None when it has none.
-        stdout: Its output; None when that is thrown away.
-        stderr: Its error output; None when it is thrown away, or goes where its output goes.
+        stdout: Its output; None when that is discarded.
+        stderr: Its error output; None when it is discarded, or goes where its output goes.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class ChildProcess:
         return self._process.returncode
 
     async def wait(self) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for its end and return the exit code."""
         return await self._process.wait()
 
     async def wait_for_output(self, *, within: float) -> None:
         """Wait for its end, and then until all it has printed was read.
 
-        Something that it left behind may hold its pipes open: after its end, that is waited for `within` seconds.
+        A process it left behind may hold its pipes open: that is waited for `within` seconds after its end.
         """
         await self._process.wait()
         with anyio.move_on_after(within) as drain:
@@ -79,7 +79,7 @@ class ChildProcess:
                 await anyio.lowlevel.checkpoint()
 
     async def drain_stderr(self, take: Callable[[bytes], None]) -> None:
-        """Read its error output to the end, or until it is closed. What is kept of it, `take` bounds (`OutputTail`)."""
+        """Read its error output to the end, or until it is closed. `take` limits how much is kept (`OutputTail`)."""
         assert self.stderr is not None
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async for data in self.stderr:
@@ -88,15 +88,15 @@ class ChildProcess:
     # ------------------------------------------------------------------ its end
 
     def signal(self, number: int) -> None:
-        """Send a signal to the whole group, unless the program has ended: the number may be somebody else's then."""
+        """Send a signal to the whole group, unless the program has ended: the id may belong to another group then."""
         if self._held and self.exit_code is None:
             groups.signal_group(self.pid, number)
 
     async def end(self, *, leave: float = 0.0, terminate: float = TERMINATE_SECONDS) -> None:
-        """End it with all it started: politely, then by force; returns when it is gone. Cancelled, it is killed.
+        """End it with everything it started: SIGTERM, then SIGKILL; returns when it is gone. A cancelled call kills it.
 
         Args:
-            leave: Seconds to end by itself once its input is closed.
+            leave: Seconds to wait after its input is closed.
             terminate: Seconds from SIGTERM to SIGKILL; 0: no SIGTERM.
         """
         try:
@@ -118,7 +118,7 @@ class ChildProcess:
         return self.exit_code is not None
 
     def close(self) -> None:
-        """Kill it and what it left behind at once, and close the pipes. May be called again."""
+        """Kill it and what it left behind at once, and close the pipes. Idempotent."""
         if self._held:
             self._held = False
             groups.kill_group(self.pid)
@@ -143,12 +143,12 @@ async def start_child(
     Args:
         argv: The program and its arguments.
         env: All variables it gets; None: ours, without our keys.
-        cwd: Its directory; None: ours.
-        stdin: `announced`: none, and a shell makes it known to the watchdog before it does anything. That costs half a
-            millisecond, and a program that is not there is then a shell's exit code 127.
-        stdout: Whether its output is read.
-        stderr: Whether its error output is read, or goes where its output goes.
-        sandbox: What confines it.
+        cwd: Its working directory; None: ours.
+        stdin: `announced`: none, and a shell reports the process to the watchdog before it runs the program. That costs
+            half a millisecond, and a missing program then shows as exit code 127.
+        stdout: Whether its output is read or discarded.
+        stderr: Whether its error output is read, discarded, or goes where its output goes.
+        sandbox: Confines it.
 
     Raises:
         OSError: The system refuses.
@@ -190,7 +190,7 @@ async def running_child(
     stderr: Output = "pipe",
     sandbox: Sandbox | None = None,
 ) -> AsyncGenerator[ChildProcess]:
-    """A program without input, for as long as the block runs; leaving it kills what still runs.
+    """Run a program without input for the block; leaving the block kills it if it still runs.
 
     Raises:
         OSError: The system refuses.
@@ -204,7 +204,7 @@ async def running_child(
 
 
 def exit_status(code: int) -> ExitStatus:
-    """The meaning of a return code; a negative one is a signal, as `subprocess` has it."""
+    """The exit status of a return code; a negative one is a signal, as in `subprocess`."""
     if code >= 0:
         return ExitStatus(code=code)
     try:

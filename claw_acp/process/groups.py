@@ -1,4 +1,4 @@
-"""The process groups this program has started and not yet seen the end of.
+"""The process groups that this program has started and that have not ended yet.
 
 Process-wide on purpose: an exit path that can no longer await (a signal handler, an interpreter that is going down)
 must be able to leave nothing behind, and so must an end that leaves us no time at all: the watchdog knows the same
@@ -22,7 +22,7 @@ _one_at_a_time = Lock()  # threads start programs too, and one watchdog is enoug
 
 
 def announced(argv: Sequence[str], *, names: Iterable[str]) -> Announced:
-    """How to start a program as the leader of a group, with nothing on its stdin, so that it can never be missed.
+    """The launch of a program as the leader of a group, without stdin, that the watchdog knows from its start.
 
     Args:
         argv: The program and its arguments.
@@ -33,36 +33,36 @@ def announced(argv: Sequence[str], *, names: Iterable[str]) -> Announced:
 
 
 def track(group: int) -> None:
-    """A group (the id of its leader) was started."""
+    """Add a group (the id of its leader) that was started."""
     with _one_at_a_time:
         _watchdog.began(group, others=live_groups())
         _live.add(group)
 
 
 def forget(group: int) -> None:
-    """The group is gone; its number may soon name somebody else's."""
+    """Remove a group that has ended; its id may soon belong to another one."""
     with _one_at_a_time:
         _live.discard(group)
         _watchdog.ended(group)
 
 
 def live_groups() -> frozenset[int]:
-    """The groups that were tracked and not forgotten."""
+    """The groups that are tracked now."""
     return frozenset(_live)
 
 
 def signal_group(group: int, number: int) -> None:
-    """Send a signal to all of a group; one that is gone already is fine."""
+    """Send a signal to a whole group, which need not exist any more."""
     with suppress(ProcessLookupError, PermissionError):  # some systems report a group of zombies as not permitted
         os.killpg(group, number)
 
 
 def kill_group(group: int) -> None:
-    """End all of a group at once."""
+    """Kill a whole group at once."""
     signal_group(group, KILL)
 
 
 def kill_all_groups() -> None:
-    """End every tracked group at once. Synchronous, callable from a signal handler."""
+    """Kill every tracked group at once. Synchronous, callable from a signal handler."""
     for group in live_groups():
         kill_group(group)

@@ -1,4 +1,4 @@
-"""How a child process is started: the one description that all of them go through."""
+"""The description of a program to start, common to all child processes."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +14,8 @@ class Launch(Value):
 
     Attributes:
         argv: The program and its arguments.
-        env: All variables it gets.
-        cwd: Its directory; None: ours.
+        env: All its variables.
+        cwd: Its working directory; None: ours.
     """
 
     argv: tuple[str, ...]
@@ -24,7 +24,7 @@ class Launch(Value):
 
 
 Sandbox: TypeAlias = Callable[[Launch], Launch]
-"""Turns a launch into one that is confined, such as a command line that begins with the program of a sandbox."""
+"""Returns a confined launch, such as a command line that begins with the program of a sandbox."""
 
 
 def launch_of(
@@ -34,6 +34,6 @@ def launch_of(
     cwd: Path | str | None = None,
     sandbox: Sandbox | None = None,
 ) -> Launch:
-    """The launch of a program as it is carried out; without `env`, with our environment less our keys."""
+    """The launch of a program after the sandbox; without `env`, in our environment less our keys."""
     launch = Launch(argv=tuple(argv), env=without_keys(os.environ) if env is None else env, cwd=cwd)
     return launch if sandbox is None else sandbox(launch)

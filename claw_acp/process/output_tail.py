@@ -17,14 +17,14 @@ class OutputTail:
         return self._truncated or len(self._kept) > self._limit
 
     def add(self, chunk: bytes) -> None:
-        """Append what came."""
+        """Append a chunk."""
         self._kept += chunk
         if len(self._kept) > 2 * self._limit:  # not at each chunk: moving the rest to the front costs its length
             del self._kept[: len(self._kept) - self._limit]
             self._truncated = True
 
     def raw(self, *, limit: int) -> bytes:
-        """The last `limit` bytes as they came. Where the beginning is cut off, they begin with a line if they can."""
+        """The last `limit` bytes. If the beginning is cut off, they start with a line where possible."""
         start = max(len(self._kept) - min(limit, self._limit), 0)
         kept = bytes(self._kept[start:])
         if not (start or self._truncated):
@@ -32,7 +32,7 @@ class OutputTail:
         return kept[kept.find(b"\n", 0, -1) + 1 or _rest_of_character(kept) :]
 
     def text(self, *, ended: bool) -> str:
-        """Return the kept output, as UTF-8; bytes that are none become U+FFFD.
+        """The kept output decoded as UTF-8; invalid bytes become U+FFFD.
 
         It begins with a whole character. Until the stream has `ended` it also ends with one, so that later text
         continues earlier text.
@@ -44,5 +44,5 @@ class OutputTail:
 
 
 def _rest_of_character(text: bytes) -> int:
-    """How many bytes at the start continue a character that began before."""
+    """The number of bytes at the start that continue a character that began before."""
     return next((index for index, byte in enumerate(text[:3]) if byte & 0xC0 != 0x80), min(len(text), 3))

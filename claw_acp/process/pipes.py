@@ -1,7 +1,7 @@
 """Our ends of the pipes to a child process, as byte streams.
 
 They are not asyncio's pipes: with those, waiting for a process also waits for whatever inherited its pipes, and reading
-goes on while nobody asks for data.
+goes on even if no data is wanted.
 """
 
 import os
@@ -15,7 +15,7 @@ CHUNK = 256 * 1024  # bytes read at once
 
 
 class PipeReader(ByteReceiveStream):
-    """Reads a pipe; one task at a time. A program that writes faster than it is read waits in the pipe.
+    """Reads a pipe; one task at a time. A program that writes faster than this reads has to wait.
 
     Attributes:
         ended: Set when nothing more can come.
@@ -36,7 +36,7 @@ class PipeReader(ByteReceiveStream):
 
         Raises:
             EndOfStream: There are no more.
-            ClosedResourceError: The stream was closed, perhaps meanwhile.
+            ClosedResourceError: The stream was closed, perhaps during the call.
             BrokenResourceError: The system refuses.
         """
         while self._descriptor >= 0:
@@ -55,7 +55,7 @@ class PipeReader(ByteReceiveStream):
         raise anyio.ClosedResourceError
 
     async def aclose(self) -> None:
-        """Close our end: whoever writes to the pipe gets an error."""
+        """Close our end; the writer gets an error."""
         self.close()
 
     def close(self) -> None:
@@ -76,8 +76,8 @@ class PipeWriter(ByteSendStream):
         """Write all of it, waiting while the pipe is full.
 
         Raises:
-            BrokenResourceError: Nobody reads any more.
-            ClosedResourceError: The stream was closed, perhaps meanwhile.
+            BrokenResourceError: The pipe has no reader any more.
+            ClosedResourceError: The stream was closed, perhaps during the call.
         """
         rest = memoryview(item)
         while rest:
@@ -91,7 +91,7 @@ class PipeWriter(ByteSendStream):
                 raise anyio.BrokenResourceError from error
 
     async def aclose(self) -> None:
-        """Close our end: the program's input is over."""
+        """Close our end, which ends the program's input."""
         self.close()
 
     def close(self) -> None:

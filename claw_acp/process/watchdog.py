@@ -1,4 +1,4 @@
-"""A small process that outlives us by a moment: when we are gone, however we went, it kills what we were running.
+"""A small process that outlives us by a moment: however we end, it kills the programs that we were running.
 
 Exit paths of ours kill the process groups themselves; nothing of ours runs after SIGKILL, a crash or the kernel's
 choice of a victim. Then the pipe that the watchdog reads comes to its end.
@@ -33,21 +33,21 @@ Only words that the shell itself knows are used: nothing is looked up or started
 """
 
 _ANNOUNCE: Final = 'echo "+ $$" >&0; exec "$@" </dev/null'
-"""A program that makes itself known, with our end of the pipe as its stdin, before it becomes another one."""
+"""A shell line that reports itself to the watchdog, with our end of the pipe as its stdin, then becomes the program."""
 
 _STARTING: Final = 5.0
 """Seconds the first shell may take; it takes one or two thousandths."""
 
 
 class Announced(NamedTuple):
-    """A program that makes itself known: its command line, and a descriptor (or `DEVNULL`) for its stdin."""
+    """The launch of a program that reports itself: its command line, and a descriptor (or `DEVNULL`) for its stdin."""
 
     argv: tuple[str, ...]
     stdin: int
 
 
 class Watchdog:
-    """Told of every process group that begins and ends. The process is started with the first one.
+    """Notified of every process group that begins and ends. Its process is started with the first one.
 
     It ignores the signals that are meant for us, and shares neither group nor terminal with us.
 
@@ -61,16 +61,16 @@ class Watchdog:
         self._barks = os.name == "posix"
 
     def announced(self, argv: Sequence[str], *, names: Iterable[str], others: frozenset[int]) -> Announced:
-        """How to start a program that leads a group and reads nothing, so that it is told of before it does anything.
+        """The launch of a program without input that leads a group, reported before the program runs.
 
-        We may be killed in the very moment it starts. So it tells the watchdog of itself; until then it holds the pipe
-        open.
+        We may be killed at the very moment it starts. So it reports itself to the watchdog; until then it holds the
+        pipe open.
 
         Args:
             argv: The program and its arguments.
-            names: The variables it gets. Shells lose those that they could not have themselves (functions that bash
-                exports): such a program is started directly, and is missed if we are killed before `began`.
-            others: The groups told of before, for a new watchdog.
+            names: Its variables. Shells lose those that they cannot have themselves (functions that bash exports): such
+                a program is started directly, and missed if we are killed before `began`.
+            others: The groups reported before, for a new watchdog.
         """
         if self._tell("\n") or self._start(others):
             assert self._pipe is not None
@@ -79,16 +79,19 @@ class Watchdog:
         return Announced(argv=tuple(argv), stdin=DEVNULL)
 
     def began(self, group: int, *, others: frozenset[int]) -> None:
-        """Kill this group when we are gone. `others` are those told of before: a new watchdog must know them too."""
+        """Add a group to kill when we are gone. `others` are those added before: a new watchdog must know them too."""
         if not self._tell(f"+ {group}\n"):
             self._start({group, *others})
 
     def ended(self, group: int) -> None:
-        """Leave this group alone: its number may soon be somebody else's."""
+        """Remove a group: its id may soon belong to another one."""
         self._tell(f"- {group}\n")
 
     def _tell(self, lines: str) -> bool:
-        """Return whether there is a watchdog to hear it. One that does not listen (it was stopped) must not stop us."""
+        """Write to the watchdog; return whether there is one.
+
+        A watchdog that does not read (it was stopped) must not block us.
+        """
         if self._pipe is None:
             return False
         try:

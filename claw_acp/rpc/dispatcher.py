@@ -58,7 +58,7 @@ BAD_ID = "Invalid request: `id` must be a string or an integer"
 
 @dataclass(slots=True, eq=False)
 class OutgoingCall:
-    """A request to the other side, by its `id`. Once it is `done`, there is a `response`, or the connection is over."""
+    """A request to the other side, by its `id`. Once it is `done`, it has a `response`, or the connection is over."""
 
     id: int
     line: bytes
@@ -77,12 +77,12 @@ class Dispatcher:
 
     Args:
         transport: Carries the frames.
-        router: Knows who answers and hears what comes.
-        on_frame: Hears every frame.
-        decode: Reads a frame in the place of `rpc.message`, for peers whose faults are forgiven or punished otherwise;
-            None from it: there is nothing more to do.
-        overloaded_at: Bytes of unread answers before reading stops. A peer that finishes one answer before it reads
-            on, as single-threaded ones do, would stand still for ever then.
+        router: Finds the handlers of requests and notifications.
+        on_frame: Called with every frame.
+        decode: Reads a frame instead of `rpc.message`, for peers whose faults are treated differently; None from it:
+            nothing more to do.
+        overloaded_at: Bytes of unread answers before reading stops. A peer that finishes one answer before it reads on,
+            as single-threaded ones do, would then block for ever.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Dispatcher:
         self.notify_nowait(CANCEL, {"requestId": call.id})
 
     def forget(self, call: OutgoingCall) -> None:
-        """Nobody waits for the answer any more."""
+        """Drop a call whose answer is not needed any more."""
         self._pending.pop(call.id, None)
 
     async def notify(self, method: str, params: JsonObject) -> None:
@@ -191,7 +191,7 @@ class Dispatcher:
     # ------------------------------------------------------------------ incoming
 
     async def run(self) -> None:
-        """Serve until the other side is gone, then cancel what is still being handled and wake all who wait.
+        """Serve until the other side is gone, then cancel running handlers and wake all waiters.
 
         Long-running requests are cancelled at once, the others have `LAST_ANSWERS` seconds to finish.
         """
@@ -242,7 +242,7 @@ class Dispatcher:
         return decode(frame)
 
     def _act_on(self, message: Incoming | None, tasks: TaskGroup) -> None:
-        """Answer what is malformed, start what must be handled, wake who waited for it."""
+        """Answer a malformed message, start the handler of a request, or wake the waiter of a response."""
         match message:
             case Request() as request:
                 self._accept_request(request, tasks)

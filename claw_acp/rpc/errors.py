@@ -4,7 +4,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 
 
 class RpcError(Exception):
-    """An error as it travels: raised by a handler to be sent, or by a request whose answer was an error."""
+    """An error on the wire: raised by a handler to be sent, or by a request whose answer was an error."""
 
     def __init__(self, code: int, message: str, data: JsonValue = None) -> None:
         super().__init__(message)
@@ -24,4 +24,4 @@ class RpcError(Exception):
 
 
 class ConnectionClosed(Exception):
-    """The other side is gone; every pending request ends with this."""
+    """The other side is gone; every pending request fails with this."""

@@ -15,7 +15,7 @@ class Oversized(NamedTuple):
 
     size: int
     id_json: bytes | None
-    """The id as it was written."""
+    """The id as written."""
     is_response: bool = False
     """True if it answers a request of ours."""
 
@@ -51,7 +51,7 @@ class LineSplitter:
         return frames
 
     def finish(self) -> list[Frame]:
-        """Return the frame that stood after the last LF when the stream ended, if any."""
+        """Return the frame after the last LF when the stream ended, if any."""
         frame = self._take()
         return [] if frame is None else [frame]
 

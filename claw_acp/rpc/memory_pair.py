@@ -33,17 +33,17 @@ class MemoryTransport:
             self.other.arrive(line)
 
     def arrive(self, data: bytes) -> None:
-        """Bytes reach this end."""
+        """Receive bytes at this end."""
         for frame in self._splitter.feed(data):
             self.insert(frame)
 
     def insert(self, frame: Frame) -> None:
-        """A frame reaches this end."""
+        """Receive a frame at this end."""
         self._incoming.append(frame)
         self._news.set()
 
     def finish(self) -> None:
-        """No more input reaches this end; what it sends still goes out."""
+        """End the input of this end; what it sends still goes out."""
         self._ended = True
         self._news.set()
 
@@ -56,7 +56,7 @@ class MemoryTransport:
         """See `Transport.drained`."""
 
     def close(self) -> None:
-        """Both ends see the other side gone."""
+        """Disconnect both ends."""
         for end in (self, self.other):
             end._closed = True  # noqa: SLF001 - the other half of the same thing
             end._news.set()  # noqa: SLF001

@@ -19,7 +19,7 @@ INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
 
 RequestId: TypeAlias = str | int | float | None
-"""Echoed as the exact JSON value it came as; ACP 1 allows null and fractions."""
+"""Echoed as the exact JSON value that came; ACP 1 allows null and fractions."""
 
 
 class Request(NamedTuple):
@@ -46,7 +46,7 @@ class Response(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """Something that is no message; answered with `code`, `reason` and `id` (null where none could be read)."""
+    """Anything that is no message; answered with `code`, `reason` and `id` (null where none could be read)."""
 
     code: int
     reason: str
@@ -99,7 +99,7 @@ def _classify(value: dict[str, JsonValue]) -> Incoming:
 
 
 def _response(request_id: RequestId, value: dict[str, JsonValue]) -> Response:
-    """An answer is never answered, however broken: whoever waits for it gets the error."""
+    """The response; it is never answered, however broken: its waiter gets the error."""
     error = value.get("error")
     if value.get("jsonrpc") != "2.0":
         return Response(request_id, None, broken_answer('`jsonrpc` must be "2.0"'))
@@ -111,7 +111,7 @@ def _response(request_id: RequestId, value: dict[str, JsonValue]) -> Response:
 
 
 def broken_answer(reason: str) -> JsonObject:
-    """The `error` that stands in for an answer which cannot be used."""
+    """The `error` that replaces an unusable answer."""
     return {"code": INVALID_REQUEST, "message": f"Invalid response: {reason}"}
 
 
@@ -122,7 +122,7 @@ def _is_id(value: JsonValue) -> bool:
 
 
 def is_plain(request_id: RequestId) -> bool:
-    """Return whether an id is a string or an integer, as protocol 2 wants."""
+    """Return whether an id is a string or an integer, as protocol 2 requires."""
     return isinstance(request_id, str | int)
 
 
@@ -155,7 +155,7 @@ def _writable(value: JsonValue) -> JsonValue:
 
 
 def request_line(request_id: int, method: str, params: JsonObject) -> bytes:
-    """A call."""
+    """A request."""
     return encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
 
@@ -165,12 +165,12 @@ def notification_line(method: str, params: JsonObject) -> bytes:
 
 
 def result_line(request_id: RequestId, result: JsonValue) -> bytes:
-    """A successful answer."""
+    """A successful response."""
     return encode({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
 def error_line(request_id: RequestId, code: int, message: str, data: JsonValue = None) -> bytes:
-    """A failed answer; `data` is left out when None."""
+    """An error response; `data` is left out when None."""
     error: dict[str, JsonValue] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data

@@ -21,9 +21,9 @@ TOGETHER = 16 * 1024  # bytes that are written at once, without waiting for the 
 class Outbox:
     """Owns the sending side of a descriptor.
 
-    What is sent in one tick of the event loop is written together at its end: a system call for every line would be
-    the largest cost of a stream. What the other side does not take then waits in memory for `run`, in order. Regular
-    files are written directly: they never make the writer wait.
+    What is sent in one tick of the event loop is written together at its end: a system call for every line would be the
+    largest cost of a stream. What the descriptor does not take then waits in memory for `run`, in order. Regular files
+    are written directly: they never make the writer wait.
     """
 
     def __init__(self, fd: int, *, on_broken: Callable[[], None]) -> None:
@@ -57,7 +57,7 @@ class Outbox:
             self._at_end_of_tick(self._end_tick)
 
     async def run(self) -> None:
-        """Write what had to wait; runs as long as the connection."""
+        """Write what had to wait; runs as long as the connection lives."""
         while True:
             self._work = anyio.Event()
             if not self._queue:
@@ -66,12 +66,12 @@ class Outbox:
             self._write_queue()
 
     def flush(self) -> None:
-        """Write all that the other side takes without being waited for."""
+        """Write everything that can be written without waiting."""
         self._queue_gathered()
         self._write_queue()
 
     async def written(self) -> None:
-        """Wait until nothing is left to write; needs `run`."""
+        """Wait until everything is written; needs `run`."""
         self.flush()
         while self._queue:
             self._empty = anyio.Event()
@@ -106,7 +106,7 @@ class Outbox:
         self._empty.set()
 
     def _write(self, view: memoryview) -> memoryview:
-        """Write, and return the rest that was not taken."""
+        """Write, and return the rest."""
         while view:
             try:
                 view = view[os.write(self._fd, view) :]

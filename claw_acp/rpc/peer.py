@@ -1,4 +1,4 @@
-"""The interfaces that a JSON-RPC peer offers and needs: the seams of `rpc`, as types."""
+"""The interfaces that a JSON-RPC peer provides and needs."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class IncomingCall:
         self._over = False
 
     def answer(self, result: JsonValue) -> None:
-        """Answer now and go on working: what the handler returns or raises later reaches nobody but the log."""
+        """Send the answer now and go on working: the handler's later result or error only goes to the log."""
         if not self.answered and self._send is not None:
             self._send(result)
             self.answered = True
@@ -65,8 +65,8 @@ class IncomingCall:
 
         Once the request is answered, `$/cancel_request` does nothing: the id may be in use for another one.
 
-        A handler that sets it may run long, and is cancelled at once when the connection ends, even if it has ended
-        before this was set.
+        A handler that sets it may run long, and is cancelled at once when the connection ends, even if that happened
+        before.
         """
         return self._on_cancel
 
@@ -77,7 +77,7 @@ class IncomingCall:
             act()
 
     def connection_over(self) -> None:
-        """The connection ends: cancelled if it may run long, otherwise left to finish."""
+        """Handle the end of the connection: cancel a handler that may run long, let others finish."""
         self._over = True
         if self._on_cancel is not None:
             self._on_cancel()
@@ -85,7 +85,7 @@ class IncomingCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A result with something to do once it is on the wire."""
+    """A result with something to do once it has been sent."""
 
     result: JsonValue
     after: Callable[[], Awaitable[None]]
@@ -96,14 +96,14 @@ NotificationHandler: TypeAlias = Callable[[JsonObject], Awaitable[None]]
 
 
 class Router(Protocol):
-    """Knows the handlers of one connection."""
+    """Finds the handlers of one connection."""
 
     def request_handler(self, method: str) -> RequestHandler | None:
-        """Return the handler that answers `method`; None: -32601."""
+        """The handler of the request `method`; None: -32601."""
         ...
 
     def notification_handler(self, method: str) -> NotificationHandler | None:
-        """Return the handler that hears `method`; None: ignored."""
+        """The handler of the notification `method`; None: ignored."""
         ...
 
     def to_wire(self, error: Exception, method: str) -> RpcError:
@@ -112,15 +112,15 @@ class Router(Protocol):
 
 
 class Peer(Protocol):
-    """The other side, as seen by a handler."""
+    """The other side, for use by a handler."""
 
     async def request(self, method: str, params: JsonObject, *, within: float | None = None) -> JsonValue:
-        """Call and wait; when cancelled, the other side is told by `$/cancel_request`.
+        """Send a request and wait for its answer; a cancelled call sends `$/cancel_request`.
 
         Raises:
             RpcError: The answer was an error.
             ConnectionClosed: There will be no answer.
-            TimeoutError: No answer within that many seconds.
+            TimeoutError: No answer within `within` seconds.
         """
         ...
 
@@ -129,7 +129,7 @@ class Peer(Protocol):
         ...
 
     def notify_nowait(self, method: str, params: JsonObject) -> None:
-        """Send a notification without waiting, whatever is unread; the caller looks at `slow` and `overloaded`."""
+        """Send a notification without waiting, however much is unread; the caller checks `slow` and `overloaded`."""
         ...
 
     @property
@@ -139,7 +139,7 @@ class Peer(Protocol):
 
     @property
     def overloaded(self) -> bool:
-        """True if so much is unread that no more should be kept for the other side."""
+        """True if so much is unread that no more should be queued."""
         ...
 
     async def drained(self) -> None:

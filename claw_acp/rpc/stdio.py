@@ -74,11 +74,11 @@ class StdioTransport:
         return self._outbox.backlog.size
 
     async def drained(self) -> None:
-        """See `Transport.drained`. After the end nobody waits."""
+        """See `Transport.drained`. Does not wait after the end."""
         await self._outbox.backlog.drained()
 
     def end(self) -> None:
-        """Stop: the output broke, or the process is to end. Frames that were not received yet are dropped."""
+        """Stop: the output failed, or the process is to end. Frames that were not received yet are dropped."""
         self._frames.clear()
         self._bytes = 0
         self._end()
@@ -91,7 +91,7 @@ class StdioTransport:
         self._news.set()
 
     async def write_waiting(self) -> None:
-        """Write what could not be written at once; runs as long as the connection."""
+        """Write what could not be written at once; runs as long as the connection lives."""
         await self._outbox.run()
 
     async def written(self) -> None:
@@ -101,7 +101,7 @@ class StdioTransport:
     # ------------------------------------------------------------------ the reader thread
 
     def read_in_thread(self, token: EventLoopToken) -> None:
-        """The reader: until the input ends or the loop is gone."""
+        """Read until the input ends or the loop is gone."""
         try:
             while (data := self._read()) and self._may_go_on():
                 run_sync(self._arrive, data, token=token)
@@ -121,7 +121,7 @@ class StdioTransport:
                 return b""
 
     def _may_go_on(self) -> bool:
-        """Wait until there is room. False at the end, also of a client that left without reading its answers."""
+        """Wait until there is room. False at the end, also if the client left without reading its answers."""
         while not self._room.wait(LOOK_AGAIN):
             stalled = self._outbox.backlog.size > LOW_WATER
             if stalled and self._poll(getattr(select, "POLLRDHUP", 0), timeout=0):
@@ -129,7 +129,7 @@ class StdioTransport:
         return not self._ended
 
     def _poll(self, events: int, *, timeout: int | None) -> bool:
-        """Wait for one of `events`; a hang-up counts always."""
+        """Wait for one of `events`; a hang-up always counts."""
         poll = select.poll()
         poll.register(self._input_fd, events)
         return bool(poll.poll(timeout))
@@ -169,7 +169,7 @@ async def stdio_transport(
     Args:
         input_fd: Read until it ends.
         output_fd: Written without blocking; made non-blocking when it is a pipe or socket.
-        splitter: Continues a stream that someone began to read.
+        splitter: Continues a stream that was partly read before.
         early: Frames that were read before.
         on_end: Called when the input ends, the output breaks, or `end` is called; from any thread, perhaps repeatedly.
     """

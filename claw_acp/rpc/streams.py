@@ -46,7 +46,7 @@ class StreamTransport:
             self._work.set()
 
     def withdraw(self, line: bytes) -> bool:
-        """Take back a line that was queued; False when its writing has begun, or was never to be."""
+        """Remove a queued line; False when its writing has begun, or it was never queued."""
         index = next((index for index, queued in enumerate(self._queue) if queued is line), None)
         if index is None:
             return False
@@ -64,7 +64,7 @@ class StreamTransport:
         await self._backlog.drained()
 
     async def write_queued(self) -> None:
-        """The writer: everything queued goes out in order, joined when it piled up."""
+        """Write everything queued in order, joined when it piled up."""
         while True:
             while not self._queue:
                 self._work = anyio.Event()
@@ -84,7 +84,7 @@ class StreamTransport:
 async def stream_transport(
     receive_stream: ByteReceiveStream, send_stream: ByteSendStream
 ) -> AsyncGenerator[StreamTransport]:
-    """Frames over byte streams, with a writer task that lives as long as the context."""
+    """Frames over byte streams, with a writer task that lives as long as the block."""
     transport = StreamTransport(receive_stream, send_stream)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(transport.write_queued, name="writer")

@@ -214,7 +214,7 @@ class Turns:
     async def _run_command(
         self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Sequence[ContentPart] | None:
-        """Return what the model gets: the prompt itself, or what its command stands for; None: the command answered."""
+        """Return the prompt for the model, the original or the one a command stands for; None: the command answered."""
         commands = live.commands()
         typed = find_command(commands, prompt)
         answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(live, typed)

@@ -1,4 +1,4 @@
-"""Ways to log in, the methods `authenticate` and `logout`, and (unstable) whether somebody is logged in."""
+"""Methods of logging in, `authenticate` and `logout`, and (unstable) the login status."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -51,7 +51,7 @@ AuthState: TypeAlias = Annotated[str, Known(values=("authenticated", "unauthenti
 
 
 class AuthAccount(Wire):
-    """An account or key that the agent has, for people to see; `active` when requests go out under it."""
+    """An account or key that the agent has, described for people; `active` when requests use it."""
 
     label: str
     active: Lenient[bool] = None
@@ -61,18 +61,18 @@ class AuthAccount(Wire):
 
 
 class AuthStatusRequest(Wire):
-    """Can sessions be started without logging in first? Asking changes nothing and is never refused."""
+    """Ask whether sessions can be started without logging in first. This changes nothing and is never refused."""
 
 
 class AuthStatusResponse(Wire):
-    """The state, which any that we do not know counts as `unknown`, and the accounts there are."""
+    """The state (an unknown one counts as `unknown`), and the accounts."""
 
     state: AuthState
     accounts: LenientItems[AuthAccount] = None
 
 
 class AuthStatusUpdateNotification(Wire):
-    """The same, when it has changed."""
+    """The same, after a change."""
 
     state: AuthState
     accounts: LenientItems[AuthAccount] = None

@@ -2,7 +2,8 @@
 
 Names are camelCase on the wire and snake_case here; unknown keys are ignored; types are strict (`"1"` is no integer,
 `"yes"` is no boolean). Where the official schema says a malformed value counts as its default, or a bad array element
-is left out, the field says so with `Lenient`, `Flag`, `Part`, `Items` or `LenientItems`; everything else is refused.
+is left out, the field declares it with `Lenient`, `Flag`, `Part`, `Items` or `LenientItems`; everything else is
+refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +32,7 @@ class OnError(Value):
     default: object
 
     def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
-        """A reader that forgives."""
+        """A reader that returns the default instead of a fault."""
         return _forgiving(inner, lambda: self.default)
 
 
@@ -39,7 +40,7 @@ class EmptyOnError(Value):
     """A malformed object counts as one of its class without any value (x-deserialize-default-on-error)."""
 
     def around(self, inner: Reader, source: Any, _build: Build) -> Reader:  # noqa: ANN401 - the annotated class
-        """A reader that forgives."""
+        """A reader that returns an empty value instead of a fault."""
         return _forgiving(inner, source)
 
 
@@ -47,7 +48,7 @@ class OmitOnError(Value):
     """A malformed element is left out of its array (x-deserialize-skip-invalid-items)."""
 
     def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
-        """A reader that forgives."""
+        """A reader that omits a malformed value."""
         return _forgiving(inner, lambda: OMITTED)
 
 
@@ -67,18 +68,18 @@ class Instead(Value):
     counts_as: Callable[[Any], Any]
 
     def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
-        """A reader that looks at the value first."""
+        """A reader that replaces certain values first."""
         counts_as = self.counts_as
         return lambda value, reading: inner(value if reading.exact else counts_as(value), reading)
 
 
 class Explained(Value):
-    """Any failure below here is reported once, in these words, which follow the name of the field."""
+    """Reports any failure below here once, as this sentence, which follows the name of the field."""
 
     text: str
 
     def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
-        """A reader with one fault."""
+        """A reader with a single fault."""
 
         def read(value: object, reading: Reading) -> object:
             invalid, result = failed(inner, value, reading)
@@ -114,7 +115,7 @@ LenientItems: TypeAlias = Annotated[tuple[Annotated[T, OmitOnError()], ...] | No
 
 
 class Known(Value):
-    """Documents the values the protocol defines for an open enumeration; any other string is accepted too."""
+    """Documents the values the protocol defines for an open enumeration; any other string is valid too."""
 
     values: tuple[str, ...]
 
@@ -129,7 +130,7 @@ class Check(Value):
     fault: Callable[[Any], str]
 
     def around(self, inner: Reader, _source: object, _build: Build) -> Reader:
-        """A reader that looks at the result."""
+        """A reader that checks the result."""
 
         def read(value: object, reading: Reading) -> object:
             before = len(reading.faults)
@@ -160,7 +161,7 @@ NOT_EMPTY = Check(fault=_empty)
 
 
 def _not_absolute(path: str) -> str:
-    """Accept the absolute paths of every system: the editor's need not be ours."""
+    """The fault of a path that is absolute on no system: the editor's system need not be ours."""
     if "\0" in path:
         return "must not contain a NUL character"
     if any("\ud800" <= character <= "\udfff" for character in path):
@@ -226,7 +227,7 @@ def _json(value: Any) -> JsonValue:  # noqa: ANN401 - what models hold
 
 
 class Given(Wire):
-    """A value that remembers which fields it was made with, for an absent field is not the same as None."""
+    """A value that remembers which of its fields were given, since an absent field is not the same as None."""
 
     __slots__ = ("given",)
     given: ClassVar[frozenset[str]]  # each value has its own; the annotation only keeps it from being a field
@@ -238,23 +239,23 @@ class Given(Wire):
 
 
 class Patch(Given):
-    """A change where null has a meaning of its own: absent is "unchanged", None given by name is "clear it"."""
+    """A change in which null has a meaning: an absent field is "unchanged", an explicit None is "clear it"."""
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """The JSON object to send, with null for what is cleared."""
+        """The JSON object to send, with null for cleared fields."""
         given = [name for name in type(self).fields if name in self.given and name != "meta"]
         return super().to_wire() | {wire_key(name): None for name in given if getattr(self, name) is None}
 
 
 class Marker(Wire):
-    """A capability that is supported by being there: `{}`. The protocol has one empty type for each of them."""
+    """A capability that is supported if present: `{}`. The protocol has one empty type for each of them."""
 
 
 # ------------------------------------------------------------------ unions
 
 
 class Variants(Value):
-    """Tells the members of a union apart by a field that each declares as a `Literal`.
+    """Selects the member of a union by a field that each declares as a `Literal`.
 
     Attributes:
         tag: The field's name in Python.

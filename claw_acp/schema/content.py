@@ -1,4 +1,4 @@
-"""Content blocks: what prompts, messages and tool results are made of. Their shapes are those of MCP."""
+"""Content blocks: the parts of prompts, messages and tool results. Their shapes are those of MCP."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -8,7 +8,7 @@ Role = Literal["assistant", "user"]
 
 
 class Annotations(Wire):
-    """Hints about a block: whom it is for, when it changed (ISO 8601), how much it matters (0 to 1)."""
+    """Hints about a block: its audience, the time of its last change (ISO 8601), its priority (0 to 1)."""
 
     audience: LenientItems[Role] = None
     last_modified: Lenient[str] = None
@@ -24,7 +24,7 @@ class TextContent(Wire):
 
 
 class ImageContent(Wire):
-    """A picture; `data` is base64."""
+    """An image; `data` is base64."""
 
     type: Literal["image"] = "image"
     data: str
@@ -34,7 +34,7 @@ class ImageContent(Wire):
 
 
 class AudioContent(Wire):
-    """A sound; `data` is base64."""
+    """Audio; `data` is base64."""
 
     type: Literal["audio"] = "audio"
     data: str
@@ -43,7 +43,7 @@ class AudioContent(Wire):
 
 
 class ResourceLink(Wire):
-    """Something the agent may read by itself; `size` is in bytes."""
+    """A resource that the agent may read by itself; `size` is in bytes."""
 
     type: Literal["resource_link"] = "resource_link"
     uri: str
@@ -78,7 +78,7 @@ EmbeddedResourceResource: TypeAlias = Annotated[
 
 
 class EmbeddedResource(Wire):
-    """A resource that travels inside the message."""
+    """A resource embedded in the message."""
 
     type: Literal["resource"] = "resource"
     resource: EmbeddedResourceResource

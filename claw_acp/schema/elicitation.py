@@ -1,4 +1,4 @@
-"""`elicitation/*`: the agent asks its user something, by a form or on a web page."""
+"""`elicitation/*`: the agent asks its user a question, by a form or on a web page."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -115,7 +115,7 @@ ElicitationPropertySchema: TypeAlias = Annotated[
 
 
 class ElicitationSchema(_Property):
-    """A form: its fields by name, and which of them must be filled in."""
+    """A form: its fields by name, and which of them are required."""
 
     type: Annotated[Literal["object"], OnError(default="object")] = "object"
     properties: dict[str, ElicitationPropertySchema] = made_by(default_factory=dict[str, ElicitationPropertySchema])
@@ -142,7 +142,7 @@ class CreateElicitationRequest(Given):
     url: str | None = None
 
     def conflict(self) -> str:
-        """The fields that the mode needs are not all there."""
+        """The fault of missing fields that the mode needs."""
         if self.mode == "form" and self.requested_schema is None:
             return 'needs `requestedSchema` when `mode` is "form"'
         if self.mode == "url" and (self.elicitation_id is None or self.url is None):
@@ -159,13 +159,13 @@ ElicitationContentValue: TypeAlias = Annotated[
 
 
 class CreateElicitationResponse(Wire):
-    """The user's answer. Only `accept` carries content, and any action unknown to us is no acceptance."""
+    """The user's answer. Only `accept` carries content, and an unknown action is no acceptance."""
 
     action: Annotated[str, Known(values=("accept", "decline", "cancel"))]
     content: dict[str, ElicitationContentValue] | None = None
 
 
 class CompleteElicitationNotification(Wire):
-    """The web page of a `url` question has been dealt with."""
+    """The task of the web page of a `url` question is done."""
 
     elicitation_id: str

@@ -17,7 +17,7 @@ ErrorCode: TypeAlias = Int32
 
 
 class Error(Wire):
-    """Why a request failed; `message` is one sentence for people."""
+    """The reason a request failed; `message` is one sentence for people."""
 
     code: ErrorCode
     message: str

@@ -19,7 +19,7 @@ class ReadTextFileResponse(Wire):
 
 
 class WriteTextFileRequest(Wire):
-    """Replace the text of a file, which is created if need be."""
+    """Replace the text of a file, creating it if needed."""
 
     session_id: str
     path: str

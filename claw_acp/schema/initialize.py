@@ -1,4 +1,4 @@
-"""`initialize`: protocol version, capabilities, and who is who.
+"""`initialize`: protocol version, capabilities, and the identity of both sides.
 
 An absent capability is an unsupported one, and a malformed one counts as absent: `initialize` fails only for its
 protocol version.
@@ -21,7 +21,7 @@ class Implementation(Wire):
 
 
 class FileSystemCapabilities(Wire):
-    """Which file methods the client serves."""
+    """The file methods that the client serves."""
 
     read_text_file: Flag = False
     write_text_file: Flag = False
@@ -34,7 +34,7 @@ class AuthCapabilities(Wire):
 
 
 class SessionConfigOptionsCapabilities(Wire):
-    """`boolean`: the client shows options that are switches."""
+    """`boolean`: the client supports options that are switches."""
 
     boolean: Lenient[Marker] = None
 
@@ -78,7 +78,7 @@ class InitializeRequest(Wire):
 
 
 class PromptCapabilities(Wire):
-    """Which content blocks a prompt may hold besides text and resource links."""
+    """The content blocks that a prompt may hold besides text and resource links."""
 
     image: Flag = False
     audio: Flag = False
@@ -86,7 +86,7 @@ class PromptCapabilities(Wire):
 
 
 class McpCapabilities(Wire):
-    """Which MCP transports the agent speaks besides stdio; `acp` (unstable): servers inside the client."""
+    """The MCP transports that the agent supports besides stdio; `acp` (unstable): servers inside the client."""
 
     http: Flag = False
     sse: Flag = False
@@ -94,19 +94,19 @@ class McpCapabilities(Wire):
 
 
 class SessionSystemPromptModeCapabilities(Wire):
-    """`override`: the client's instructions can take the place of the agent's own."""
+    """`override`: the client's instructions can replace the agent's own."""
 
     override: Lenient[Marker] = None
 
 
 class SessionSystemPromptCapabilities(Wire):
-    """The client's instructions can be added to the agent's own; `mode` says what else can be done with them."""
+    """The client's instructions can be added to the agent's own; `mode` lists further ways to use them."""
 
     mode: Lenient[SessionSystemPromptModeCapabilities] = None
 
 
 class SessionCapabilities(Wire):
-    """Which optional session methods the agent serves."""
+    """The optional session methods that the agent serves."""
 
     list: Lenient[Marker] = None
     delete: Lenient[Marker] = None
@@ -121,7 +121,7 @@ class SessionCapabilities(Wire):
 
 
 class AgentAuthCapabilities(Wire):
-    """`logout`: the agent can forget its credentials; `status` (unstable): it tells whether it has any."""
+    """`logout`: the agent can remove its credentials; `status` (unstable): it reports whether it has any."""
 
     logout: Lenient[Marker] = None
     status: Lenient[Marker] = None
@@ -139,7 +139,7 @@ class AgentCapabilities(Wire):
 
 
 class InitializeResponse(Wire):
-    """The version both sides will speak, and what the agent offers."""
+    """The protocol version for the connection, and what the agent offers."""
 
     protocol_version: ProtocolVersion
     agent_capabilities: Part[AgentCapabilities] = made_by(default_factory=AgentCapabilities)

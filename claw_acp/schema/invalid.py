@@ -1,4 +1,4 @@
-"""What to tell a peer whose parameters do not fit: the path to the field and what is wrong, in plain words."""
+"""Messages for a peer about invalid parameters: the path to the field and the fault, in plain words."""
 
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ def parse(model: type[W], params: object, *, method: str) -> W:
     """Make the model of `params`.
 
     Raises:
-        InvalidRequest: The parameters do not fit; the text is that of `describe_invalid`.
+        InvalidRequest: The parameters are invalid; the text is that of `describe_invalid`.
     """
     try:
         return validate(model, params)
@@ -25,7 +25,7 @@ def parse(model: type[W], params: object, *, method: str) -> W:
 
 
 def describe_invalid(faults: list[Fault], method: str) -> str:
-    """Say what is wrong with the parameters of `method`, such as "session/new: `cwd` is missing"."""
+    """Describe the faults of the parameters of `method`, such as "session/new: `cwd` is missing"."""
     complaints = list(dict.fromkeys(f"{_subject(path_text(fault.path))} {fault.text}" for fault in faults))
     more = f"; and {len(complaints) - SHOWN} more" if len(complaints) > SHOWN else ""
     return f"{method}: {'; '.join(complaints[:SHOWN])}{more}"

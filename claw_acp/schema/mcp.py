@@ -14,7 +14,7 @@ class HttpHeader(Wire):
 
 
 class McpServerStdio(Wire):
-    """A server to run as a child process. Every agent must support these, and they carry no `type`."""
+    """A server to run as a child process. Every agent must support these; they have no `type`."""
 
     name: str
     command: str

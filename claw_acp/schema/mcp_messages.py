@@ -4,7 +4,7 @@ from claw_acp.schema.base import Int32, JsonObject, JsonValue, Wire
 
 
 class MessageMcpRequest(Wire):
-    """One MCP request to a server inside the client; `request_id` is the caller's, and unlike any that is active."""
+    """One MCP request to a server inside the client; `request_id` is the caller's, unique among active ones."""
 
     server_id: str
     request_id: str
@@ -13,7 +13,7 @@ class MessageMcpRequest(Wire):
 
 
 class McpError(Wire):
-    """An error of MCP: its codes are none of ACP's."""
+    """An error of MCP, whose codes are not those of ACP."""
 
     code: Int32
     message: str
@@ -21,14 +21,14 @@ class McpError(Wire):
 
 
 class MessageMcpResponse(Wire):
-    """What came of the request: a result, null included, or else an error."""
+    """The outcome of the request: a result, null included, or else an error."""
 
     result: JsonValue = None
     error: McpError | None = None
 
 
 class MessageMcpNotification(Wire):
-    """Something the server says about a request that is active."""
+    """A message of the server about an active request."""
 
     server_id: str
     request_id: str

@@ -1,6 +1,6 @@
-"""Every method of protocol 1 that we know: which model its parameters have, and which its result.
+"""Every known method of protocol 1 with the models of its parameters and its result.
 
-The models are named by strings, so that whoever needs one method loads one module; importing this table loads none.
+The models are named by strings, so that using one method loads one module; importing this table loads none.
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ AGENT_METHODS: Mapping[str, Method] = MappingProxyType(
         "mcp/message": _notification("mcp_messages", "MessageMcpNotification"),
     }
 )
-"""What a client calls and the agent serves."""
+"""The methods that a client calls and the agent serves."""
 
 CLIENT_METHODS: Mapping[str, Method] = MappingProxyType(
     {
@@ -83,11 +83,11 @@ CLIENT_METHODS: Mapping[str, Method] = MappingProxyType(
         "auth/status_update": _notification("authentication", "AuthStatusUpdateNotification"),
     }
 )
-"""What the agent calls and a client serves."""
+"""The methods that the agent calls and a client serves."""
 
 SHARED_METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "$/cancel_request": _notification("prompt", "CancelRequestNotification"),
     }
 )
-"""What either side may send."""
+"""The methods that either side may call."""

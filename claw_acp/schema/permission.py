@@ -17,7 +17,7 @@ class PermissionOption(Wire):
 
 
 class RequestPermissionRequest(Wire):
-    """May this tool call, announced before, go on?"""
+    """Ask whether a tool call, announced before, may go on."""
 
     session_id: str
     tool_call: ToolCallUpdate
@@ -25,7 +25,7 @@ class RequestPermissionRequest(Wire):
 
 
 class CancelledPermissionOutcome(Wire):
-    """The turn was cancelled before anyone answered."""
+    """The turn was cancelled before the user answered."""
 
     outcome: Literal["cancelled"] = "cancelled"
 

@@ -40,7 +40,7 @@ class PlanFile(Wire):
 
 
 class PlanMarkdown(Wire):
-    """A plan in words."""
+    """A plan as Markdown."""
 
     type: Literal["markdown"] = "markdown"
     plan_id: str
@@ -51,14 +51,14 @@ PlanUpdateContent: TypeAlias = Annotated[PlanItems | PlanFile | PlanMarkdown, Va
 
 
 class PlanUpdate(Wire):
-    """One plan as it is now; only with the client's capability `plan` (unstable)."""
+    """The current state of one plan; only with the client's capability `plan` (unstable)."""
 
     session_update: Literal["plan_update"] = "plan_update"
     plan: PlanUpdateContent
 
 
 class PlanRemoved(Wire):
-    """A plan is no more; only with the client's capability `plan` (unstable)."""
+    """The removal of a plan; only with the client's capability `plan` (unstable)."""
 
     session_update: Literal["plan_removed"] = "plan_removed"
     plan_id: str

@@ -9,14 +9,14 @@ StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "
 
 
 class PromptRequest(Wire):
-    """What the user says. The response ends the turn."""
+    """A user's prompt. The response ends the turn."""
 
     session_id: str
     prompt: Array[ContentBlock]
 
 
 class Usage(Wire):
-    """Tokens (unstable)."""
+    """Token counts (unstable)."""
 
     total_tokens: Uint64
     input_tokens: Uint64
@@ -27,19 +27,19 @@ class Usage(Wire):
 
 
 class PromptResponse(Wire):
-    """Why the turn ended, and what it took."""
+    """The reason the turn ended, and its usage."""
 
     stop_reason: StopReason
     usage: Lenient[Usage] = None
 
 
 class CancelNotification(Wire):
-    """Stop the turn that runs in this session; its prompt is then answered with `cancelled`."""
+    """Cancel the running turn of this session; its prompt is then answered with `cancelled`."""
 
     session_id: str
 
 
 class CancelRequestNotification(Wire):
-    """Stop the request with this id, whichever method it called. Either side may send it."""
+    """Cancel the request with this id, of any method. Either side may send it."""
 
     request_id: RequestId

@@ -1,4 +1,4 @@
-"""Where the agent's model requests go (unstable): what a client can see of it, and set for this process."""
+"""The destinations of the agent's model requests (unstable): listed by a client, and set for this process."""
 
 from collections.abc import Mapping
 from typing import Annotated, TypeAlias
@@ -7,18 +7,18 @@ from claw_acp.core.value import made_by
 from claw_acp.schema.base import Array, Items, Known, Wire
 
 LlmProtocol: TypeAlias = Annotated[str, Known(values=("anthropic", "openai", "azure", "vertex", "bedrock"))]
-"""The API that requests are written in."""
+"""The API format of requests."""
 
 
 class ProviderCurrentConfig(Wire):
-    """What is in force for a provider, without anything secret."""
+    """The settings in force for a provider, without secrets."""
 
     api_type: LlmProtocol
     base_url: str
 
 
 class ProviderInfo(Wire):
-    """A provider that can be set; without `current` it is switched off. One that is `required` cannot be."""
+    """A provider that can be set; without `current` it is disabled. A `required` one cannot be disabled."""
 
     provider_id: str
     supported: Items[LlmProtocol]
@@ -27,17 +27,17 @@ class ProviderInfo(Wire):
 
 
 class ListProvidersRequest(Wire):
-    """Which providers can be set?"""
+    """List the providers that can be set."""
 
 
 class ListProvidersResponse(Wire):
-    """All that can be set, also those that are switched off."""
+    """All providers that can be set, disabled ones included."""
 
     providers: Array[ProviderInfo]
 
 
 class SetProviderRequest(Wire):
-    """Send the requests of a provider elsewhere. It replaces everything: headers left out are none."""
+    """Send the requests of a provider elsewhere. This replaces all settings: headers left out are removed."""
 
     provider_id: str
     api_type: LlmProtocol
@@ -52,10 +52,10 @@ class SetProviderResponse(Wire):
 
 
 class DisableProviderRequest(Wire):
-    """Send nothing to a provider any more, until it is set again."""
+    """Disable a provider until it is set again."""
 
     provider_id: str
 
 
 class DisableProviderResponse(Wire):
-    """The provider is switched off."""
+    """The provider is disabled."""

@@ -1,8 +1,8 @@
-"""One pass over a JSON value that should fit a model: where it stands, and the faults found so far.
+"""One pass over a JSON value that should fit a model: its position, and the faults found so far.
 
 Written by hand because the protocol asks a reader to forgive in ways that validation libraries do not combine (a
-malformed part counts as absent, bad elements are left out, every other fault is reported with its path), and because
-a library for it would be imported and build its validators between an editor and its first session.
+malformed part counts as absent, bad elements are left out, every other fault is reported with its path), and because a
+library for it would be imported and build its validators between an editor and its first session.
 """
 
 import json
@@ -27,7 +27,7 @@ class Fault(Value):
 
 
 class Reading:
-    """The state of one pass. `exact`: nothing is forgiven, and the paths of unknown keys are collected."""
+    """The state of one pass. `exact`: leniency is off, and the paths of unknown keys are collected."""
 
     __slots__ = ("exact", "faults", "path", "unknown")
 
@@ -38,7 +38,7 @@ class Reading:
         self.unknown: list[tuple[str | int, ...]] = []
 
     def fault(self, text: str, *below: str | int) -> object:
-        """Report what is wrong here, or with a key below; returns `INVALID`."""
+        """Report a fault here, or at a key below; returns `INVALID`."""
         self.faults.append(Fault(path=(*self.path, *below), text=text))
         return INVALID
 
@@ -50,7 +50,7 @@ Build: TypeAlias = Callable[[Any], Reader]
 
 
 def failed(read: Reader, value: object, reading: Reading) -> tuple[bool, Any]:
-    """Read with all faults taken back: whether there were any, and the value if not."""
+    """Read, then discard all faults; returns whether there were any, and the value if not."""
     before, known = len(reading.faults), len(reading.unknown)
     result = read(value, reading)
     found = len(reading.faults) > before
@@ -66,7 +66,7 @@ def printable(name: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """A foreign value, if it is short enough to be of help."""
+    """A foreign value, if it is short enough to be helpful."""
     if isinstance(value, str):
         short = value if len(value) <= LONGEST else value[:LONGEST] + "…"
         return json.dumps(short, ensure_ascii=not value.isprintable())

@@ -1,4 +1,4 @@
-"""What a person can set in a session: its mode, and its configuration options."""
+"""The settings of a session: its mode, and its configuration options."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -18,7 +18,7 @@ class SessionMode(Wire):
 
 
 class SessionModeState(Wire):
-    """All modes, and the one in force."""
+    """All modes, and the current one."""
 
     current_mode_id: str
     available_modes: Items[SessionMode]
@@ -72,14 +72,14 @@ SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBo
 
 
 class SetSessionModeRequest(Wire):
-    """Switch to another mode, while idle or during a turn."""
+    """Change the mode, while idle or during a turn."""
 
     session_id: str
     mode_id: str
 
 
 class SetSessionModeResponse(Wire):
-    """The mode is in force."""
+    """The mode has been changed."""
 
 
 class SetSessionConfigOptionRequest(Wire):
@@ -91,7 +91,7 @@ class SetSessionConfigOptionRequest(Wire):
     value: Annotated[bool | str, Explained(text="must be a string, or true or false")]
 
     def conflict(self) -> str:
-        """The value does not fit the type."""
+        """The fault of a value that does not fit the type."""
         if self.type == "boolean" and not isinstance(self.value, bool):
             return 'needs true or false as `value` when `type` is "boolean"'
         if self.type != "boolean" and isinstance(self.value, bool):
@@ -100,6 +100,6 @@ class SetSessionConfigOptionRequest(Wire):
 
 
 class SetSessionConfigOptionResponse(Wire):
-    """All options, as they are now."""
+    """All options with their current values."""
 
     config_options: Items[SessionConfigOption]

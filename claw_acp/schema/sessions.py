@@ -25,7 +25,7 @@ class NewSessionRequest(Wire):
 
 
 class NewSessionResponse(_Opened):
-    """The id of the new session, and what can be set in it."""
+    """The id of the new session, and its settings."""
 
     session_id: str
 
@@ -91,11 +91,11 @@ class DeleteSessionRequest(Wire):
 
 
 class DeleteSessionResponse(Wire):
-    """The session is gone, or never was."""
+    """The session is removed, or never existed."""
 
 
 class CloseSessionRequest(Wire):
-    """Stop a session's work and free what it holds; it stays stored."""
+    """Cancel a session's work and release its resources; it stays stored."""
 
     session_id: str
 

@@ -1,4 +1,4 @@
-"""What a client can do with stored sessions besides opening them (unstable, each behind its own capability)."""
+"""Operations on stored sessions besides opening them (unstable, each behind its own capability)."""
 
 from typing import Annotated, TypeAlias
 
@@ -11,7 +11,7 @@ SessionStatus: TypeAlias = Annotated[str, Known(values=("open", "saved"))]
 
 
 class ForkSessionRequest(Wire):
-    """Copy a session with all that was said in it; the copy goes its own way."""
+    """Copy a session with its conversation; the copy goes on independently."""
 
     session_id: str
     cwd: AbsolutePath
@@ -21,7 +21,7 @@ class ForkSessionRequest(Wire):
 
 
 class ForkSessionResponse(Wire):
-    """The id of the copy, and what can be set in it."""
+    """The id of the copy, and its settings."""
 
     session_id: str
     modes: Lenient[SessionModeState] = None
@@ -39,7 +39,7 @@ class ArchiveSessionResponse(Wire):
 
 
 class UnarchiveSessionRequest(Wire):
-    """Take a session back into ordinary lists; that does not open it."""
+    """Show a session in ordinary lists again, without opening it."""
 
     session_id: str
 
@@ -49,25 +49,25 @@ class UnarchiveSessionResponse(Wire):
 
 
 class SessionStatusRequest(Wire):
-    """Is a session in the agent's memory? Asking changes nothing."""
+    """Ask whether a session is in the agent's memory. This changes nothing."""
 
     session_id: str
 
 
 class SessionStatusResponse(Wire):
-    """`open`: in memory, for whichever connection; `saved`: it can be loaded. Any other counts as `saved`."""
+    """`open`: in memory, for any connection; `saved`: it can be loaded. An unknown value counts as `saved`."""
 
     status: SessionStatus
 
 
 class SetSessionTitleRequest(Wire):
-    """Name a session, open or not; the agent no longer names it by itself."""
+    """Set the title of a session, open or not; the agent no longer changes it."""
 
     session_id: str
     title: str
 
 
 class SetSessionTitleResponse(Wire):
-    """The title as it was stored, which may be tidier than what was asked for."""
+    """The title as stored, which may be tidied."""
 
     title: str

@@ -11,13 +11,13 @@ IDLE_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cance
 
 
 class RunningStateUpdate(Wire):
-    """The child works."""
+    """The child is working."""
 
     state: Literal["running"] = "running"
 
 
 class IdleStateUpdate(Wire):
-    """The child can be prompted again; `error` says what failed when `stop_reason` is `error`."""
+    """The child can be prompted again; `error` describes the failure when `stop_reason` is `error`."""
 
     state: Literal["idle"] = "idle"
     stop_reason: Lenient[Annotated[str, Known(values=IDLE_REASONS)]] = None
@@ -26,13 +26,13 @@ class IdleStateUpdate(Wire):
 
 
 class RequiresActionStateUpdate(Wire):
-    """The child waits for a person."""
+    """The child waits for the user."""
 
     state: Literal["requires_action"] = "requires_action"
 
 
 class UnknownStateUpdate(Wire):
-    """Nobody can tell what the child does."""
+    """The state of the child is unknown."""
 
     state: Literal["unknown"] = "unknown"
 
@@ -43,13 +43,13 @@ StateUpdate: TypeAlias = Annotated[
 
 
 class SubagentSessionCapabilities(Wire):
-    """What the client may do to one child; `cancel`: end its current work."""
+    """The operations on a child that the client may use; `cancel`: cancel its current work."""
 
     cancel: Lenient[Marker] = None
 
 
 class SubagentUpdate(Patch):
-    """The enclosing session has this child; the first one of a child comes before anything else about it."""
+    """A child of the enclosing session; its first update comes before anything else about it."""
 
     session_update: Literal["subagent_update"] = "subagent_update"
     session_id: str
@@ -62,7 +62,7 @@ class SubagentUpdate(Patch):
 
 
 class SessionMessage(Patch):
-    """A message that this session sent to another, or got from it."""
+    """A message that this session sent to another, or received from it."""
 
     session_update: Literal["session_message"] = "session_message"
     message_id: str
@@ -74,7 +74,7 @@ class SessionMessage(Patch):
 
 
 class SessionMessageChunk(Wire):
-    """Such a message grows by one block."""
+    """A block added to such a message."""
 
     session_update: Literal["session_message_chunk"] = "session_message_chunk"
     message_id: str

@@ -9,7 +9,7 @@ SystemPromptMode: TypeAlias = Annotated[str, Known(values=("append", "override")
 
 
 class SystemPrompt(Wire):
-    """What to add to the agent's own instructions, or to put in their place."""
+    """Instructions to add to the agent's own, or to replace them with."""
 
     mode: SystemPromptMode
     content: Array[ContentBlock]

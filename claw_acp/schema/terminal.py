@@ -16,7 +16,7 @@ class CreateTerminalRequest(Wire):
 
 
 class CreateTerminalResponse(Wire):
-    """The command runs."""
+    """The command has been started."""
 
     terminal_id: str
 
@@ -31,14 +31,14 @@ class TerminalOutputRequest(_OneTerminal):
 
 
 class TerminalExitStatus(Wire):
-    """How a command ended: by itself with a code, or by a signal."""
+    """The exit status of a command: a code, or a signal."""
 
     exit_code: Lenient[Uint32] = None
     signal: Lenient[str] = None
 
 
 class TerminalOutputResponse(Wire):
-    """The output so far; `exit_status` is there once the command has ended."""
+    """The output so far; `exit_status` is present once the command has ended."""
 
     output: str
     truncated: bool
@@ -46,7 +46,7 @@ class TerminalOutputResponse(Wire):
 
 
 class WaitForTerminalExitRequest(_OneTerminal):
-    """Ask to be answered when the command has ended."""
+    """Ask for an answer when the command has ended."""
 
 
 class WaitForTerminalExitResponse(TerminalExitStatus):
@@ -54,16 +54,16 @@ class WaitForTerminalExitResponse(TerminalExitStatus):
 
 
 class KillTerminalRequest(_OneTerminal):
-    """End the command; its output stays readable."""
+    """Kill the command; its output stays readable."""
 
 
 class KillTerminalResponse(Wire):
-    """The command is told to end."""
+    """The command is being killed."""
 
 
 class ReleaseTerminalRequest(_OneTerminal):
-    """Give the terminal back; whatever still runs in it is killed."""
+    """Release the terminal; whatever still runs in it is killed."""
 
 
 class ReleaseTerminalResponse(Wire):
-    """The terminal is no longer the agent's."""
+    """The terminal has been released."""

@@ -10,7 +10,7 @@ ToolCallStatus = Literal["pending", "in_progress", "completed", "failed"]
 
 
 class Content(Wire):
-    """A block of text, a picture or another block."""
+    """A content block: text, an image or another kind."""
 
     type: Literal["content"] = "content"
     content: ContentBlock
@@ -61,6 +61,6 @@ class ToolCall(_ToolCallFields):
 
 
 class ToolCallUpdate(_ToolCallFields):
-    """What changed in a tool call: None is unchanged, and an array replaces the one before."""
+    """A change to a tool call: None is unchanged, and an array replaces the previous one."""
 
     title: Lenient[str] = None

@@ -1,4 +1,4 @@
-"""`session/update`: everything an agent tells while it works or replays a session."""
+"""`session/update`: all notifications of an agent while it works or replays a session."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -45,21 +45,21 @@ class AvailableCommand(Wire):
 
 
 class AvailableCommandsUpdate(Wire):
-    """All commands there are now."""
+    """All current commands."""
 
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: Items[AvailableCommand]
 
 
 class CurrentModeUpdate(Wire):
-    """The mode that is now in force."""
+    """The current mode."""
 
     session_update: Literal["current_mode_update"] = "current_mode_update"
     current_mode_id: str
 
 
 class ConfigOptionUpdate(Wire):
-    """All options, as they are now."""
+    """All options with their current values."""
 
     session_update: Literal["config_option_update"] = "config_option_update"
     config_options: Items[SessionConfigOption]
@@ -74,14 +74,14 @@ class SessionInfoUpdate(Patch):
 
 
 class Cost(Wire):
-    """Money spent so far; `currency` is an ISO 4217 code."""
+    """The cost so far; `currency` is an ISO 4217 code."""
 
     amount: float
     currency: str
 
 
 class UsageUpdate(Wire):
-    """Tokens in the context, and how many there is room for."""
+    """The tokens in the context, and its size."""
 
     session_update: Literal["usage_update"] = "usage_update"
     used: Uint64
@@ -90,7 +90,7 @@ class UsageUpdate(Wire):
 
 
 class Notice(Wire):
-    """Something to know that is not part of the conversation; only with the capability `session.notices`."""
+    """A notice that is not part of the conversation; only with the capability `session.notices`."""
 
     session_update: Literal["notice"] = "notice"
     severity: NoticeSeverity
@@ -99,7 +99,7 @@ class Notice(Wire):
 
 
 class CompactionUpdate(Patch):
-    """A compaction of the context begins, changes or ends; only with the capability `session.compaction`."""
+    """The start, a change or the end of a compaction; only with the capability `session.compaction`."""
 
     session_update: Literal["compaction_update"] = "compaction_update"
     compaction_id: str
@@ -109,7 +109,7 @@ class CompactionUpdate(Patch):
 
 
 class CompactionSummaryChunk(Wire):
-    """The summary of a running compaction grows."""
+    """A piece of the summary of a running compaction."""
 
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
     compaction_id: str

@@ -42,7 +42,7 @@ class Statement:
 
 
 class Health(Value):
-    """The findings of a check. `problems` is empty for a sound database; sizes are in bytes."""
+    """The result of a check. `problems` is empty for a sound database; sizes are in bytes."""
 
     path: Path
     version: int
@@ -54,7 +54,7 @@ class _Connection(aiosqlite.Connection):
     """A connection that can run a whole function in its thread: a transaction in one visit instead of four or more."""
 
     async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """`work`, done in the connection's thread. When the caller is cancelled, it is still done to the end."""
+        """Run `work` in the connection's thread. It runs to its end even if the caller is cancelled."""
         done: object = await self._execute(work, self._conn)  # pyright: ignore[reportUnknownMemberType] - unannotated
         return cast("_T", done)
 
@@ -69,7 +69,7 @@ class Database:
     @classmethod
     @asynccontextmanager
     async def opened(cls, path: Path) -> "AsyncGenerator[Database]":
-        """The database at `path` for as long as the block runs; missing ones are made (0600, its directory 0700).
+        """Open the database at `path` for the block; a missing one is created (0600, its directory 0700).
 
         Raises:
             StoreError: It cannot be used; the text says why and what to do. A refused file is left untouched.
@@ -90,11 +90,11 @@ class Database:
         return await self._run(partial(_read, sql=sql, params=params))
 
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
-        """All statements in one transaction, or none of them; how many rows each one changed.
+        """Run all statements in one transaction; returns the number of rows that each one changed.
 
         Raises:
-            StoreRefused: A row cannot be kept (it contradicts another, it is too large).
-            StoreError: The store failed: full disk, damage, another process that does not let go.
+            StoreRefused: A row cannot be stored (it contradicts another, it is too large).
+            StoreError: The store failed: full disk, damage, another process that does not release it.
         """
         return await self._run(partial(_transact, statements=statements))
 
@@ -116,7 +116,7 @@ class Database:
 
 
 def storable(text: str) -> bool:
-    """Return whether a text column can hold `text`: SQLite keeps UTF-8, which has no lone surrogates."""
+    """Return whether a text column can hold `text`: SQLite stores UTF-8, which has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -138,7 +138,10 @@ async def _connect(path: Path) -> _Connection:
 
 
 async def _adopt(opened: sqlite3.Connection) -> _Connection:
-    """`opened` with a thread of its own. aiosqlite does not open it: its thread cannot be awaited if that fails."""
+    """A connection with a thread for `opened`.
+
+    aiosqlite does not open it: its thread cannot be awaited if that fails.
+    """
     connection = _Connection(lambda: opened, _FETCH)
     await connection
     return connection

@@ -1,4 +1,4 @@
-"""SQLite's error reports, as errors a person can act on."""
+"""SQLite's errors, as errors a person can act on."""
 
 import sqlite3
 from pathlib import Path
@@ -10,7 +10,7 @@ _PRIMARY_CODE: Final = 0xFF  # an extended result code carries its primary code 
 
 
 class StoreRefused(StoreError):
-    """The store works, but these rows cannot be kept: they contradict others or are too large."""
+    """The store works, but these rows cannot be stored: they contradict others or are too large."""
 
     code = -31023
 
@@ -35,7 +35,7 @@ def unusable(path: Path) -> StoreError:
 
 
 def store_error(error: sqlite3.Error, *, path: Path) -> StoreError:
-    """`error`, said in words: what happened to the database at `path`, and what to do."""
+    """The error for a person: what happened to the database at `path`, and what to do."""
     match result_code(error):
         case sqlite3.SQLITE_CONSTRAINT | sqlite3.SQLITE_TOOBIG:
             return StoreRefused(f"the session store {path} refused a row: {error}")

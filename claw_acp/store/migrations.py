@@ -1,13 +1,13 @@
-"""The shape of the database, as the steps that lead to it.
+"""The schema of the database, as a list of migrations.
 
-Step N brings a database of version N to version N + 1. Steps that were released are never edited: a change of shape is
-a new step. SQL stays within what SQLite 3.34 knows.
+Step N brings a database of version N to version N + 1. Released steps are never edited: a change of the schema is a new
+step. SQL stays within what SQLite 3.34 knows.
 """
 
 from typing import Final
 
 APPLICATION_ID: Final = 0x434C4157
-"""`PRAGMA application_id` of our files ("CLAW"): tells them from other programs' databases."""
+"""`PRAGMA application_id` of our files ("CLAW"), unlike those of other programs."""
 
 _SESSIONS_AND_EVENTS: Final = (
     """
@@ -70,4 +70,4 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_SESSIONS_AND_EVENTS, _WHAT_A_
 """The statements of each step; a step is one transaction."""
 
 VERSION: Final = len(MIGRATIONS)
-"""`PRAGMA user_version` of a database in today's shape."""
+"""`PRAGMA user_version` of the current schema."""

@@ -1,6 +1,6 @@
-"""Opening a database file: is it ours, is it sound, is it in today's shape. It blocks: it runs in a worker thread.
+"""Opening a database file: is it ours, is it sound, is its schema current. Blocks: for worker threads.
 
-Nothing is written before the file is known to be ours: a file that is refused stays as it was, byte for byte.
+Nothing is written before the file is known to be ours: a refused file stays unchanged, byte for byte.
 """
 
 import contextlib
@@ -26,11 +26,11 @@ _PRAGMAS: Final = (
 
 
 def open_file(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode to the database at `path`, made or brought up to date as needed.
+    """A connection in autocommit mode to the database at `path`, created or migrated as needed.
 
     Raises:
         StoreError: The place cannot be written; the file is not ours, or was written by a newer version.
-        sqlite3.Error: Everything SQLite reports; a busy one may be tried again.
+        sqlite3.Error: Any error of SQLite; a busy one may be tried again.
     """
     if not _create(path):
         _inspect(path)
@@ -47,7 +47,7 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 
 def _create(path: Path) -> bool:
-    """Make an empty file only its owner can read (SQLite gives its companions the same mode); False if there is one.
+    """Create an empty file only its owner can read (SQLite gives its companions the same mode); False if it exists.
 
     An existing file is never opened here: closing it would drop the locks SQLite holds on it in this process.
     """
@@ -64,7 +64,7 @@ def _create(path: Path) -> bool:
 
 
 def _inspect(path: Path) -> None:
-    """Look at an existing file without the right to change it (a writing connection would fold the log into it).
+    """Check an existing file in read-only mode (a writing connection would merge the log into it).
 
     Raises:
         StoreError: It is not ours to write.
@@ -95,7 +95,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Take one step, unless another process took it while we waited for the lock."""
+    """Run one step, unless another process ran it while we waited for the lock."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _version(connection)

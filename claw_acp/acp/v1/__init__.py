@@ -1,1 +1,1 @@
-"""Protocol 1: what it calls things, and how events look in it."""
+"""Protocol 1: its methods, and the rendering of events."""

@@ -16,6 +16,6 @@ async def authenticate(connection: Connection, call: IncomingCall, params: JsonO
 
 
 async def log_out(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Forget what somebody logged in to; see `logout`."""
+    """Remove all logins; see `logout`."""
     parse(LogoutRequest, params, method=call.method)
     return await logout(connection)

@@ -1,4 +1,4 @@
-"""Errors that a client answers our requests with, told apart by their codes: their words are in any language."""
+"""Errors of a client in answer to our requests, told apart by code: their text is in any language."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from claw_acp.rpc.message import METHOD_NOT_FOUND
 
 
 def words(error: Exception) -> str:
-    """The reason for an error; SDKs put what really happened into `data.details`, below a message that says nothing."""
+    """The reason for an error; SDKs put it into `data.details`, below a generic message."""
     if isinstance(error, TimeoutError):
         return "no answer in time"
     if not isinstance(error, RpcError):
@@ -17,5 +17,5 @@ def words(error: Exception) -> str:
 
 
 def is_unsupported(error: Exception) -> bool:
-    """Return whether the client has no such method, whatever its capabilities say. Any other error is its answer."""
+    """Return whether the client lacks the method, whatever its capabilities say. Any other error is its answer."""
     return isinstance(error, RpcError) and error.code == METHOD_NOT_FOUND

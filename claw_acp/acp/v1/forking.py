@@ -13,7 +13,7 @@ from claw_acp.schema.stored_sessions import ForkSessionRequest
 
 
 async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
-    """A copy of a session, which need not be open; it goes its own way."""
+    """A copy of a session, open or not, which goes on independently."""
     request = parse(ForkSessionRequest, params, method=call.method)
     setup = setup_of(connection, request)
     engine = await connection.engine()

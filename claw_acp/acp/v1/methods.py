@@ -1,4 +1,4 @@
-"""Which code handles which method. The handlers are named by string, so that a session pays only for what it uses."""
+"""The handlers of each method. They are named by string, so that a session loads only what it uses."""
 
 from collections.abc import Mapping
 

@@ -10,14 +10,14 @@ from claw_acp.schema.session_settings import SetSessionConfigOptionRequest, SetS
 
 
 async def set_mode(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Switch the mode."""
+    """Change the mode."""
     request = parse(SetSessionModeRequest, params, method=call.method)
     await choose_mode(connection.view(request.session_id).live, request.mode_id)
     return {}
 
 
 async def set_config_option(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Set an option; answers with all of them, as they are now."""
+    """Set an option; answers with the current values of all."""
     request = parse(SetSessionConfigOptionRequest, params, method=call.method)
     live = connection.view(request.session_id).live
     await choose(live, request.config_id, request.value, switches=connection.client.boolean_options)

@@ -12,7 +12,7 @@ from claw_acp.schema.permission import RequestPermissionResponse, SelectedPermis
 
 
 class EditorAsker(ClientAsker):
-    """Shows the tool call, and in it why it is asked for."""
+    """Shows the tool call, and the reason for the question in it."""
 
     def request(self, question: PermissionQuestion) -> JsonObject:
         """See `ClientAsker`."""

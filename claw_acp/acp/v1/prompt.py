@@ -38,6 +38,6 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
 
 
 async def cancel(connection: Connection, params: JsonObject) -> None:
-    """Cancel the session's running turn and those that wait; without one, nothing happens."""
+    """Cancel the session's running turn and those that wait, if any."""
     request = parse(CancelNotification, params, method="session/cancel")
     connection.view(request.session_id).live.session.cancel()

@@ -21,7 +21,7 @@ from claw_acp.schema.sessions import (
 
 
 async def new(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
-    """A new session; what the client should know of it follows the answer."""
+    """Create a session; commands and notices follow the answer."""
     request = parse(NewSessionRequest, params, method=call.method)
     setup = setup_of(connection, request)
     engine = await connection.engine()
@@ -31,7 +31,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
 
 
 async def load(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
-    """A session made earlier, its whole conversation shown before the answer."""
+    """Open a session created earlier; its whole conversation is replayed before the answer."""
     request = parse(LoadSessionRequest, params, method=call.method)
     setup = setup_of(connection, request)
     engine = await connection.engine()
@@ -45,7 +45,7 @@ async def load(connection: Connection, call: IncomingCall, params: JsonObject) -
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
-    """A session made earlier, without showing its conversation again."""
+    """Open a session created earlier, without replaying its conversation."""
     request = parse(ResumeSessionRequest, params, method=call.method)
     setup = setup_of(connection, request)
     is_new_here = not connection.has_open(request.session_id)
@@ -67,12 +67,12 @@ async def close(connection: Connection, call: IncomingCall, params: JsonObject) 
 
 
 def made(view: SessionView) -> JsonObject:
-    """The answer that makes a session."""
+    """The answer to a request that opens a session."""
     return {"sessionId": view.live.session.id, **settings_of(view.live, view.client)}
 
 
 async def _join(engine: Engine, view: SessionView, hold: AsyncExitStack) -> None:
-    """Do what follows the answer that opened a session; first, where a turn runs, show the calls that run in it."""
+    """Finish opening a session; if a turn runs, show its running calls first."""
     async with hold:
         if view.live.session.busy:
             await view.show_running()

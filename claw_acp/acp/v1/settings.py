@@ -1,4 +1,4 @@
-"""A session's modes and configuration options, in both forms that clients know, made from one source."""
+"""A session's modes and configuration options, in both forms that clients support, from one source."""
 
 from claw_acp.acp.config_options import config_options
 from claw_acp.acp.handshake import ClientCapabilities
@@ -8,7 +8,7 @@ from claw_acp.runtime.session_options import MODES
 
 
 def settings_of(live: LiveSession, client: ClientCapabilities) -> JsonObject:
-    """`modes` and `configOptions`, as `session/new`, `load` and `resume` answer them."""
+    """`modes` and `configOptions` for the answers of `session/new`, `load` and `resume`."""
     modes = [{"id": mode.value, "name": mode.name, "description": mode.description} for mode in MODES]
     return {
         "modes": {"currentModeId": live.session.record.mode, "availableModes": modes},

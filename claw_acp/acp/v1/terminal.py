@@ -49,10 +49,11 @@ class EditorTerminal:
     ) -> "EditorTerminal":
         """Open a terminal and run `argv` in it, which runs the command line, without the keys of our `environ`.
 
-        When this is cancelled, the editor still has `CLEANUP_TIMEOUT` to name the terminal, so that it can be released.
+        When this is cancelled, the editor still has `CLEANUP_TIMEOUT` to return the terminal's id, so that it can be
+        released.
 
         Raises:
-            RpcError, TimeoutError, InvalidRequest: The editor did not.
+            RpcError, TimeoutError, InvalidRequest: The editor did not open one.
         """
         opening = _Opening(peer, _create_params(session_id, command, argv, environ))
         try:
@@ -81,12 +82,12 @@ class EditorTerminal:
         return ProcessOutput(text=answer.output, truncated=answer.truncated, exit=ended)
 
     async def wait(self) -> ExitStatus:
-        """See `RunningProcess`; as long as the program takes, the caller sets the limit."""
+        """See `RunningProcess`; without a time limit, which is up to the caller."""
         status = await self._ask("wait_for_exit", WaitForTerminalExitResponse, within=None)
         return ExitStatus(code=status.exit_code, signal=status.signal)
 
     async def changed(self, since: ProcessOutput) -> None:  # noqa: ARG002 - the editor shows what is new by itself
-        """See `RunningProcess`; here only the end counts."""
+        """See `RunningProcess`; here only the end is noticed."""
         await self.wait()
 
     async def kill(self) -> None:
@@ -94,11 +95,11 @@ class EditorTerminal:
         await self._last_word("kill")
 
     def stop(self) -> bool:
-        """See `RunningProcess`; the editor's person stops it there."""
+        """See `RunningProcess`; the user stops it in the editor."""
         return False
 
     async def release(self) -> None:
-        """See `RunningProcess`; also when the turn is being cancelled, but never for long."""
+        """See `RunningProcess`; also while the turn is being cancelled, but never for long."""
         if not self._released:
             self._released = True
             await self._last_word("release")
@@ -123,7 +124,7 @@ class EditorTerminal:
 
 
 class _Opening:
-    """A `terminal/create` that outlives its cancellation for a moment, because its effect does."""
+    """A `terminal/create` that continues for a moment after its cancellation, because its effect does."""
 
     def __init__(self, peer: Peer, params: JsonObject) -> None:
         self.terminal_id: str | None = None
@@ -150,14 +151,15 @@ class _Opening:
 
 
 def plain_argv(line: str) -> tuple[str, ...]:
-    """The words that run a command line, for a client that hands them to the system as they are."""
+    """The arguments that run a command line, for a client that passes them to the system unchanged."""
     return (SHELL, "-c", "--", line)
 
 
 def unquoted_argv(line: str) -> tuple[str, ...] | None:
-    """The words that run a command line also where a client joins them to a line for a shell, without quoting them.
+    """The arguments that run a command line even if a client joins them to a shell line without quoting.
 
-    None when there are none: a path on this machine that a shell would take apart, or a line too long for one word.
+    None if there are none: a path on this machine has characters special to a shell, or the line is too long for one
+    argument.
     """
     argv = (sys.executable, "-IS", run_encoded.__file__, SHELL, urlsafe_b64encode(os.fsencode(line)).decode("ascii"))
     inert = all(_INERT.fullmatch(word) for word in argv)

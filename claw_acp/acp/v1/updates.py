@@ -1,6 +1,6 @@
 """Events as `session/update` payloads of protocol 1. Plain dictionaries: this is the streaming path.
 
-Every frame of every test is validated against the official schema, so a slip here fails the suite.
+Every frame of every test is validated against the official schema, so a mistake here fails the suite.
 """
 
 from collections.abc import Sequence
@@ -63,12 +63,12 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
 
 
 def user_message(event: MessageStarted) -> list[JsonObject]:
-    """A prompt, one chunk for each of its parts; live clients know what they sent, replay needs it."""
+    """A prompt, one chunk for each of its parts; live clients know what they sent, only replays need it."""
     return [chunk("user_message_chunk", event.item, content_block(part)) for part in event.parts]
 
 
 def commands_update(commands: Sequence[Command]) -> JsonObject:
-    """The slash commands, all of them."""
+    """All slash commands."""
     listed = [
         {"name": command.name, "description": command.description}
         | ({"input": {"hint": command.hint}} if command.hint else {})

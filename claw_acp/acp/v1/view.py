@@ -1,4 +1,4 @@
-"""A session as a client of protocol 1 sees it."""
+"""The view of a session for a client of protocol 1."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ from claw_acp.runtime.live_session import LiveSession
 
 
 class SessionViewV1(SessionView):
-    """Renders events as protocol 1 has them; what a client did not ask for is left out or told in other words."""
+    """Renders events for protocol 1; what a client does not support is left out or shown in another way."""
 
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
         super().__init__(peer, live, client)
@@ -47,7 +47,7 @@ class SessionViewV1(SessionView):
                     await self._tell_the_untold()
 
     def _rendered(self, event: Event, *, replay: bool) -> JsonObject | None:
-        """The update for an event; one of a tool call has its status, or some clients take the call for completed."""
+        """The update for an event; a tool call's always has its status, or some clients take the call for completed."""
         if not isinstance(event, ToolCallChanged):
             return render(event, client=self.client, replay=replay)
         if not replay and event.name is not None and event.item in self._statuses:

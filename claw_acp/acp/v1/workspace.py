@@ -1,4 +1,4 @@
-"""The workspace as the editor sees it: its buffers and its terminals where it offers them, this machine otherwise."""
+"""The workspace with the editor's buffers and terminals where it offers them, this machine otherwise."""
 
 import logging
 import os
@@ -28,9 +28,9 @@ CLIENT_TIMEOUT = 30.0  # seconds for the editor to read or write a buffer
 class EditorWorkspace:
     """Routes files of the session's directories and commands to the client when it advertised that; else stays local.
 
-    What the client answers counts, errors too: nothing is done behind its back. One that turns out to have no such
-    method at all is taken at that word for the rest of the session, and the person is told. Files elsewhere are none of
-    an editor's project; most editors know only those that are in it.
+    The client's answer counts, even an error: nothing is done behind its back. A client that turns out to lack a method
+    is not asked again in the session, and the person is notified. Files elsewhere are outside the editor's project, and
+    most editors know only the files inside.
     """
 
     def __init__(self, view: SessionView) -> None:
@@ -80,7 +80,7 @@ class EditorWorkspace:
         return await self._local.read_bytes(path, limit=limit)
 
     async def write_text(self, path: Path, text: str) -> None:
-        """Through the editor, which has the file open perhaps."""
+        """Write through the editor, which may have the file open."""
         if not (self._view.client.write_file and self._is_editors(path)):
             return await self._local.write_text(path, text)
         try:
@@ -94,7 +94,7 @@ class EditorWorkspace:
             await self._local.write_text(path, text)
 
     async def start(self, command: Command) -> RunningProcess:
-        """In a terminal of the editor."""
+        """Start the command in a terminal of the editor."""
         if not self._view.client.terminal:
             return await self._local.start(command)
         argv = (unquoted_argv if self._quirks.joins_arguments else plain_argv)(command.line)
@@ -126,7 +126,7 @@ class EditorWorkspace:
         return await self._view.peer.request(method, params, within=CLIENT_TIMEOUT)
 
     async def _do_without(self, capability: str, title: str, instead: str) -> None:
-        """Take it that the client of this session has not what it said it had."""
+        """Stop using a capability that the client advertised but lacks."""
         self._view.client = self._view.client._replace(**{capability: False})
         log.warning("the client lacks what it offered", extra={"session": self._view.live.session.id, "what": title})
         description = f"It said that it can. In this session {instead}."

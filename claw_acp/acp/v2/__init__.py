@@ -1,1 +1,1 @@
-"""Protocol 2 (draft): what it calls things, and how events look in it."""
+"""Protocol 2 (draft): its methods, and the rendering of events."""

@@ -16,6 +16,6 @@ async def log_in(connection: Connection, call: IncomingCall, params: JsonObject)
 
 
 async def log_out(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Forget what somebody logged in to; see `logout`."""
+    """Remove all logins; see `logout`."""
     parse(LogoutAuthRequest, params, method=call.method)
     return await logout(connection)

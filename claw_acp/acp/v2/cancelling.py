@@ -1,4 +1,7 @@
-"""`tool_call/cancel` and `terminal/cancel`: ending one thing. The answer says it was begun; an update tells its end."""
+"""`tool_call/cancel` and `terminal/cancel`: ending one thing.
+
+The answer confirms the start; an update shows the end.
+"""
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.v2.sessions import session_view

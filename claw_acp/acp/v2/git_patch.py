@@ -21,7 +21,7 @@ _Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 
 def git_patch(path: str, old: str | None, new: str | None) -> str:
-    """The patch that makes the new text of the old one.
+    """The patch that turns the old text into the new one.
 
     Args:
         path: The file, absolute.
@@ -29,7 +29,7 @@ def git_patch(path: str, old: str | None, new: str | None) -> str:
         new: Its text after; None: there is no file any more.
 
     Returns:
-        One `diff --git` section; empty when nothing changes, or so much that nobody could look at it.
+        One `diff --git` section; empty when nothing changes, or the change is too large to be read.
     """
     if old == new:
         return ""
@@ -67,14 +67,14 @@ def _escaped(byte: int) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with their ends. Only a line feed ends one: that is how Git counts."""
+    """Lines with their line ends. Only a line feed ends a line, as for Git."""
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1].removesuffix("\n")
     return lines if lines[-1] else lines[:-1]
 
 
 def _shared_start(before: str, after: str) -> int:
-    """Where the first line begins that may be in a hunk: what stands before it is the same in both."""
+    """The start of the first line that may be in a hunk: everything before is the same in both."""
     low, high = 0, min(len(before), len(after))
     while low < high:
         middle = (low + high + 1) // 2
@@ -88,7 +88,7 @@ def _shared_start(before: str, after: str) -> int:
 
 
 def _shared_end(before: str, after: str, start: int) -> int:
-    """How many characters at the end, whole lines, are in no hunk: they are the same in both."""
+    """The number of characters at the end, in whole lines, that are the same in both and in no hunk."""
     low, high = 0, min(len(before), len(after)) - start
     while low < high:
         middle = (low + high + 1) // 2
@@ -164,7 +164,7 @@ def _hunk(before: Sequence[str], after: Sequence[str], group: Sequence[_Opcode],
 
 
 def _range(start: int, end: int) -> str:
-    """`first,count` from 1; of no lines, the one before."""
+    """`first,count` from 1; for no lines, the line before."""
     count = end - start
     if count == 1:
         return str(start + 1)

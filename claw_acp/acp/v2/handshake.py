@@ -12,19 +12,19 @@ PROTOCOL_VERSION = 2
 SESSION_MARKERS = ("delete", "additionalDirectories", "fork", "archive", "status", "title", "systemPrompt")
 """The session features that protocol 2 serves beyond the baseline, where protocol 1 serves them too."""
 MCP_MARKERS = ("http", "acp")
-"""Likewise for kinds of MCP servers besides programs."""
+"""Likewise for kinds of MCP servers besides stdio."""
 
 
 def initialize(params: JsonObject, exact: bool = True) -> Handshake:  # noqa: FBT001, FBT002 - see Dialect.handshake
     """Answer for protocol 2.
 
     Args:
-        params: What the client said. A malformed capability counts as absent.
-        exact: It asked for exactly this version, so that what it must say must be right; a newer client may say it in
-            other words.
+        params: The client's params. A malformed capability counts as absent.
+        exact: The client asked for exactly this version, so that required members must be valid; a newer client may use
+            another form.
 
     Raises:
-        RpcError: -32602, `info` does not say who the client is.
+        RpcError: -32602, `info` does not name the client.
     """
     if exact:
         _check_info(params.get("info"))
@@ -47,7 +47,7 @@ def _check_info(info: JsonValue) -> None:
 
 
 def _capabilities() -> JsonObject:
-    """Those of protocol 1 in the words of protocol 2, where being there is all that a capability says."""
+    """The capabilities of protocol 1 in the form of protocol 2, where presence means support."""
     prompt, mcp, markers, auth = (
         _object(AGENT_CAPABILITIES.get(key))
         for key in ("promptCapabilities", "mcpCapabilities", "sessionCapabilities", "auth")

@@ -1,4 +1,4 @@
-"""Which code handles which method of protocol 2."""
+"""The handlers of each method of protocol 2."""
 
 from collections.abc import Mapping
 

@@ -10,7 +10,7 @@ from claw_acp.schema.v2.options import SetSessionConfigOptionRequest
 
 
 async def set_config_option(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Set an option; answers with all of them, as they are now."""
+    """Set an option; answers with the current values of all."""
     request = parse(SetSessionConfigOptionRequest, params, method=call.method)
     view = session_view(connection, request.session_id)
     await choose(view.live, request.config_id, request.value, switches=view.client.boolean_options)

@@ -10,7 +10,7 @@ from claw_acp.schema.v2.permission import RequestPermissionResponse, SelectedPer
 
 
 class AskerV2(ClientAsker):
-    """Says what is to be done and why, and shows all of it."""
+    """States the action and the reason, and shows all of it."""
 
     def request(self, question: PermissionQuestion) -> JsonObject:
         """See `ClientAsker`."""

@@ -20,11 +20,11 @@ from claw_acp.telemetry.context import log_context
 
 
 async def prompt(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Run a turn. The answer goes out in the middle of it; how it ends is told as a state.
+    """Run a turn. The answer is sent in the middle of it; its end is sent as a state.
 
     Raises:
         RpcError: -32800, it was cancelled, or the session closed, before it became part of the conversation.
-        ClawError: So was it refused.
+        ClawError: It was refused.
     """
     request = parse(PromptRequest, params, method=call.method)
     view = session_view(connection, request.session_id)
@@ -55,7 +55,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
 
 
 async def cancel(connection: Connection, params: JsonObject) -> None:
-    """Cancel the session's running turn and those that wait; without one, nothing happens."""
+    """Cancel the session's running turn and those that wait, if any."""
     request = parse(CancelSessionNotification, params, method="session/cancel")
     connection.view(request.session_id).live.session.cancel()
 

@@ -1,4 +1,4 @@
-"""A conversation as it was left: every item once, in its last state, where it first appeared."""
+"""The final state of a conversation: every item once, where it first appeared."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from claw_acp.core.value import field_names, replace
 
 
 def folded(events: Sequence[Event]) -> list[Event]:
-    """The items of a journal. What only passed (states, notices, settings) is left out."""
+    """The items of a journal, without transient events (states, notices, settings)."""
     items: dict[tuple[type, str], Event] = {}
     pieces: dict[tuple[type, str], list[str]] = {}
     for event in events:

@@ -19,7 +19,7 @@ from claw_acp.session.setup import SessionSetup
 
 
 async def new(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
-    """A new session, which is idle; notices follow the answer."""
+    """Create a session, which is idle; notices follow the answer."""
     setup = _setup(connection, parse(NewSessionRequest, params, method=call.method))
     engine = await connection.engine()
     async with opening(connection, engine, made=True) as enter:
@@ -28,7 +28,7 @@ async def new(connection: Connection, call: IncomingCall, params: JsonObject) ->
 
 
 async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
-    """A copy of a session, which need not be open; it goes its own way."""
+    """A copy of a session, open or not, which goes on independently."""
     request = parse(ForkSessionRequest, params, method=call.method)
     setup = _setup(connection, request)
     engine = await connection.engine()
@@ -38,7 +38,7 @@ async def fork(connection: Connection, call: IncomingCall, params: JsonObject) -
 
 
 async def resume(connection: Connection, call: IncomingCall, params: JsonObject) -> Reply:
-    """A session made earlier: its conversation if that is wanted, then how things are, then the answer."""
+    """Open a session created earlier: its conversation if requested, then its state, then the answer."""
     request = parse(ResumeSessionRequest, params, method=call.method)
     setup = _setup(connection, request)
     is_new_here = not connection.has_open(request.session_id)
@@ -57,7 +57,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
 
 
 async def status(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Return whether a session is in memory, on whichever connection, and whether it works."""
+    """Return whether a session is in memory, for any connection, and whether it is working."""
     request = parse(SessionStatusRequest, params, method=call.method)
     engine = await connection.engine()
     known: JsonObject = {"status": await engine.sessions.status(request.session_id)}
@@ -70,7 +70,7 @@ async def status(connection: Connection, call: IncomingCall, params: JsonObject)
 
 
 async def close(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
-    """Close a session; one that is not open here is closed already."""
+    """Close a session; one that is not open here counts as closed."""
     request = parse(CloseSessionRequest, params, method=call.method)
     if connection.has_open(request.session_id):
         try:
@@ -98,7 +98,7 @@ def _ours(view: SessionView) -> SessionViewV2:
 
 
 async def _made(view: SessionViewV2) -> JsonObject:
-    """The answer that makes a session."""
+    """The answer to a request that opens a session."""
     await find_commands(view.live)
     return {"sessionId": view.live.session.id, **view.offers()}
 
@@ -109,7 +109,7 @@ def _setup(connection: Connection, request: Opening) -> SessionSetup:
 
 
 def _check_names(servers: Sequence[AnyServer]) -> None:
-    """In protocol 2 names are unique.
+    """Check that names are unique, as protocol 2 requires.
 
     Raises:
         InvalidRequest: They are not.

@@ -1,4 +1,4 @@
-"""Programs that we run, as the terminals of protocol 2: their output goes out once, as it comes."""
+"""Programs that we run, as the terminals of protocol 2: output is sent once, as it comes."""
 
 from base64 import b64encode
 from typing import Final
@@ -7,11 +7,11 @@ from claw_acp.core.events import CommandContent
 from claw_acp.core.json_value import JsonObject, JsonValue
 
 _OVERLAP: Final = 1024
-"""Characters of earlier output that are looked for in a picture whose beginning was cut off; fewer occur everywhere."""
+"""Characters of earlier output to look for in a snapshot whose beginning was cut off; fewer are ambiguous."""
 
 
 class Terminals:
-    """The terminals of one session, as one client has seen them."""
+    """The terminals of one session, in the state known to one client."""
 
     def __init__(self) -> None:
         # By id, the output that the client has: how many bytes of it, or the text where it may not see those.
@@ -19,11 +19,11 @@ class Terminals:
         self._ended: set[str] = set()
 
     def runs(self, terminal_id: str) -> bool:
-        """Return whether the client knows this terminal and not its end."""
+        """Return whether the client knows this terminal but not its end."""
         return terminal_id in self._running
 
     def draw(self, picture: CommandContent) -> list[JsonObject]:
-        """The updates that make the client's terminal look like this; none for one that has ended."""
+        """The updates that bring the client's terminal to this snapshot; none once it has ended."""
         terminal_id = picture.terminal_id
         if terminal_id in self._ended:
             return []
@@ -49,7 +49,7 @@ class Terminals:
 
 
 def _output(picture: CommandContent, before: int | str | None) -> tuple[bytes, bool]:
-    """The output that the client lacks, and whether that continues what it has; else it replaces that."""
+    """The output that the client lacks, and whether it continues what the client has; else it replaces that."""
     raw = picture.raw
     if raw is None:
         new = _continuation(picture.text, before) if isinstance(before, str) else None
@@ -60,7 +60,7 @@ def _output(picture: CommandContent, before: int | str | None) -> tuple[bytes, b
 
 
 def _continuation(now: str, before: str) -> str | None:
-    """The text that was printed since; None when the picture shows something else altogether."""
+    """The text printed since; None when the snapshot shows something else altogether."""
     if now.startswith(before):
         return now[len(before) :]
     overlap = before[-_OVERLAP:]
@@ -73,6 +73,6 @@ def _encoded(data: bytes) -> str:
 
 
 def _exit_status(picture: CommandContent) -> JsonObject:
-    """Both unknown is an end all the same."""
+    """The exit status; an end with neither code nor signal is an end all the same."""
     known = {"exitCode": picture.code, "signal": picture.signal}
     return {key: value for key, value in known.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Tool calls as protocol 2 shows them: created and patched by id, their content growing by pieces."""
+"""Tool calls in protocol 2: created and patched by id, their content sent in pieces."""
 
 from typing import assert_never
 
@@ -19,7 +19,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 
 
 class ToolCalls:
-    """The tool calls of one session, as one client has seen them, and the terminals in them."""
+    """The tool calls of one session and their terminals, in the state known to one client."""
 
     def __init__(self) -> None:
         self.terminals = Terminals()
@@ -31,7 +31,7 @@ class ToolCalls:
 
         Args:
             event: The change.
-            cancellable: The call can be cancelled from now on, until it is final.
+            cancellable: Whether the call can be cancelled from now on, until it is final.
         """
         call_id, final = event.item, event.status in FINAL
         sent, content = self._render(event)
@@ -60,7 +60,7 @@ class ToolCalls:
         return sent
 
     def _render(self, event: ToolCallChanged) -> tuple[list[JsonObject], list[JsonObject] | None]:
-        """Updates of the terminals, and the content as it is now, None if it is as it was."""
+        """Updates of the terminals, and the current content; None if that is unchanged."""
         shown = without_terminals(event)
         if shown is None or (event.content and not shown):
             return [], None  # a terminal of another client, of which nothing is known yet

@@ -1,4 +1,4 @@
-"""Events as `session/update` payloads of protocol 2, as far as nothing needs to be remembered for them."""
+"""Events as stateless `session/update` payloads of protocol 2."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ from claw_acp.core.messages import ContentPart, TextPart
 
 
 def render(event: Event) -> JsonObject | None:
-    """The update that shows a live event, or None when it is shown in another way, or not at all."""
+    """The update that shows a live event; None when it is shown in another way, or not at all."""
     match event:
         case TextDelta(item=item, text=text):
             return text_chunk("agent_message_chunk", item, text) if text else None
@@ -42,7 +42,7 @@ def render(event: Event) -> JsonObject | None:
 
 
 def render_past(event: Event) -> JsonObject | None:
-    """The same for something that is over: whole messages, which take the place of what a client has of them."""
+    """The same for past events: whole messages, which replace what a client has of them."""
     match event:
         case TextDelta(item=item, text=text):
             return _message("agent_message", item, (TextPart(text=text),)) if text else None
@@ -61,7 +61,7 @@ def _started(event: MessageStarted) -> JsonObject | None:
 
 
 def available_commands(commands: Sequence[Command]) -> list[JsonObject]:
-    """The slash commands, all of them, each name once."""
+    """All slash commands, each name once."""
     listed: dict[str, JsonObject] = {}
     for command in commands:
         shown: JsonObject = {"type": "command", "name": command.name, "description": command.description}

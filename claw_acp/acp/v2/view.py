@@ -1,4 +1,4 @@
-"""A session as a client of protocol 2 sees it."""
+"""The view of a session for a client of protocol 2."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -35,10 +35,10 @@ STATES: Mapping[TurnState, State] = {"running": "running", "waiting": "requires_
 
 
 class SessionViewV2(SessionView):
-    """Renders events as protocol 2 has them: states, upserts, terminals of our own.
+    """Renders events for protocol 2: states, upserts, terminals of our own.
 
     Attributes:
-        state: What the client was told last; a new session is idle.
+        state: The state sent last; a new session is idle.
     """
 
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
@@ -71,7 +71,7 @@ class SessionViewV2(SessionView):
                 await self.update(render(event))
 
     async def announce(self, more: Sequence[str] = ()) -> None:
-        """See `SessionView`. What can be typed and set is in the answers that open a session."""
+        """See `SessionView`. Commands and options are in the answers that open a session."""
         for text in (*self.live.notices, *self.live.commands.troubles, *more):
             await self.update(notice(Notice(severity="warning", title=text)))
 
@@ -121,11 +121,11 @@ class SessionViewV2(SessionView):
                 await self._tell("idle", **end_of_turn(event))
 
     async def settle(self, trouble: str | None = None, *, code: int = INTERNAL_ERROR) -> None:
-        """Say that nothing goes on any more, when a turn broke off without saying so itself.
+        """Report that the session is idle, after a turn that ended without reporting it.
 
         Args:
-            trouble: Why; without it, the turn was cancelled.
-            code: What kind of trouble.
+            trouble: The reason; without it, the turn was cancelled.
+            code: The error code.
         """
         await self.shown()
         if self.state == "idle" or self.live.session.busy:
@@ -139,7 +139,7 @@ class SessionViewV2(SessionView):
             await self._tell("requires_action")
 
     async def tell_state(self) -> None:
-        """Say how things are, as whoever resumes a session must know."""
+        """Send the current state, which a client that resumes a session must know."""
         await self._tell(STATES[self.live.session.state])
 
     async def _tell(self, state: State, **more: JsonValue) -> None:
@@ -151,7 +151,7 @@ class SessionViewV2(SessionView):
         await self.update({"sessionUpdate": "state_update", **self.snapshot(), **more})
 
     def snapshot(self) -> JsonObject:
-        """How things are, as the client was told last."""
+        """The state sent last."""
         background = [{"type": "terminal", "terminalId": terminal_id} for terminal_id in self._background]
         return {"state": self.state, "background": background}
 
@@ -164,7 +164,7 @@ class SessionViewV2(SessionView):
     # ------------------------------------------------------------------ what is over
 
     async def show_past(self, events: Sequence[Event]) -> None:
-        """See `SessionView`. What the client had of the conversation is replaced, not repeated."""
+        """See `SessionView`. The client's copy of the conversation is replaced, not repeated."""
         self._calls = ToolCalls()
         self._background.clear()
         for event in folded(events):
@@ -177,7 +177,7 @@ class SessionViewV2(SessionView):
             await self.update({"sessionUpdate": "session_info_update", "title": title})
 
     def _as_left(self, event: ToolCallChanged) -> ToolCallChanged:
-        """A call as it is today: one that a crash left unfinished has failed, and its program is gone."""
+        """A call in its present state: one that a crash left unfinished has failed, and its program is gone."""
         session = self.live.session
         unfinished = event.status not in FINAL
         if unfinished and session.busy:
@@ -188,7 +188,7 @@ class SessionViewV2(SessionView):
 
 
 def end_of_turn(event: StateChanged) -> JsonObject:
-    """Why a turn ended and what it took, as far as somebody said."""
+    """The reason a turn ended and its usage, if known."""
     usage: JsonObject = {} if event.usage is None else {"usage": token_counts(event.usage)}
     if event.error is not None:
         code = INTERNAL_ERROR if event.code is None else event.code

@@ -1,1 +1,1 @@
-"""What a client of protocol 2 sends: models of its own where the draft differs, else those of protocol 1."""
+"""The requests of a client of protocol 2: own models where the draft differs, else those of protocol 1."""

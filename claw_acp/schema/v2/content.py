@@ -10,7 +10,7 @@ IconTheme: TypeAlias = Annotated[str, Known(values=("light", "dark"))]
 
 
 class Icon(Wire):
-    """A picture of a resource; `sizes` are `48x48` or `any`."""
+    """An icon of a resource; `sizes` are `48x48` or `any`."""
 
     src: str
     mime_type: Lenient[str] = None
@@ -19,7 +19,7 @@ class Icon(Wire):
 
 
 class ResourceLink(content.ResourceLink):
-    """Something the agent may read by itself."""
+    """A resource that the agent may read by itself."""
 
     size: Lenient[Uint64] = None
     icons: LenientItems[Icon] = None

@@ -1,4 +1,4 @@
-"""MCP servers in protocol 2: each says what it is."""
+"""MCP servers in protocol 2, each with a type."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -9,7 +9,7 @@ from claw_acp.schema.mcp import HttpHeader, McpServerAcp
 
 
 class McpServerStdio(mcp.McpServerStdio):
-    """A server to run as a child process; `command` should be absolute, and a name on PATH is taken too."""
+    """A server to run as a child process; `command` should be absolute, but a name on PATH is accepted."""
 
     type: Literal["stdio"] = "stdio"
     args: NullableArray[str] = ()

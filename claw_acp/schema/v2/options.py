@@ -14,7 +14,7 @@ class SetSessionConfigOptionRequest(Wire):
     value: Annotated[bool | str, Explained(text="must be a string, or true or false")]
 
     def conflict(self) -> str:
-        """The value does not fit the type."""
+        """The fault of a value that does not fit the type."""
         if (self.type == "boolean") != isinstance(self.value, bool):
             wanted = "true or false" if self.type == "boolean" else "the id of a value"
             return f'need {wanted} as `value` when `type` is "{self.type}"'

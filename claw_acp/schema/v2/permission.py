@@ -15,7 +15,7 @@ class SelectedPermissionOutcome(Wire):
 
 
 class OtherPermissionOutcome(Wire):
-    """Nobody chose; an outcome that we do not know is no approval either."""
+    """No option was chosen; an unknown outcome is no approval either."""
 
     outcome: Annotated[str, Known(values=OUTCOMES)]
 

@@ -5,27 +5,27 @@ from claw_acp.schema.v2.content import ContentBlock
 
 
 class PromptRequest(Wire):
-    """What the user says. It is answered once it is part of the conversation, not once the work is done."""
+    """A user's prompt. It is answered once it is part of the conversation, not once the work is done."""
 
     session_id: str
     prompt: Array[ContentBlock]
 
 
 class CancelSessionNotification(Wire):
-    """Stop the work in the foreground, and the prompts that wait for it."""
+    """Cancel the work in the foreground, and the prompts that wait for it."""
 
     session_id: str
 
 
 class CancelToolCallRequest(Wire):
-    """Stop one tool call and let the turn go on."""
+    """Cancel one tool call; the turn goes on."""
 
     session_id: str
     tool_call_id: str
 
 
 class CancelTerminalRequest(Wire):
-    """Stop one program and let everything else go on."""
+    """End one program; everything else goes on."""
 
     session_id: str
     terminal_id: str

@@ -1,4 +1,4 @@
-"""Opening sessions in protocol 2. What can be done with them besides is as in protocol 1."""
+"""Opening sessions in protocol 2. Other operations are as in protocol 1."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ class NewSessionRequest(Wire):
 
 
 class ReplayFromStart(Wire):
-    """Show the whole conversation. Any other place to begin is refused."""
+    """Replay the whole conversation. Any other start is refused."""
 
     type: Literal["start"]
 
@@ -34,7 +34,7 @@ class ResumeSessionRequest(Wire):
 
 
 class ForkSessionRequest(Wire):
-    """Copy a session with all that was said in it; the copy goes its own way."""
+    """Copy a session with its conversation; the copy goes on independently."""
 
     session_id: str
     cwd: AbsolutePath
