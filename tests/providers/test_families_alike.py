@@ -25,7 +25,7 @@ from claw_acp.providers.openai.request import chat_completion
 from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.responses.request import responses_request
 from claw_acp.providers.responses.stream import ResponsesStream
-from claw_acp.providers.transport.streaming import AnswerParser
+from claw_acp.providers.transport.answer_parser import AnswerParser
 from tests.providers.conversation import MESSAGES, asking
 from tests.support.fixed_clock import FixedClock
 from tests.support.servers.gemini_replies import gemini_events

@@ -1,18 +1,16 @@
 """The answer of Anthropic's Messages API, from the bytes of its stream."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.anthropic.request import ORIGIN
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
-from claw_acp.providers.transport.wire import malformed, number_at, object_at, parsed, text_at
+from claw_acp.providers.transport.answer_parser import Handler, TypedEventParser, interrupted
+from claw_acp.providers.transport.wire import malformed, number_at, object_at, text_at
 
 _STOPS: Final[Mapping[str, ModelStop]] = {
     "end_turn": "end",
@@ -40,19 +38,15 @@ class _Block:
     input: JsonObject = field(default_factory=dict[str, str])
 
 
-class AnthropicStream:
-    """Parses one stream; see `AnswerParser`. `model` names the model in errors."""
+class AnthropicStream(TypedEventParser):
+    """Parses one stream; see `AnswerParser`."""
 
     def __init__(self, *, provider: str, model: str, secrets: Sequence[str] = ()) -> None:
-        self._provider = provider
-        self._model = model
-        self._secrets = secrets
-        self._decoder = SseDecoder(provider=provider)
+        super().__init__(provider=provider, model=model, secrets=secrets)
         self._blocks: dict[int, _Block] = {}
         self._counts: dict[str, int] = {}
         self._stop: str | None = None
-        self.done = False
-        self._handlers: Mapping[str, Callable[[JsonObject, list[StreamEvent]], None]] = {
+        self._handlers: Mapping[str, Handler] = {
             "message_start": self._message_started,
             "content_block_start": self._block_started,
             "content_block_delta": self._block_delta,
@@ -62,21 +56,6 @@ class AnthropicStream:
             "error": self._failed,
         }
 
-    def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes. Kinds of event not known here are read over, as the API asks of its clients."""
-        events: list[StreamEvent] = []
-        for _, text in self._decoder.feed(data):
-            if text.strip() == "[DONE]":  # the API has none, some of its imitators do
-                self.done = True
-                break
-            message = parsed(text, provider=self._provider)
-            handle = self._handlers.get(text_at(message, "type"))
-            if handle is not None:
-                handle(message, events)
-            if self.done:
-                break
-        return events
-
     def response(self) -> ChatResponse:
         """The whole answer."""
         if not self.done and self._stop is None:
@@ -84,13 +63,8 @@ class AnthropicStream:
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         text = "".join("".join(block.text) for block in blocks if block.kind == "text")
         calls = tuple(_call(block) for block in blocks if block.kind == "tool_use")
-        stop = _STOPS.get(self._stop or "", "end")
-        if stop in ("end", "tool_calls"):
-            stop = "tool_calls" if calls else "end"
-            if not calls and not text.strip():
-                raise empty_answer(self._provider, model=self._model)
         reasoning = tuple(_reasoning(block) for block in blocks if block.kind in ("thinking", "redacted_thinking"))
-        return ChatResponse(text=text, tool_calls=calls, reasoning=reasoning, usage=self.usage, stop=stop)
+        return self._answer(text=text, calls=calls, reasoning=reasoning, stop=_STOPS.get(self._stop or "", "end"))
 
     # ------------------------------------------------------------------ one event
 
@@ -162,8 +136,7 @@ class AnthropicStream:
         self.done = True
 
     def _failed(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
-        refusal = refusal_in_reply(message.get("error"), secrets=self._secrets)
-        raise refusal_error(refusal, provider=self._provider, model=self._model)
+        raise self._refusal(message.get("error"))
 
     # ------------------------------------------------------------------ usage
 
@@ -172,19 +145,14 @@ class AnthropicStream:
         for name in _USAGE_FIELDS:
             if isinstance(usage.get(name), int):
                 self._counts[name] = number_at(usage, name)
-
-    @property
-    def usage(self) -> Usage | None:
-        """The tokens the vendor has spoken of; None before it did."""
-        if not self._counts:
-            return None
-        uncached, output, read, written = (self._counts.get(name, 0) for name in _USAGE_FIELDS)
-        return Usage(
-            input_tokens=uncached + read + written,
-            output_tokens=output,
-            cached_read_tokens=read,
-            cached_write_tokens=written,
-        )
+        if self._counts:
+            uncached, output, read, written = (self._counts.get(name, 0) for name in _USAGE_FIELDS)
+            self.usage = Usage(
+                input_tokens=uncached + read + written,
+                output_tokens=output,
+                cached_read_tokens=read,
+                cached_write_tokens=written,
+            )
 
 
 def _call(block: _Block) -> ToolCall:

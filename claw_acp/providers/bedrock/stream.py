@@ -3,7 +3,7 @@
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,8 +13,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.net.event_stream import EventMessage, EventStreamDecoder
 from claw_acp.providers.bedrock.request import ORIGIN
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.answer_parser import AnswerParser, Handler, interrupted
 from claw_acp.providers.transport.wire import malformed, number_at, object_at, parsed, text_at
 
 _STOPS: Final[Mapping[str, ModelStop]] = {
@@ -54,23 +53,19 @@ class _Block:
     place: int = 0  # among the calls
 
 
-class BedrockStream:
-    """Parses one stream; see `AnswerParser`. `model` names the model in errors.
+class BedrockStream(AnswerParser):
+    """Parses one stream; see `AnswerParser`.
 
     The answer is complete with the event that counts its tokens; a stream that ends between the stop and that event is
     complete too.
     """
 
     def __init__(self, *, provider: str, model: str, secrets: Sequence[str] = ()) -> None:
-        self._provider = provider
-        self._model = model
-        self._secrets = secrets
+        super().__init__(provider=provider, model=model, secrets=secrets)
         self._decoder = EventStreamDecoder(provider=provider)
         self._blocks: dict[int, _Block] = {}
         self._stop: str | None = None
-        self.usage: Usage | None = None
-        self.done = False
-        self._handlers: Mapping[str, Callable[[JsonObject, list[StreamEvent]], None]] = {
+        self._handlers: Mapping[str, Handler] = {
             "contentBlockStart": self._block_started,
             "contentBlockDelta": self._block_delta,
             "contentBlockStop": self._block_stopped,
@@ -79,7 +74,7 @@ class BedrockStream:
         }
 
     def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes. Kinds of event not known here are read over."""
+        """See `AnswerParser`."""
         events: list[StreamEvent] = []
         for message in self._decoder.feed(data):
             self._message(message, events)
@@ -98,13 +93,8 @@ class BedrockStream:
             for block in blocks
             if block.name
         )
-        stop = _STOPS.get(self._stop, "end")
-        if stop in ("end", "tool_calls"):
-            stop = "tool_calls" if calls else "end"
-            if not calls and not text.strip():
-                raise empty_answer(self._provider, model=self._model)
         reasoning = tuple(_reasoning(block) for block in blocks if block.thinking or block.signature or block.redacted)
-        return ChatResponse(text=text, tool_calls=calls, reasoning=reasoning, usage=self.usage, stop=stop)
+        return self._answer(text=text, calls=calls, reasoning=reasoning, stop=_STOPS.get(self._stop, "end"))
 
     # ------------------------------------------------------------------ one message
 
@@ -181,8 +171,7 @@ class BedrockStream:
             said = parsed(payload, provider=self._provider)
             words = text_at(said, "message") or text_at(said, "Message")
         code = str(_STATUSES.get(kind[:1].lower() + kind[1:], 500))
-        refusal = refusal_in_reply({"message": words, "type": kind, "code": code}, secrets=self._secrets)
-        return refusal_error(refusal, provider=self._provider, model=self._model)
+        return self._refusal({"message": words, "type": kind, "code": code})
 
 
 def _reasoning(block: _Block) -> Reasoning:

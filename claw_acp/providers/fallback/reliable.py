@@ -45,7 +45,8 @@ from claw_acp.net.closing import closing
 from claw_acp.net.redaction import masked
 from claw_acp.providers.fallback.plan import FallbackPlan, Health, NextAttempt
 from claw_acp.providers.selection.target import Target
-from claw_acp.providers.transport.streaming import collected, empty_answer, interrupted, provider_failed
+from claw_acp.providers.transport.answer_parser import empty_answer, interrupted
+from claw_acp.providers.transport.streaming import collected, provider_failed
 
 INCOMPLETE = "What is shown of the answer is incomplete; the prompt can be sent again."
 

@@ -14,12 +14,10 @@ from claw_acp.core.errors import RequestRejected, StreamInterrupted
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.gemini.request import ORIGIN, SIGNATURE
+from claw_acp.providers.transport.answer_parser import EventParser, interrupted
 from claw_acp.providers.transport.part_order import Mark
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
-from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
+from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, text_at
 
 _STOPS: Final[Mapping[str, ModelStop]] = {
     "STOP": "end",
@@ -41,57 +39,37 @@ _BROKEN_CALLS: Final = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CA
 log = logging.getLogger(__name__)
 
 
-class GeminiStream:
-    """Parses one stream; see `AnswerParser`. `model` names the model in errors, `usage` is what was counted so far."""
+class GeminiStream(EventParser):
+    """Parses one stream; see `AnswerParser`."""
 
     def __init__(self, *, provider: str, model: str, clock: Clock, secrets: Sequence[str] = ()) -> None:
-        self._provider = provider
-        self._model = model
+        super().__init__(provider=provider, model=model, secrets=secrets)
         self._clock = clock
-        self._secrets = secrets
-        self._decoder = SseDecoder(provider=provider)
         self._text: list[str] = []
         self._length = 0
         self._thought: list[str] = []  # of the block that is still open
         self._reasoning: list[Reasoning] = []
         self._calls: list[ToolCall] = []
-        self.usage: Usage | None = None
         self._finish = ""
         self._finish_words = ""
         self._blocked = False
-        self.done = False
-
-    def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes."""
-        events: list[StreamEvent] = []
-        for _, text in self._decoder.feed(data):
-            if text.strip() == "[DONE]":  # the API has none, some of its imitators do
-                self._finish = self._finish or "STOP"
-                break
-            self._piece(parsed(text, provider=self._provider), events)
-        return events
 
     def response(self) -> ChatResponse:
         """The whole answer."""
         if not self._finish and not self._blocked:
             raise interrupted(self._provider)
-        text = "".join(self._text)
-        stop = self._stop(text)
         thought = "".join(self._thought)
         reasoning = (*self._reasoning, Reasoning(text=thought)) if thought else tuple(self._reasoning)
-        return ChatResponse(text=text, tool_calls=tuple(self._calls), reasoning=reasoning, usage=self.usage, stop=stop)
+        return self._answer(text="".join(self._text), calls=tuple(self._calls), reasoning=reasoning, stop=self._stop())
 
-    def _stop(self, text: str) -> ModelStop:
+    def _stop(self) -> ModelStop:
         if self._blocked:
             return "refusal"
         stop = _STOPS.get(self._finish, "end")
         if stop == "refusal":
             log.info("answer stopped", extra={"provider": self._provider, "reason": self._finish})
-        if stop != "end" or self._calls:
-            return "tool_calls" if stop == "end" else stop
-        self._check_finish()
-        if not text.strip():
-            raise empty_answer(self._provider, model=self._model)
+        if stop == "end" and not self._calls:
+            self._check_finish()
         return stop
 
     def _check_finish(self) -> None:
@@ -110,17 +88,19 @@ class GeminiStream:
 
     # ------------------------------------------------------------------ one event
 
-    def _piece(self, piece: JsonObject, events: list[StreamEvent]) -> None:
-        if piece.get("error") is not None:
-            refusal = refusal_in_reply(piece["error"], secrets=self._secrets)
-            raise refusal_error(refusal, provider=self._provider, model=self._model)
-        if piece.get("usageMetadata"):
-            self.usage = _usage(object_at(piece, "usageMetadata"))
-        blocked = text_at(object_at(piece, "promptFeedback"), "blockReason")
+    def _end(self, events: list[StreamEvent]) -> None:  # noqa: ARG002 - nothing is held back
+        self._finish = self._finish or "STOP"
+
+    def _take(self, event: JsonObject, events: list[StreamEvent]) -> None:
+        if event.get("error") is not None:
+            raise self._refusal(event["error"])
+        if event.get("usageMetadata"):
+            self.usage = _usage(object_at(event, "usageMetadata"))
+        blocked = text_at(object_at(event, "promptFeedback"), "blockReason")
         if blocked:
             self._blocked = True
             log.info("prompt blocked", extra={"provider": self._provider, "reason": blocked})
-        for candidate in items_at(piece, "candidates"):
+        for candidate in items_at(event, "candidates"):
             if isinstance(candidate, dict):
                 self._candidate(candidate, events)
 

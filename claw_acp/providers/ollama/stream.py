@@ -10,32 +10,28 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Reasoning, ToolCall, Usage
 from claw_acp.net.ndjson import LineDecoder
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.answer_parser import AnswerParser, interrupted
+from claw_acp.providers.transport.refusals import refusal_in_reply
 from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
 
 
-class OllamaStream:
-    """Parses one stream; see `AnswerParser`. `model` names the model in errors.
+class OllamaStream(AnswerParser):
+    """Parses one stream; see `AnswerParser`.
 
     Calls without an id get one of ours; so do calls whose id was there before, as some models number them anew.
     """
 
     def __init__(self, *, provider: str, model: str, clock: Clock, secrets: Sequence[str] = ()) -> None:
-        self._provider = provider
-        self._model = model
+        super().__init__(provider=provider, model=model, secrets=secrets)
         self._clock = clock
-        self._secrets = secrets
         self._lines = LineDecoder(provider=provider)
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._calls: list[ToolCall] = []
         self._reason = ""
-        self.usage: Usage | None = None
-        self.done = False
 
     def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes."""
+        """See `AnswerParser`."""
         return self._events(self._lines.feed(data))
 
     def ended(self) -> Sequence[StreamEvent]:
@@ -50,15 +46,12 @@ class OllamaStream:
         self.ended()
         if not self.done:
             raise interrupted(self._provider)
-        text, thinking = "".join(self._text), "".join(self._thinking)
-        if not self._calls and not text.strip() and self._reason != "length":
-            raise empty_answer(self._provider, model=self._model)
-        return ChatResponse(
-            text=text,
-            tool_calls=tuple(self._calls),
+        thinking = "".join(self._thinking)
+        return self._answer(
+            text="".join(self._text),
+            calls=tuple(self._calls),
             reasoning=(Reasoning(text=thinking),) if thinking else (),
-            usage=self.usage,
-            stop="max_tokens" if self._reason == "length" else "tool_calls" if self._calls else "end",
+            stop="max_tokens" if self._reason == "length" else "end",
         )
 
     def _events(self, lines: Sequence[str]) -> list[StreamEvent]:
@@ -109,7 +102,7 @@ class OllamaStream:
 
     def _failed(self, error: JsonValue) -> ProviderError:
         """An error in mid-stream has no status: what was asked in vain counts as refused, the rest as failed."""
-        refusal = refusal_in_reply(error, secrets=self._secrets)
-        if "does not support" in refusal.words or "not found" in refusal.words:
-            refusal = refusal_in_reply({"message": refusal.words, "code": "400"}, secrets=self._secrets)
-        return refusal_error(refusal, provider=self._provider, model=self._model)
+        words = refusal_in_reply(error, secrets=self._secrets).words
+        if "does not support" in words or "not found" in words:
+            error = {"message": words, "code": "400"}
+        return self._refusal(error)

@@ -10,14 +10,12 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.openai.reasoning import ReasoningDetails
 from claw_acp.providers.openai.request import EXTRA
 from claw_acp.providers.openai.think_tags import ThinkTags
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
+from claw_acp.providers.transport.answer_parser import EventParser, interrupted
 from claw_acp.providers.transport.surrogates import Pairs, mended
-from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
+from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, text_at
 
 _STOPS: Final[dict[str, ModelStop]] = {
     "stop": "end",
@@ -38,15 +36,12 @@ class _CallInProgress:
     extra: JsonObject | None = None
 
 
-class OpenAIStream:
-    """Parses one stream; see `AnswerParser`. `model` names the model in errors."""
+class OpenAIStream(EventParser):
+    """Parses one stream; see `AnswerParser`."""
 
     def __init__(self, *, provider: str, model: str, clock: Clock, secrets: Sequence[str] = ()) -> None:
-        self._provider = provider
-        self._model = model
+        super().__init__(provider=provider, model=model, secrets=secrets)
         self._clock = clock
-        self._secrets = secrets
-        self._decoder = SseDecoder(provider=provider)
         self._text: list[str] = []
         self._text_pairs = Pairs()
         self._thinking: list[str] = []
@@ -55,33 +50,16 @@ class OpenAIStream:
         self._open_calls: dict[int, _CallInProgress] = {}
         self._tags: ThinkTags | None = ThinkTags()  # None as soon as there is nothing to look for
         self._details: ReasoningDetails | None = None
-        self.usage: Usage | None = None
         self._finish: str | None = None
         self._refused = False
-        self.done = False
-
-    def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes."""
-        events: list[StreamEvent] = []
-        for _, text in self._decoder.feed(data):
-            if text.strip() == "[DONE]":
-                if self._finish is None:  # small servers say only that it is over
-                    self._finished("", events)
-                self.done = True
-                break
-            self._chunk(parsed(text, provider=self._provider), events)
-        return events
 
     def response(self) -> ChatResponse:
         """The whole answer."""
         if self._finish is None:
             raise interrupted(self._provider, model=self._model)
-        text = "".join(self._text)
         calls = tuple(self._call(call) for call in self._calls)
-        stop = self._stop(calls)
-        if stop in ("end", "tool_calls") and not calls and not text.strip():
-            raise empty_answer(self._provider, model=self._model)
-        return ChatResponse(text=text, tool_calls=calls, reasoning=self._reasoning(), usage=self.usage, stop=stop)
+        stop = "refusal" if self._refused else _STOPS.get(self._finish, "end")
+        return self._answer(text="".join(self._text), calls=calls, reasoning=self._reasoning(), stop=stop)
 
     def _reasoning(self) -> tuple[Reasoning, ...]:
         thinking = "".join(self._thinking)
@@ -90,26 +68,22 @@ class OpenAIStream:
             return (detailed,)
         return (Reasoning(text=thinking),) if thinking else ()
 
-    def _stop(self, calls: Sequence[ToolCall]) -> ModelStop:
-        if self._refused:
-            return "refusal"
-        stop = _STOPS.get(self._finish or "", "end")
-        if stop in ("end", "tool_calls"):  # some services say `stop` after calls, some `tool_calls` without any
-            return "tool_calls" if calls else "end"
-        return stop
-
     # ------------------------------------------------------------------ one chunk
 
-    def _chunk(self, chunk: JsonObject, events: list[StreamEvent]) -> None:
-        error = chunk.get("error")
+    def _take(self, event: JsonObject, events: list[StreamEvent]) -> None:
+        error = event.get("error")
         if error is not None:
-            refusal = refusal_in_reply(error, secrets=self._secrets)
-            raise refusal_error(refusal, provider=self._provider, model=self._model)
-        for choice in items_at(chunk, "choices"):
+            raise self._refusal(error)
+        for choice in items_at(event, "choices"):
             if isinstance(choice, dict):
                 self._choice(choice, events)
-        if chunk.get("usage"):
-            self.usage = _usage(object_at(chunk, "usage"))
+        if event.get("usage"):
+            self.usage = _usage(object_at(event, "usage"))
+
+    def _end(self, events: list[StreamEvent]) -> None:
+        if self._finish is None:  # small servers say only that it is over
+            self._finished("", events)
+        self.done = True
 
     def _choice(self, choice: JsonObject, events: list[StreamEvent]) -> None:
         delta = object_at(choice, "delta")

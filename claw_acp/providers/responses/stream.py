@@ -1,19 +1,16 @@
 """The answer of OpenAI's Responses API, from the typed events of its stream."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from claw_acp.contracts.provider import CallChunk, ChatResponse, StreamEvent, TextChunk, ThoughtChunk
-from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
-from claw_acp.net.sse import SseDecoder
 from claw_acp.providers.responses.request import APART, ORIGIN
+from claw_acp.providers.transport.answer_parser import Handler, TypedEventParser, interrupted
 from claw_acp.providers.transport.part_order import Mark
-from claw_acp.providers.transport.refusals import refusal_error, refusal_in_reply
-from claw_acp.providers.transport.streaming import empty_answer, interrupted
-from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, parsed, text_at
+from claw_acp.providers.transport.wire import items_at, malformed, number_at, object_at, text_at
 
 _INCOMPLETE: Final[Mapping[str, ModelStop]] = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 
@@ -31,23 +28,18 @@ class _Item:
     finished: bool = False
 
 
-class ResponsesStream:
-    """Parses one stream; see `AnswerParser`. `model` names the model in errors, `usage` is what was counted so far."""
+class ResponsesStream(TypedEventParser):
+    """Parses one stream; see `AnswerParser`."""
 
     def __init__(self, *, provider: str, model: str, secrets: Sequence[str] = ()) -> None:
-        self._provider = provider
-        self._model = model
-        self._secrets = secrets
-        self._decoder = SseDecoder(provider=provider)
+        super().__init__(provider=provider, model=model, secrets=secrets)
         self._items: dict[int, _Item] = {}
         self._text: list[str] = []
         self._length = 0
         self._reasoning: list[Reasoning] = []
-        self.usage: Usage | None = None
         self._stop: ModelStop = "end"
         self._refused = False
-        self.done = False
-        self._handlers: Mapping[str, Callable[[JsonObject, list[StreamEvent]], None]] = {
+        self._handlers: Mapping[str, Handler] = {
             "response.output_item.added": self._added,
             "response.output_text.delta": self._text_delta,
             "response.refusal.delta": self._refusal_delta,
@@ -62,34 +54,14 @@ class ResponsesStream:
             "error": self._error,
         }
 
-    def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes. Kinds of event not known here are read over."""
-        events: list[StreamEvent] = []
-        for _, text in self._decoder.feed(data):
-            if text.strip() == "[DONE]":  # the API has none, some of its imitators do
-                self._close(events)
-                break
-            message = parsed(text, provider=self._provider)
-            handle = self._handlers.get(text_at(message, "type"))
-            if handle is not None:
-                handle(message, events)
-            if self.done:
-                break
-        return events
-
     def response(self) -> ChatResponse:
         """The whole answer."""
         if not self.done:
             raise interrupted(self._provider)
-        text = "".join(self._text)
         items = [self._items[index] for index in sorted(self._items)]
         calls = tuple(self._call(item) for item in items if item.kind == "function_call")
         stop = "refusal" if self._refused else self._stop
-        if stop == "end":
-            stop = "tool_calls" if calls else "end"
-            if not calls and not text.strip():
-                raise empty_answer(self._provider, model=self._model)
-        return ChatResponse(text=text, tool_calls=calls, reasoning=tuple(self._reasoning), usage=self.usage, stop=stop)
+        return self._answer(text="".join(self._text), calls=calls, reasoning=tuple(self._reasoning), stop=stop)
 
     def _call(self, item: _Item) -> ToolCall:
         if not item.name or not item.call_id:
@@ -212,9 +184,9 @@ class ResponsesStream:
         self.usage = _usage(response)
         for index, given in enumerate(_objects(response, "output")):
             self._finish(self._item({"output_index": index}, text_at(given, "type")), given, events)
-        self._close(events)
+        self._end(events)
 
-    def _close(self, events: list[StreamEvent]) -> None:
+    def _end(self, events: list[StreamEvent]) -> None:
         for index in sorted(self._items):
             self._finish(self._items[index], {}, events)
         self.done = True
@@ -233,10 +205,6 @@ class ResponsesStream:
         told = message.get("error")  # as the API does it; its reference has code and message in the event itself
         flat: JsonValue = {key: message[key] for key in ("code", "message") if key in message}
         raise self._refusal(told or flat)
-
-    def _refusal(self, error: JsonValue) -> ProviderError:
-        refusal = refusal_in_reply(error, secrets=self._secrets)
-        return refusal_error(refusal, provider=self._provider, model=self._model)
 
 
 def _objects(value: JsonObject, key: str) -> list[JsonObject]:

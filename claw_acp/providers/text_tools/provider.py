@@ -35,7 +35,8 @@ from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.text_tools.request import in_words, needs_words
 from claw_acp.providers.text_tools.stream import TextCallReader
-from claw_acp.providers.transport.streaming import collected, empty_answer
+from claw_acp.providers.transport.answer_parser import empty_answer
+from claw_acp.providers.transport.streaming import collected
 
 VALIDITY: Final = 7 * 86_400.0  # seconds; services learn
 MOST_REMEMBERED: Final = 256  # models; the oldest goes

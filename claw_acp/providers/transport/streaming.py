@@ -17,11 +17,11 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
-from claw_acp.core.errors import ClawError, EmptyAnswer, ProviderError, ProviderFailed, StreamInterrupted
+from claw_acp.core.errors import ClawError, ProviderError, ProviderFailed
 from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import Usage
 from claw_acp.core.printable import full_sentence
 from claw_acp.net.closing import closing
+from claw_acp.providers.transport.answer_parser import AnswerParser
 from claw_acp.providers.transport.http_service import HttpService
 from claw_acp.providers.transport.whole_answers import AnswerBody, Unfold
 from claw_acp.registry.foreign_code import described
@@ -31,47 +31,12 @@ log = logging.getLogger(__name__)
 DRAIN_TIMEOUT = 0.5  # seconds for the end of the body after the end of the answer; past that the connection is dropped
 
 
-class AnswerParser(Protocol):
-    """Turns the bytes of one reply into events, without input or output of its own."""
-
-    @property
-    def done(self) -> bool:
-        """True if the answer is complete; what follows is of no interest."""
-        ...
-
-    def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes.
-
-        Raises:
-            ProviderError: The reply is malformed, or carries the vendor's own error.
-        """
-        ...
-
-    def response(self) -> ChatResponse:
-        """The whole answer, once the body has ended or `done` is true.
-
-        Raises:
-            ProviderError: It is not complete, or there is nothing in it.
-        """
-        ...
-
-
 @runtime_checkable
 class Ending(Protocol):
     """A parser that learns something from the end of the body itself."""
 
     def ended(self) -> Sequence[StreamEvent]:
         """The events that the end of the body completes."""
-        ...
-
-
-@runtime_checkable
-class Counting(Protocol):
-    """A parser that knows what the answer has cost so far, also where it fails."""
-
-    @property
-    def usage(self) -> Usage | None:
-        """The tokens the vendor has spoken of; None before it did."""
         ...
 
 
@@ -119,7 +84,7 @@ async def stream_answer(
                 yield event
         response = parser.response()
     except ProviderError as error:
-        error.concerns(model, usage=parser.usage if isinstance(parser, Counting) else None)
+        error.concerns(model, usage=parser.usage)
         raise
     trouble = service.trouble()
     if trouble:
@@ -168,23 +133,6 @@ async def collected(events: AsyncIterator[StreamEvent]) -> ChatResponse:
             if isinstance(event, Finished):
                 return event.response
     raise ClawError("the stream of a provider ended without a result; this is a defect of that provider")
-
-
-def interrupted(provider: str, *, model: str = "") -> StreamInterrupted:
-    """The error for an answer whose stream ended before it did."""
-    who = f"{provider} ({model})" if model else provider
-    return StreamInterrupted(
-        f"{who} ended the stream in the middle of its answer. Send the prompt again.", provider=provider, model=model
-    )
-
-
-def empty_answer(provider: str, *, model: str) -> EmptyAnswer:
-    """The error for an answer with nothing in it."""
-    return EmptyAnswer(
-        f"{provider} answered with neither text nor tool calls. Send the prompt again, or choose another model "
-        f"than {model}.",
-        provider=provider,
-    )
 
 
 def provider_failed(error: BaseException, *, who: str, provider: str, model: str) -> ProviderFailed:

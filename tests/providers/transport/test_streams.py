@@ -20,7 +20,7 @@ from claw_acp.core.errors import (
 from claw_acp.core.messages import Reasoning, ToolCall, Usage
 from claw_acp.providers.anthropic.stream import AnthropicStream
 from claw_acp.providers.openai.stream import OpenAIStream
-from claw_acp.providers.transport.streaming import AnswerParser
+from claw_acp.providers.transport.answer_parser import AnswerParser
 from tests.support.fixed_clock import FixedClock
 from tests.support.servers.model_replies import Call, Family, Json, Say, Tokens, anthropic_events, openai_events
 

@@ -20,7 +20,7 @@ from claw_acp.providers.openai.provider import OpenAIChatProvider
 from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.responses.provider import ResponsesProvider
 from claw_acp.providers.responses.stream import ResponsesStream
-from claw_acp.providers.transport.streaming import AnswerParser
+from claw_acp.providers.transport.answer_parser import AnswerParser
 from tests.providers.attempts import heard
 from tests.providers.conversation import asking
 from tests.support.fixed_clock import FixedClock
