@@ -186,7 +186,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """Anywhere in the text, as JSON Schema has it; a pattern only JavaScript understands is the client's to check."""
+    """Return whether a pattern occurs in the text; one that only JavaScript understands is left to the client."""
     try:
         return re.search(pattern, text) is not None
     except (re.error, RecursionError):

@@ -1,4 +1,4 @@
-"""An agent as its client sees it: the methods of protocol 1 with typed answers."""
+"""An agent seen from a client: the methods of protocol 1 with typed answers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -50,22 +50,22 @@ _W = TypeVar("_W", bound=Wire)
 
 
 class AgentGone(ClawError):
-    """The agent ended, or could not be started; the text holds its last words."""
+    """The agent ended, or could not be started; the text holds its last output."""
 
     code = -31200
 
 
 class AgentMisbehaved(ClawError):
-    """The agent answered with something the protocol does not describe."""
+    """The agent answered with something that the protocol does not allow."""
 
     code = -31201
 
 
 class Agent:
-    """A connected agent. Made by `claw_acp.client.spawn.spawn_agent`.
+    """A connected agent, created by `claw_acp.client.spawn.spawn_agent`.
 
     Every method raises `RpcError` when the agent answers with an error, `AgentGone` when there will be no answer,
-    `AgentMisbehaved` when the answer is not one, and `TimeoutError` when it takes longer than `ANSWER_TIMEOUT`.
+    `AgentMisbehaved` when the answer is malformed, and `TimeoutError` when it takes longer than `ANSWER_TIMEOUT`.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Agent:
         self.terminals = terminals
 
     async def initialize(self) -> InitializeResponse:
-        """Agree on the protocol; must come first."""
+        """Agree on the protocol version; must come first."""
         request = InitializeRequest(
             protocol_version=PROTOCOL_VERSION,
             client_capabilities=self._handlers.capabilities(),
@@ -94,7 +94,7 @@ class Agent:
         return await self._call("session/new", request, NewSessionResponse)
 
     async def load_session(self, session_id: str, *, cwd: Path) -> LoadSessionResponse:
-        """Open a stored session; its history is heard as updates before this returns."""
+        """Open a stored session; its history arrives as updates before this returns."""
         request = LoadSessionRequest(session_id=session_id, cwd=str(cwd), mcp_servers=())
         return await self._call("session/load", request, LoadSessionResponse)
 
@@ -104,7 +104,7 @@ class Agent:
         return await self._call("session/resume", request, ResumeSessionResponse)
 
     async def list_sessions(self, *, cwd: Path | None = None) -> list[SessionInfo]:
-        """All stored sessions, of one directory if given, newest first as the agent has them."""
+        """All stored sessions, of one directory if given, in the agent's order (newest first)."""
         sessions: list[SessionInfo] = []
         cursor = None
         for _ in range(PAGES):
@@ -117,7 +117,7 @@ class Agent:
         raise AgentMisbehaved(f"session/list does not come to an end after {PAGES} pages")
 
     async def close_session(self, session_id: str) -> None:
-        """Stop what runs in the session and free it."""
+        """Cancel the work of the session and release it."""
         await self._call("session/close", CloseSessionRequest(session_id=session_id), CloseSessionResponse)
 
     async def delete_session(self, session_id: str) -> None:
@@ -125,14 +125,14 @@ class Agent:
         await self._call("session/delete", DeleteSessionRequest(session_id=session_id), DeleteSessionResponse)
 
     async def set_mode(self, session_id: str, mode: str) -> None:
-        """Switch the session's mode."""
+        """Change the session's mode."""
         request = SetSessionModeRequest(session_id=session_id, mode_id=mode)
         await self._call("session/set_mode", request, SetSessionModeResponse)
 
     async def set_config_option(
         self, session_id: str, option: str, *, value: str | bool
     ) -> tuple[SessionConfigOption, ...]:
-        """Set an option; all options as they are then."""
+        """Set an option; returns all options with their values."""
         kind = "boolean" if isinstance(value, bool) else None
         request = SetSessionConfigOptionRequest(session_id=session_id, config_id=option, type=kind, value=value)
         response = await self._call("session/set_config_option", request, SetSessionConfigOptionResponse)
@@ -141,13 +141,13 @@ class Agent:
     # ------------------------------------------------------------------ turns
 
     async def prompt(self, session_id: str, *blocks: ContentBlock | str) -> PromptResponse:
-        """Run a turn; returns when it has ended and all its updates were heard."""
+        """Run a turn; returns when it has ended and all its updates were handled."""
         content = tuple(TextContent(text=block) if isinstance(block, str) else block for block in blocks)
         request = PromptRequest(session_id=session_id, prompt=content)
         return await self._call("session/prompt", request, PromptResponse, within=None)
 
     async def cancel(self, session_id: str) -> None:
-        """Stop the session's turn: open questions are dismissed, and the prompt returns with `cancelled`."""
+        """Cancel the session's turn: open questions are dismissed, and the prompt returns with `cancelled`."""
         self._served.dismiss(session_id)
         await self._peer.notify("session/cancel", CancelNotification(session_id=session_id).to_wire())
 

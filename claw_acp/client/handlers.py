@@ -1,4 +1,4 @@
-"""The handlers of an agent's driver: where news go, what answers questions, which files and terminals there are."""
+"""The handlers of a client: updates, questions, files and terminals."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -26,7 +26,7 @@ OnForm = Callable[[CreateElicitationRequest], Awaitable[CreateElicitationRespons
 
 
 class Files(Protocol):
-    """Text files as the agent may see them. Paths are absolute."""
+    """Text files as the agent sees them. Paths are absolute."""
 
     async def read(self, path: Path) -> str:
         """The whole text.
@@ -65,15 +65,15 @@ class LocalFiles:
 
 
 class Handlers(Value):
-    """How a client behaves; what is None or False is not offered to the agent.
+    """The behaviour of a client; None or False is not offered to the agent.
 
     Attributes:
-        update: Hears every update, one after another, in order. A prompt returns when it has heard the last one.
+        update: Called with every update, one after another, in order. A prompt returns after the last one.
         permission: Chooses an answer; None: the question was dismissed.
         form: Has a form filled in; it holds `requested_schema`.
         files: Serves `fs/*`.
         terminals: Serve `terminal/*` with programs of this machine.
-        environment: What those programs inherit; ours when None.
+        environment: The environment of those programs; ours when None.
     """
 
     update: OnUpdate
@@ -84,7 +84,7 @@ class Handlers(Value):
     environment: Mapping[str, str] | None = None
 
     def capabilities(self) -> ClientCapabilities:
-        """Return the client capabilities to send to the agent."""
+        """The client capabilities to send to the agent."""
         files = self.files is not None
         return ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),
@@ -97,7 +97,7 @@ class Handlers(Value):
 
 
 def absolute(path: str) -> Path:
-    """A path as the protocol wants it.
+    """An absolute path of the protocol.
 
     Raises:
         InvalidRequest: It is relative.

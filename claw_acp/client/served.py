@@ -1,4 +1,4 @@
-"""The methods a client serves to its agent, and the updates it hears."""
+"""The methods a client serves to its agent, and the updates it handles."""
 
 import logging
 from collections import defaultdict
@@ -42,7 +42,7 @@ _Serve: TypeAlias = Callable[[JsonObject], Awaitable[JsonValue]]
 
 
 class Served:
-    """Routes what the agent asks to the handlers (`rpc.peer.Router`)."""
+    """Routes the agent's requests to the handlers (`rpc.peer.Router`)."""
 
     def __init__(self, handlers: Handlers, *, terminals: Terminals) -> None:
         self._handlers = handlers
@@ -108,20 +108,20 @@ class Served:
         await self._put.send(notification)
 
     async def hear(self) -> None:
-        """Hand updates on, one at a time; runs as long as the connection."""
+        """Pass updates to the handler, one at a time; runs as long as the connection lives."""
         async for notification in self._updates:
             await self._handlers.update(notification.session_id, notification.update)
             self._one_heard()
 
     async def caught_up(self) -> None:
-        """Wait until every update that has arrived was heard."""
+        """Wait until every update that has arrived was handled."""
         until = self._arrived
         while self._heard < until:
             self._progress = anyio.Event()
             await self._progress.wait()
 
     def close(self) -> None:
-        """No more updates will be heard."""
+        """Stop handling updates."""
         self._put.close()
         self._updates.close()
 
@@ -155,7 +155,7 @@ class Served:
 
     @contextmanager
     def _question(self, session_id: str) -> Generator[None]:
-        """Whatever is asked inside can be dismissed; then the block ends early."""
+        """Let `dismiss` end the block early, to dismiss the question inside."""
         with anyio.CancelScope() as scope:
             self._questions[session_id].add(scope)
             try:

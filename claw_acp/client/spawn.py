@@ -1,4 +1,4 @@
-"""Starting an agent as a child process, and ending it well."""
+"""Starting an agent as a child process, and ending it cleanly."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -35,18 +35,18 @@ async def spawn_agent(
     on_stderr: OnStderr | None = None,
     on_frame: OnFrame | None = None,
 ) -> AsyncGenerator[Agent]:
-    """Run an agent for as long as the context lasts; it is connected, but not yet initialized.
+    """Run an agent while the block runs; it is connected, but not yet initialized.
 
-    At the end its input is closed, and it has `EXIT_WAIT` seconds to leave before its process group is terminated
-    and then killed.
+    At the end its input is closed, and it has `EXIT_WAIT` seconds to leave before its process group is terminated and
+    then killed.
 
     Args:
         command: Program and arguments.
-        handlers: How this client behaves.
-        cwd: Where the agent runs; here by default.
+        handlers: The behaviour of this client.
+        cwd: The agent's working directory; by default ours.
         env: Its whole environment; ours by default.
-        on_stderr: Hears what the agent writes to stderr, which goes nowhere else.
-        on_frame: Hears every frame.
+        on_stderr: Called with the agent's stderr output, which goes nowhere else.
+        on_frame: Called with every frame.
 
     Raises:
         AgentGone: It cannot be started.
@@ -98,7 +98,7 @@ def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 class _Stderr:
-    """Reads what an agent writes to stderr, and remembers the end of it."""
+    """Reads the stderr of an agent, and keeps the end of it."""
 
     def __init__(self, child: ChildProcess, listener: OnStderr | None) -> None:
         self._child = child
@@ -114,7 +114,7 @@ class _Stderr:
             self._listener(data)
 
     async def obituary(self) -> str:
-        """How the agent ended and what it wrote last."""
+        """The agent's exit status and its last output."""
         with anyio.move_on_after(DYING):
             await self._child.wait()
         code = self._child.exit_code

@@ -1,4 +1,4 @@
-"""Terminals a client serves: programs of this machine, with a bounded memory of what they printed."""
+"""Terminals of a client: programs of this machine, with bounded memory for their output."""
 
 import itertools
 import os
@@ -70,7 +70,7 @@ class _Terminal:
 
 
 class Terminals:
-    """All terminals of one connection. What runs is ended by `aclose`."""
+    """All terminals of one connection. `aclose` ends their programs."""
 
     def __init__(self, tasks: TaskGroup, *, environment: Mapping[str, str] | None = None) -> None:
         self._tasks = tasks
@@ -100,22 +100,22 @@ class Terminals:
         return terminal_id
 
     def output(self, terminal_id: str) -> TerminalOutputResponse:
-        """Return the output so far."""
+        """The output so far."""
         return self._get(terminal_id).output
 
     async def wait(self, terminal_id: str) -> WaitForTerminalExitResponse:
-        """Wait for the end."""
+        """Wait for the end of the program."""
         terminal = self._get(terminal_id)
         await terminal.ended.wait()
         status = terminal.status or TerminalExitStatus()
         return WaitForTerminalExitResponse(exit_code=status.exit_code, signal=status.signal)
 
     def kill(self, terminal_id: str) -> None:
-        """Kill the program and what it started; its output stays."""
+        """Kill the program and everything it started; its output stays."""
         self._get(terminal_id).kill()
 
     async def release(self, terminal_id: str) -> None:
-        """Free a terminal; what it showed stays readable for people."""
+        """Release a terminal; its output stays readable for people."""
         terminal = self._get(terminal_id)
         await terminal.end()
         del self._terminals[terminal_id]
@@ -124,12 +124,12 @@ class Terminals:
             del self._shown[next(iter(self._shown))]
 
     def shown(self, terminal_id: str) -> str:
-        """Return the output that a terminal shows or showed; empty for an unknown one."""
+        """The present or last output of a terminal; empty for an unknown one."""
         terminal = self._terminals.get(terminal_id)
         return terminal.output.output if terminal else self._shown.get(terminal_id, "")
 
     async def aclose(self) -> None:
-        """End everything."""
+        """End all programs."""
         for terminal in self._terminals.values():
             await terminal.end()
         self._terminals.clear()

@@ -1,1 +1,1 @@
-"""Configuration: where files live, what they may say, where each value came from."""
+"""Configuration: the location of files, their contents, the origin of each value."""

@@ -1,4 +1,4 @@
-"""Files of ours that several processes may write: replaced in one step, by one writer at a time, private."""
+"""Private files that several processes may write: replaced atomically, by one writer at a time."""
 
 import fcntl
 import json
@@ -10,15 +10,15 @@ from pathlib import Path
 
 
 def toml_text(text: str) -> str:
-    """A TOML string: a JSON one, but with letters beyond ASCII as they are and without a bare DEL."""
+    """A TOML string: as in JSON, but with letters beyond ASCII unescaped and DEL escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def put_in_place(path: Path, text: str) -> None:
-    """Make `text` the whole of a file. Its reader sees the old text or the new one, nothing between.
+    """Replace the content of a file atomically. Readers see the old text or the new one.
 
     Raises:
-        OSError: It cannot be written; what was there stays.
+        OSError: It cannot be written; the old text stays.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # only its owner can read it
     try:
@@ -33,10 +33,10 @@ def put_in_place(path: Path, text: str) -> None:
 
 @contextmanager
 def only_writer(path: Path) -> Generator[None]:
-    """Hold the lock file beside `path`; writers hold it for one small file, so nobody waits for long.
+    """Hold the lock file beside `path`; writers hold it for one small file, so the wait is short.
 
     Raises:
-        OSError: The lock file cannot be made.
+        OSError: The lock file cannot be created.
     """
     descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

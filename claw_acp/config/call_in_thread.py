@@ -1,4 +1,4 @@
-"""Calls that may hang for good, such as one to a keyring behind a dialog that nobody sees."""
+"""Calls that may hang for ever, such as one to a keyring behind an unseen dialog."""
 
 import threading
 from collections.abc import Callable
@@ -8,7 +8,7 @@ _T = TypeVar("_T")
 
 
 class ThreadCall(Generic[_T]):
-    """One call in a thread that keeps nobody waiting: not longer than said, and not at the end of the program."""
+    """One call in a daemon thread: its caller waits only as long as it wants, and the end of the program not at all."""
 
     def __init__(self, call: Callable[[], _T], *, name: str) -> None:
         self._call = call
@@ -18,7 +18,7 @@ class ThreadCall(Generic[_T]):
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def result(self, *, within: float) -> _T:
-        """What the call returned or raised. May be asked again when it took too long. Blocks: for worker threads.
+        """The result or exception of the call. May be called again after a timeout. Blocks: for worker threads.
 
         Raises:
             TimeoutError: It has not ended after `within` seconds; it goes on.

@@ -1,4 +1,4 @@
-"""From a TOML document to the typed model: what is right applies, what is wrong becomes a diagnostic."""
+"""From a TOML document to the typed model: valid parts apply, invalid parts become diagnostics."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
@@ -47,8 +47,8 @@ _BOUNDS: Mapping[str, tuple[str, str]] = {
 def check(document: TomlDocument) -> Checked:
     """The valid parts of `document`, and a diagnostic for each other part.
 
-    Wrong values are taken out and the rest is validated again, until nothing is wrong: each round removes at least
-    one key, so it ends.
+    Wrong values are removed and the rest is validated again, until nothing is wrong: each round removes at least one
+    key, so it ends.
     """
     content = document.content
     diagnostics: list[Diagnostic] = []
@@ -75,7 +75,7 @@ def check(document: TomlDocument) -> Checked:
 
 
 def validated(kind: type[_Table], table: Mapping[str, object]) -> _Table:
-    """A table as a file would describe it; see `Section.validated`."""
+    """A table with the content that a file would have; see `Section.validated`."""
     try:
         return cast("_Table", _adapter(kind).validate_python(table))
     except ValidationError as error:
@@ -89,9 +89,9 @@ def _adapter(kind: type[Section]) -> TypeAdapter[Section]:
 
 
 def _invalidated(problem: ErrorDetails) -> str | None:
-    """The provider that would run or ask something else without this value; None: the value may be left out.
+    """The provider that would run or call something else without this value; None: the value may be left out.
 
-    A misspelt key is one as well, when it is near one of those that decide.
+    A misspelt key counts if it is close to a decisive one.
     """
     location = problem["loc"]
     if location[0] != "providers" or len(location) < 2 or (location[-1] == "[key]" and len(location) == 3):
@@ -107,7 +107,7 @@ def _invalidated(problem: ErrorDetails) -> str | None:
 def _rules_with_routes(
     config: ConfigFile, *, content: Mapping[str, object], rows: list[object], document: TomlDocument
 ) -> tuple[ConfigFile, list[Diagnostic]]:
-    """The configuration without rules that lead to no route, and what was said of each."""
+    """The configuration without rules that lead to no route, and a diagnostic for each of those."""
     left = content.get("rules")
     kept = cast("list[object]", left) if isinstance(left, list) else []
     numbers = [number for number, row in enumerate(rows) if any(row is other for other in kept)]
@@ -153,7 +153,7 @@ def _diagnostic(problem: ErrorDetails, *, document: TomlDocument) -> Diagnostic:
 
 
 def _reason(problem: ErrorDetails) -> tuple[str, str | None]:
-    """What is wrong with a value, in words that quote no value but a mistyped word of a fixed list."""
+    """The description of a wrong value and the suggestion, which quote no value but a mistyped word of a fixed list."""
     context = problem.get("ctx", {})
     if problem["type"] == "literal_error":
         expected = str(context["expected"]).replace("'", "").replace(" or ", ", ")
@@ -190,7 +190,7 @@ def _removable(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
 
 
 def _remove(content: dict[str, object], location: tuple[int | str, ...]) -> None:
-    """Take out the deepest part of `location` that is there."""
+    """Remove the deepest part of `location` that exists."""
     here: object = content
     take: Callable[[], object] | None = None
     for part in location:
@@ -207,7 +207,7 @@ def _remove(content: dict[str, object], location: tuple[int | str, ...]) -> None
 
 
 def error_text(problem: ErrorDetails) -> str:
-    """The problem in words for people, since pydantic's are for programmers; it quotes nothing of the value."""
+    """The problem described for people, since pydantic's texts are for programmers; it quotes nothing of the value."""
     kind = problem["type"]
     if kind == "tuple_type" and problem["loc"] == ("rules",):
         return "must be tables, each begun by a line [[rules]]"

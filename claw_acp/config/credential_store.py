@@ -1,7 +1,7 @@
-"""Keeping and forgetting keys: in the system's keyring where there is one, else in `credentials.toml`.
+"""Storing and removing keys: in the system's keyring if there is one, else in `credentials.toml`.
 
-The file also remembers which keys the keyring holds, so that nobody asks the keyring in vain. Everything here blocks:
-it is for worker threads and the command line.
+The file also records which keys the keyring holds, so that the keyring is not searched in vain. Everything here blocks:
+for worker threads and the command line.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ class _Keyring(Protocol):
 
 
 def keyring_name(*, within: float = KEYRING_TIMEOUT) -> str | None:
-    """The system's keyring, for people; None when there is none, or it does not answer."""
+    """The name of the system's keyring for people; None when there is none, or it does not answer."""
     try:
         return ThreadCall(lambda: _keyring().backend_name(), name="keyring").result(within=within)
     except TimeoutError:
@@ -52,8 +52,8 @@ class CredentialStore:
     """The logins of one user.
 
     Args:
-        locations: Where the file is.
-        environ: Tells whether the home is a special one, whose keyring entries must not mix with the usual ones.
+        locations: The location of the file.
+        environ: Shows whether the home is a special one, whose keyring entries must not mix with the usual ones.
     """
 
     def __init__(self, locations: Locations, environ: Mapping[str, str]) -> None:
@@ -68,16 +68,16 @@ class CredentialStore:
     def keep(
         self, provider: str, key: Secret | None, *, section: ProviderSection | None = None, prefer: Store = "keyring"
     ) -> Store:
-        """Keep a key, in the place of one that was kept before. Returns where it went.
+        """Store a key, replacing an earlier one. Returns the store that was used.
 
         Args:
-            provider: Whose key it is.
+            provider: The provider of the key.
             key: None for a service that needs none.
             section: The kind, address and models of a service of the user's own.
-            prefer: The keyring is taken only where there is one that works.
+            prefer: The keyring is used only if there is one that works.
 
         Raises:
-            ConfigError: It cannot be kept; nothing was changed.
+            ConfigError: It cannot be stored; nothing was changed.
         """
         self._check()
         reference, store = self._put(provider, key, prefer=prefer)
@@ -94,7 +94,7 @@ class CredentialStore:
         return store
 
     def forget(self, provider: str) -> bool:
-        """Forget one login; False when there was none.
+        """Remove one login; False when there was none.
 
         Raises:
             ConfigError: The file cannot be changed, or the keyring keeps its entry.
@@ -105,7 +105,7 @@ class CredentialStore:
         return self._forget(lambda name: name == provider) != []
 
     def forget_all(self) -> list[str]:
-        """Forget every login; returns the providers. A file that cannot be read is removed.
+        """Remove every login; returns the providers. An unreadable file is removed.
 
         Raises:
             ConfigError: As for `forget`.
@@ -132,7 +132,7 @@ class CredentialStore:
     # ------------------------------------------------------------------ the file
 
     def _check(self) -> None:
-        """Refuse to write a file anew that holds what we cannot read."""
+        """Refuse to rewrite a file with content that we cannot read."""
         mistakes = [mistake for mistake in (exposed(self._path), *parse_logins(self._path).diagnostics) if mistake]
         if mistakes:
             raise ConfigError(f"{mistakes[0].text()}. Mend or remove the file and try again")
@@ -146,7 +146,7 @@ class CredentialStore:
         return list(gone)
 
     def _change(self, change: Callable[[Mapping[str, Login]], Mapping[str, Login]]) -> Mapping[str, Login]:
-        """Write the file anew, from what is in it at this moment. Returns what was in it."""
+        """Rewrite the file from its present content. Returns that content."""
         path = Path(os.path.realpath(self._path))  # a link to the file stays one
         private_directory(path.parent)
         try:

@@ -1,16 +1,11 @@
-"""Keys kept by logging in: `credentials.toml`, which nobody but its owner may read.
+"""Keys stored by logging in: `credentials.toml`, which only its owner may read.
 
-[anthropic]
-key = "sk-ant-..."
+[anthropic] key = "sk-ant-..."
 
-[openai]
-keyring = "openai"                       # the key itself is in the system's keyring, under this name
+[openai] keyring = "openai"                       # the key itself is in the system's keyring, under this name
 
-[work]                                   # a service of the user's own is described here too
-kind = "openai"
-base_url = "http://127.0.0.1:8080/v1"
-models = ["qwen3"]
-key = "..."
+[work]                                   # a service of the user's own is described here too kind = "openai" base_url =
+"http://127.0.0.1:8080/v1" models = ["qwen3"] key = "..."
 """
 
 import os
@@ -29,7 +24,7 @@ from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 
 BY_LOGIN = "login "
-"""How the source of a key begins that was kept by logging in."""
+"""The beginning of the source of a key that was stored by logging in."""
 OTHERS = 0o077  # permission bits of everybody but the owner
 
 _KEY, _KEYRING = "key", "keyring"
@@ -37,12 +32,12 @@ _OWN_FIELDS = ("kind", "base_url", "models")
 
 
 class Login(Value):
-    """One provider somebody logged in to.
+    """The login to one provider.
 
     Attributes:
         provider: Its name.
-        reference: Where the key is: in the file itself, or in the keyring; None for a service that needs none.
-        section: What is known of a service of the user's own; None for one that the product knows.
+        reference: The place of the key: the file itself, or the keyring; None for a service that needs none.
+        section: The settings of a service of the user's own; None for a known service.
         place: The file, and the line if it is known.
     """
 
@@ -53,13 +48,13 @@ class Login(Value):
 
     @property
     def source(self) -> str:
-        """Where the key is, for people."""
+        """The place of the key, for people."""
         kept = "the system keyring" if self.reference is not None and self.reference.slow else self.place
         return f"{BY_LOGIN}({kept})"
 
 
 class Logins(Value):
-    """Everything that is usable in the file, by provider, and what is wrong with the rest."""
+    """The valid logins of the file, by provider, and diagnostics for the rest."""
 
     by_provider: Mapping[str, Login]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -69,14 +64,14 @@ NO_LOGINS = Logins(by_provider={})
 
 
 def read_logins(path: Path) -> Logins:
-    """The logins in the file. One that others may read is not used at all: its keys may be anybody's by now."""
+    """The logins in the file. A file that others may read is not used at all: its keys may be known to anybody."""
     if (exposure := exposed(path)) is not None:
         return Logins(by_provider={}, diagnostics=(exposure,))
     return parse_logins(path)
 
 
 def parse_logins(path: Path) -> Logins:
-    """The logins in the file, whoever may read it."""
+    """The logins in the file, whatever its permissions."""
     document = read_toml(path)
     if document is None:
         return NO_LOGINS
@@ -102,7 +97,7 @@ def parse_logins(path: Path) -> Logins:
 
 
 def exposed(path: Path) -> Diagnostic | None:
-    """What is wrong with the file's permissions, if something is."""
+    """A diagnostic if the file's permissions are too open."""
     try:
         facts = path.stat()
     except OSError:
@@ -117,10 +112,10 @@ def exposed(path: Path) -> Diagnostic | None:
 
 
 def _login(name: str, entry: object, *, document: TomlDocument) -> Login:
-    """One table.
+    """The login of one table.
 
     Raises:
-        ValueError: It is no login; the text holds no part of a key.
+        ValueError: It is no valid login; the text holds no part of a key.
     """
     if not re.match(PROVIDER_NAME, name):
         raise ValueError("a provider's name is made of letters, digits, dots, dashes and underscores")

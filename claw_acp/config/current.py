@@ -1,4 +1,4 @@
-"""The configuration as it is now: files are looked at each time, and read again only when they have changed."""
+"""The current configuration: files are checked at each use, and read again only when they have changed."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,13 +18,13 @@ _Stamp: TypeAlias = tuple[int, int, int] | None
 
 
 class CurrentSettings:
-    """Settings by working directory, never older than the files they come from.
+    """Settings by working directory, never older than their files.
 
     Attributes:
         secrets: Reads the keys that take time to get.
-        overrides: What a client has set about providers.
-        discovered: What was learned about providers.
-        listeners: Called, with nothing, when that, one of the user's own files, or the fate of a key has changed.
+        overrides: The provider overrides of clients.
+        discovered: The models found at run time.
+        listeners: Called without arguments when these, the user's files or the state of a key have changed.
     """
 
     def __init__(self, *, locations: Locations, environ: Mapping[str, str]) -> None:
@@ -58,32 +58,32 @@ class CurrentSettings:
         return settings
 
     def override(self, provider: str, override: ProviderOverride | None) -> None:
-        """Have a provider used in another way, or (None) not at all, until the process ends."""
+        """Override the settings of a provider, or (None) disable it, until the process ends."""
         self.overrides = self.overrides.with_provider(provider, override)
         self.announce_change()
 
     def learn(self, discovered: DiscoveredModels) -> None:
-        """Take in what is known now about providers."""
+        """Set the models and facts found at run time."""
         if discovered != self.discovered:
             self.discovered = discovered
             self.announce_change()
 
     def about(self, provider: str, base_url: str, model: str) -> ModelInfo | None:
-        """What is known of a model now, except by its name."""
+        """The current facts about a model, except those derived from its name."""
         return self.discovered.about(provider, base_url, model)
 
     def refused_picture(self, provider: str, base_url: str, model: str) -> None:
-        """Remember that a model takes no pictures, until the process ends."""
+        """Remember that a model accepts no images, until the process ends."""
         self.learn(replace(self.discovered, blind=self.discovered.blind | {(provider, base_url, model)}))
 
     def forget(self) -> None:
-        """Undo every `override`, and have keys that took time to get, got anew."""
+        """Remove all overrides, and drop cached keys."""
         self.overrides = NOTHING_SET
         self.secrets.clear()
         self.announce_change()
 
     def announce_change(self) -> None:
-        """Tell the listeners that something has changed."""
+        """Call the listeners."""
         for listener in tuple(self.listeners):
             listener()
 

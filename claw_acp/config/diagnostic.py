@@ -12,12 +12,12 @@ class Diagnostic(Value):
     """One mistake to correct.
 
     Attributes:
-        severity: `error` when a setting was meant and could not be used, `warning` when something was ignored.
+        severity: `error` when a setting could not be used, `warning` when something was ignored.
         file: The file's path, or the name of the environment variable.
         line: Counted from 1; None when the mistake is about the whole file or a variable.
-        key: The dotted key, empty when the mistake is not about one.
-        message: What is wrong. Never holds a value that may be secret.
-        suggestion: What to write instead, when there is a likely answer.
+        key: The dotted key, or empty.
+        message: The problem. Never holds a value that may be secret.
+        suggestion: A correction, if there is a likely one.
         column: Counted from 1, known only for text that is not TOML.
     """
 
@@ -37,6 +37,6 @@ class Diagnostic(Value):
 
 
 def did_you_mean(wrong: str, valid: Iterable[str]) -> str | None:
-    """A suggestion naming the valid word nearest to `wrong`, None when none is near."""
+    """A suggestion with the valid word closest to `wrong`; None when none is close."""
     meant = nearest(wrong, valid)
     return f'did you mean "{meant}"?' if meant else None

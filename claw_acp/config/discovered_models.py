@@ -1,4 +1,4 @@
-"""Models discovered while we run: model servers on this machine, and the models that providers list."""
+"""Models found at run time: model servers on this machine, and the models that providers list."""
 
 from collections.abc import Mapping
 
@@ -10,10 +10,10 @@ class FoundServer(Value):
     """A model server that answered on this machine.
 
     Attributes:
-        name: The provider it is, as in the table of services.
-        base_url: Where it is, without a trailing slash.
-        models: What it offers; empty while it offers nothing, or keeps that to those who have a key.
-        locked: Whether it wants a key first.
+        name: Its provider in the table of services.
+        base_url: Its address, without a trailing slash.
+        models: Its models; empty if it has none, or lists them only with a key.
+        locked: Whether it requires a key.
     """
 
     name: str
@@ -23,13 +23,13 @@ class FoundServer(Value):
 
 
 class DiscoveredModels(Value):
-    """Everything discovered so far.
+    """All models and facts found so far.
 
     Attributes:
-        servers: The servers that were there when they were last looked for, by provider.
+        servers: The servers that answered the last search, by provider.
         lists: The models that services list, best first, by provider and base URL.
-        reference: What is published of models by others; None: nothing is kept here.
-        blind: Models that refused a picture, by provider, base URL and name.
+        reference: Published facts about models; None: none are cached.
+        blind: Models that refused an image, by provider, base URL and name.
     """
 
     servers: Mapping[str, FoundServer] = {}
@@ -45,7 +45,7 @@ class DiscoveredModels(Value):
         return self.lists.get((provider, base_url), ())
 
     def about(self, provider: str, base_url: str, model: str) -> ModelInfo | None:
-        """What is known of a model: by the provider's own list, else by others; None: nothing."""
+        """The facts about a model: from the provider's own list, else published ones; None: nothing is known."""
         own = next((info for info in self.listed(provider, base_url) if info.id == model), None)
         known = None if self.reference is None else self.reference.about(base_url, model)
         info = known if own is None else own.over(known)

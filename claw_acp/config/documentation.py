@@ -1,4 +1,4 @@
-"""The table of the configuration for people: what each key takes, its default, who may set it, and its meaning."""
+"""The documentation of the configuration: the type, default, permitted files and meaning of each key."""
 
 import inspect
 import json
@@ -25,10 +25,10 @@ class KeyRow(Value):
     """One key.
 
     Attributes:
-        key: Dotted, with NAME for what people name: `providers.NAME.timeout`.
-        takes: Its kind of value.
+        key: Dotted, with NAME for names chosen by people: `providers.NAME.timeout`.
+        takes: Its type.
         default: As JSON; empty when it has none.
-        variable: The environment variable that sets it too; empty: none.
+        variable: The environment variable that also sets it; empty: none.
         project: How a project may narrow it; empty: not at all.
         text: Its meaning.
         in_file: Whether a file can set it.
@@ -44,13 +44,13 @@ class KeyRow(Value):
 
     @property
     def facts(self) -> str:
-        """All but its meaning, in one line."""
+        """Everything but its meaning, on one line."""
         default = self.default and f"default {self.default}"
         return "; ".join(part for part in (self.takes, default, self.variable, self.project) if part)
 
 
 def key_rows() -> Iterator[KeyRow]:
-    """Every key, table by table, then what only a variable sets."""
+    """Every key, table by table, then those that only a variable sets."""
     known = tables()
     for path, section in known.items():
         for name in section.key_names():
@@ -61,7 +61,7 @@ def key_rows() -> Iterator[KeyRow]:
 
 
 def meanings(section: type[Section]) -> Mapping[str, str]:
-    """The meaning of each key, as the table's docstring has it."""
+    """The meaning of each key, from the docstring of the table."""
     _, _, attributes = inspect.cleandoc(section.__doc__ or "").partition("\nAttributes:\n")
     found = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", attributes, re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in found}

@@ -1,4 +1,4 @@
-"""Changing values of the user's `config.toml`: comments and order stay, and nothing wrong is ever written."""
+"""Changing values of the user's `config.toml`: comments and order stay, and invalid values are never written."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -52,7 +52,7 @@ def set_values(file: Path, changes: Sequence[tuple[str, str]]) -> Edited:
 
 
 def key_path(key: str) -> KeyPath:
-    """The parts of a dotted key. Names of providers, models and the like may have dots, and need no quotes for them.
+    """The parts of a dotted key. Names of providers, models and the like may contain dots without quotes.
 
     Raises:
         ConfigError: It is no key.
@@ -100,7 +100,7 @@ def _checked(text: str, *, file: Path) -> Checked:
 
 
 def _refuse_problems(before: Checked, after: Checked, *, paths: Sequence[KeyPath]) -> None:
-    """Refuse a change that brings a problem, or leaves one where it was made."""
+    """Refuse a change that causes a problem, or leaves one at the changed keys."""
     known = {(diagnostic.key, diagnostic.message) for diagnostic in before.diagnostics}
     keys = {".".join(path) for path in paths}
     for diagnostic in after.diagnostics:
@@ -110,7 +110,7 @@ def _refuse_problems(before: Checked, after: Checked, *, paths: Sequence[KeyPath
 
 
 def _with_value(text: str, key: str, value: str, *, file: Path) -> str:
-    """The file's text with a value as TOML if that fits the key, else as plain text."""
+    """The file's text with a value as TOML if that is valid for the key, else as plain text."""
     path = key_path(key)
     candidates = [_changed(text, path, candidate, file=file) for candidate in _meanings(value)]
     fitting = (each for each in candidates if not _is_wrong(each, ".".join(path), file=file))

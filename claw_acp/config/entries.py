@@ -1,4 +1,4 @@
-"""The configuration walked: the tables there can be, and the values that are there, each with its key."""
+"""Iteration over the configuration: all possible tables, and all values that are set, each with its key."""
 
 import json
 import re
@@ -18,9 +18,9 @@ class Entry(Value):
     """One value.
 
     Attributes:
-        key: Its name for people: `limits.max_turn_requests`, `rules[0].route`, `prices."work/x".input`.
-        path: Where it stands in the file.
-        value: Never a table of ours. Of a list of permission rules each is a value, since files add to the list.
+        key: Its dotted name: `limits.max_turn_requests`, `rules[0].route`, `prices."work/x".input`.
+        path: Its path in the file.
+        value: Never a table of the configuration. Each permission rule is a value, since files add to the list.
     """
 
     key: str
@@ -51,7 +51,7 @@ def set_entries(section: Section) -> Iterator[Entry]:
 
 
 def entries(value: object, name: str) -> Iterator[Entry]:
-    """The values of the key `name` of a file; those of a table, such as `[limits]`, with its defaults."""
+    """The values of the key `name` of a file; a table, such as `[limits]`, includes its defaults."""
     if not isinstance(value, Section):
         yield from _below(value, (name,), name)
         return
@@ -60,7 +60,7 @@ def entries(value: object, name: str) -> Iterator[Entry]:
 
 
 def is_sections(value: object) -> TypeGuard[Mapping[str, Section]]:
-    """Whether these are tables by name, as in `[providers.NAME]`."""
+    """Return whether a value holds tables by name, as in `[providers.NAME]`."""
     return isinstance(value, Mapping) and all(
         isinstance(inner, Section) for inner in cast("Mapping[str, object]", value).values()
     )

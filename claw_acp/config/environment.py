@@ -1,4 +1,4 @@
-"""The variables of our own, such as `CLAW_ACP_MODE`: each is named by the field that it sets.
+"""Our own environment variables, such as `CLAW_ACP_MODE`, each declared by the field that it sets.
 
 The vendors' variables (keys, addresses) are looked up where a provider is resolved.
 """
@@ -19,7 +19,7 @@ _SWITCH = {"on": True, "off": False}
 
 
 class EnvironmentValues(Value):
-    """The fields that variables set, with the origin of each value; one that is empty or wrong sets none."""
+    """The fields that variables set, with the origin of each value; an empty or invalid variable sets none."""
 
     values: Mapping[str, object]
     origins: Mapping[str, Origin]
@@ -28,7 +28,7 @@ class EnvironmentValues(Value):
 
 @cache
 def variables() -> Mapping[str, Variable]:
-    """The variables, by the field that they set."""
+    """The variables by the field that they set."""
     found = {field: marker(hint, Variable) for field, hint in hints_of(Settings).items()}
     return {field: variable for field, variable in found.items() if variable is not None}
 

@@ -1,11 +1,11 @@
-"""The pieces that the tables of the configuration are declared with; `claw_acp.config.model` is the declaration.
+"""The building blocks of the tables of the configuration, which `claw_acp.config.model` declares.
 
-A field says once, in its annotation, what it takes and where it may be set:
+A field declares once, in its annotation, its type and where it may be set:
 
     max_turn_requests: Annotated[int, Constraint(ge=1, le=1000), Project("lower")] = 50
 
-Reading, checking, a project's rules, the environment, `config show`, `config set` and the tables for people are made of
-that and of the class's docstring. pydantic checks, but is not imported here: most people have no file, so it is
+Reading, checking, a project's rules, the environment, `config show`, `config set` and the documentation derive from
+that and from the class's docstring. pydantic checks, but is not imported here: most people have no file, so it is
 loaded when there is one (`claw_acp.config.checking`).
 """
 
@@ -41,11 +41,11 @@ _Marker = TypeVar("_Marker")
 CHECKING = "claw_acp.config.checking"  # loaded when there is a file: pydantic takes some 30 ms
 
 PROVIDER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-"""A provider's name is the part of a model's name before the first `/`; names of MCP servers are made alike."""
+"""A provider's name is the part of a model's name before the first `/`; names of MCP servers have the same form."""
 
 
 class Constraint:
-    """Bounds of a value, by pydantic's names: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`, `strict`."""
+    """Limits of a value, by pydantic's names: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`, `strict`."""
 
     def __init__(self, **bounds: object) -> None:
         self._bounds = bounds
@@ -55,12 +55,12 @@ class Constraint:
 
 
 class Parsed:
-    """A value that a function reads from a text; it raises ValueError, with the rest of a sentence about the key.
+    """A value that a function parses from a text; it raises ValueError with the rest of a sentence about the key.
 
     Args:
         parse: The function.
-        takes: The kind of value, for people.
-        otherwise: The same sentence for what is no text.
+        takes: The type, for people.
+        otherwise: The same sentence for a value that is no text.
     """
 
     def __init__(self, parse: Callable[[str], object], *, takes: str, otherwise: str) -> None:
@@ -82,11 +82,11 @@ class Decisive(Value):
 
 
 class Variable(Value):
-    """The environment variable that sets a field, before the user's file.
+    """The environment variable that sets a field and overrides the user's file.
 
     Attributes:
         name: Its name.
-        parse: Reads its text, or raises ValueError; None: as the type of the field has it.
+        parse: Parses its text, or raises ValueError; None: by the type of the field.
     """
 
     name: str
@@ -94,10 +94,10 @@ class Variable(Value):
 
 
 class Project(Value):
-    """How a project's file may narrow a field; it cannot set one that is not marked so.
+    """The way a project's file may narrow a field; it cannot set a field without this mark.
 
     Attributes:
-        narrows: `lower`: to a smaller value, in the order of its words if it takes words; `adds`: by more entries.
+        narrows: `lower`: to a smaller value, or an earlier one of its words; `adds`: by more entries.
     """
 
     narrows: Literal["lower", "adds"]
@@ -107,7 +107,7 @@ class Section(Value):
     """The base of every table: exact types (`true` is not a number), unknown keys refused, immutable.
 
     Attributes:
-        fields_set: The keys that a file sets; the others have their defaults.
+        fields_set: The keys that are set; the others have their defaults.
     """
 
     fields_set: frozenset[str] = frozenset()
@@ -122,14 +122,14 @@ class Section(Value):
         """The table with these valid values.
 
         Raises:
-            ValueError: They do not go together.
+            ValueError: They contradict each other.
         """
         make = cast("Callable[..., Self]", cls)
         return make(**values, fields_set=frozenset(values))
 
     @classmethod
     def validated(cls, table: Mapping[str, object]) -> Self:
-        """The table as a file would describe it.
+        """The table with the content that a file would have.
 
         Raises:
             ValueError: A value is wrong; the text names its key.
@@ -161,12 +161,12 @@ def hints_of(section: type[Section]) -> Mapping[str, object]:
 
 
 def plain_type(hint: object) -> object:
-    """The type in an annotation, without what is said about it."""
+    """The type in an annotation, without its metadata."""
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
 def marker(hint: object, kind: type[_Marker]) -> _Marker | None:
-    """What an annotation says about a field in one respect."""
+    """The metadata of one kind in an annotation."""
     said = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((each for each in said if isinstance(each, kind)), None)
 
@@ -204,7 +204,7 @@ DECISIVE = Decisive()
 
 Name: TypeAlias = Annotated[str, Constraint(min_length=1)]
 Texts: TypeAlias = Annotated[tuple[Name, ...], Constraint(strict=False)]
-"""A list of texts; not strict, because TOML arrays arrive as lists."""
+"""A list of texts; not strict, because TOML arrays are parsed to lists."""
 Arguments: TypeAlias = Annotated[tuple[str, ...], Constraint(strict=False)]
 """A list of texts that may be empty."""
 ProviderName: TypeAlias = Annotated[str, Constraint(pattern=PROVIDER_NAME)]

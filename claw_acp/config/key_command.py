@@ -17,7 +17,7 @@ _WORDS_SHOWN = 200  # characters of what the command said
 
 
 class KeyCommand:
-    """A command line, run without a shell; the first line that it prints is the key."""
+    """A command line, run without a shell; the first line of its output is the key."""
 
     def __init__(self, line: str) -> None:
         self._line = line
@@ -50,7 +50,7 @@ class KeyCommand:
         return Secret(lines[0].strip())
 
     def kill(self) -> None:
-        """End the command with everything that it started."""
+        """Kill the command with everything that it started."""
         self._unwanted = True
         if self._child is not None:
             self._child.kill()

@@ -1,4 +1,4 @@
-"""Where a provider's key comes from: the text itself, a variable, a file, the system's keyring, or a command."""
+"""The source of a provider's key: the text itself, a variable, a file, the system's keyring, or a command."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _NEEDS = {
 class KeyReference(Value):
     """`env:NAME`, `file:PATH`, `keyring:NAME`, `command:LINE`, or the key itself (kind `text`).
 
-    Nothing is read before it is asked for: by `resolve`, or from a `SecretCache` where that takes time (`slow`).
+    The key is read on demand: by `resolve`, or by a `SecretCache` if that takes time (`slow`).
     """
 
     kind: Literal["text", "env", "file", "keyring", "command"]
@@ -34,7 +34,7 @@ class KeyReference(Value):
 
     @classmethod
     def parse(cls, text: str) -> "KeyReference":
-        """The reference `text` stands for. From then on programs do not get a variable that it names.
+        """Parse a reference. From then on child processes do not get a variable that it names.
 
         Raises:
             ValueError: It is empty, or names a source that does not exist. The message holds no part of a key.
@@ -62,7 +62,7 @@ class KeyReference(Value):
 
     @property
     def slow(self) -> bool:
-        """Whether getting the key may take long; it is a `SecretCache` that does it then."""
+        """True if reading the key may take long, so that a `SecretCache` does it."""
         return self.kind in {"keyring", "command"}
 
     def below(self, directory: Path, *, home: str) -> "KeyReference":
@@ -72,14 +72,14 @@ class KeyReference(Value):
         return replace(self, target=str(resolve_path(self.target, directory=directory, home=home)))
 
     def describe(self) -> str:
-        """The reference as people may see it."""
+        """The reference without secrets, for people."""
         return f"{self.kind}:{self.target}" if self.target else "•••"
 
     def resolve(self, environ: Mapping[str, str]) -> Secret:
-        """The key, from where it can be had at once (not `slow`).
+        """The key of a reference that is not `slow`.
 
         Raises:
-            ConfigError: The variable is not set, or the file cannot be read, or holds nothing.
+            ConfigError: The variable is not set, or the file cannot be read or is empty.
         """
         assert not self.slow, "a SecretCache gets this key"
         if self.kind == "text":

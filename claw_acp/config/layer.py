@@ -1,4 +1,4 @@
-"""One file's part of the configuration."""
+"""The part of the configuration from one file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -19,8 +19,8 @@ class Checked(Value):
 
     Attributes:
         config: Its valid parts.
-        diagnostics: One for each other part, by line.
-        invalid: Providers that would do something else without a value that could not be used, each with why.
+        diagnostics: One for each invalid part, by line.
+        invalid: Providers that would do something else without an invalid value, each with the reason.
     """
 
     config: ConfigFile
@@ -29,14 +29,14 @@ class Checked(Value):
 
 
 class Layer(Checked):
-    """The valid contents of one file, with the lines they stand on."""
+    """The valid contents of one file, with their lines."""
 
     file: Path
     kind: OriginKind
     positions: Positions
 
     def line_of(self, key: KeyPath) -> int | None:
-        """The line `key` stands on, None when it is not in the file."""
+        """The line of `key`; None when it is not in the file."""
         return self.positions.line_of(key)
 
     def origin(self, key: KeyPath) -> Origin:

@@ -1,4 +1,4 @@
-"""Putting the configuration together: defaults, the user's file, the environment, then what the project narrows."""
+"""Assembling the configuration: defaults, the user's file, the environment, then the project's file."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -20,9 +20,9 @@ from claw_acp.core.value import replace
 
 
 def load_settings(*, locations: Locations, environ: Mapping[str, str], cwd: Path | None) -> Settings:
-    """The settings for work in `cwd` (None: no project). Never raises: what is wrong is in `diagnostics`.
+    """The settings for work in `cwd` (None: no project). Never raises: problems are in `diagnostics`.
 
-    Variables override the user's file. The project's file comes last, and can only take away (the table says what).
+    Variables override the user's file. The project's file comes last, and can only narrow (see the fields).
     """
     user = read_layer(locations.config_file, kind="user file")
     logins = read_logins(locations.credentials_file)
@@ -46,7 +46,7 @@ def load_settings(*, locations: Locations, environ: Mapping[str, str], cwd: Path
 
 
 def _logged_in(logins: Logins, configured: Mapping[str, ProviderSection]) -> dict[str, ProviderSection]:
-    """Services of the user's own that the logins describe; what the configuration says about one comes first."""
+    """The services of the user's own from the logins; the configuration's settings for them win."""
     described: dict[str, ProviderSection] = {}
     for name, login in logins.by_provider.items():
         if (section := login.section) is not None:
@@ -67,7 +67,7 @@ def _origins_of_logins(logins: Logins) -> dict[str, Origin]:
 
 
 def _in_place(value: object, *, directory: Path, home: str) -> object:
-    """The value with its relative paths taken from the directory of the file it stands in."""
+    """The value with its relative paths taken from the directory of its file."""
     place = partial(_in_place, directory=directory, home=home)
     match value:
         case Path():

@@ -1,4 +1,4 @@
-"""Where this program keeps its files. Nothing is created before something must be written."""
+"""The locations of this program's files. Nothing is created before something must be written."""
 
 import sys
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ _XDG: Final = {
     "state_dir": ("XDG_STATE_HOME", ".local/state"),
     "cache_dir": ("XDG_CACHE_HOME", ".cache"),
 }
-"""A variable for each directory, and where it is below the home otherwise (XDG Base Directory Specification 0.8)."""
+"""The variable for each directory, and its default below the home (XDG Base Directory Specification 0.8)."""
 
 
 class Locations(Value):
-    """The four directories and the files in them. A path being here does not mean that it exists."""
+    """The four directories and the files in them, which need not exist."""
 
     config_dir: Path
     data_dir: Path
@@ -38,7 +38,7 @@ class Locations(Value):
 
     @property
     def credentials_file(self) -> Path:
-        """The keys kept by logging in."""
+        """The keys stored by logging in."""
         return self.config_dir / "credentials.toml"
 
     @property
@@ -58,12 +58,12 @@ class Locations(Value):
 
     @property
     def lock_dir(self) -> Path:
-        """One lock file a session that is being run."""
+        """One lock file for each session with a running turn."""
         return self.state_dir / "locks"
 
 
 def find_locations(environ: Mapping[str, str]) -> Locations:
-    """`CLAW_ACP_HOME` as one directory for everything, else where the platform wants such files."""
+    """`CLAW_ACP_HOME` as one directory for everything, else the platform's directories."""
     if home := environ.get(HOME_VARIABLE):
         root = resolve_path(home, directory=Path.cwd(), home=environ.get("HOME", ""))
         return Locations(config_dir=root, data_dir=root, state_dir=root, cache_dir=root / "cache")
@@ -77,7 +77,7 @@ def find_locations(environ: Mapping[str, str]) -> Locations:
 
 
 def _given(environ: Mapping[str, str], variable: str) -> Path | None:
-    """A directory that the environment names; one that is not absolute does not count, as the specification says."""
+    """A directory from the environment; a relative one does not count, as the specification says."""
     path = Path(environ.get(variable, ""))
     return path / _NAME if path.is_absolute() else None
 

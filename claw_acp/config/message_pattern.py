@@ -1,7 +1,7 @@
-"""Regular expressions that people write to sort messages: checked before they are used, as some run for ever.
+"""Regular expressions in `[[rules]]`, checked before use, as some run for ever.
 
-Python's can be stopped by nobody once they run. So a pattern is refused when its time may double with each character,
-or when it may need more than `MOST_STEPS` on the part of a message that it sees.
+Python's cannot be stopped once they run. So a pattern is refused when its time may double with each character, or when
+it may need more than `MOST_STEPS` on the part of a message that it sees.
 """
 
 import re
@@ -15,7 +15,7 @@ _OFTEN = 10  # repetitions from which on one inside another is too much
 
 
 def check_pattern(text: str) -> str:
-    """The pattern itself, when it can be used.
+    """The pattern, if it can be used.
 
     Raises:
         ValueError: It is no regular expression, or one that can take too long.
@@ -40,12 +40,12 @@ def check_pattern(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Characters, escapes, sets, comments and `{n,m}`, each whole."""
+    """Characters, escapes, sets, comments and `{n,m}`, each as a whole."""
     return (found[0] for found in re.finditer(_PIECE, text, re.DOTALL))
 
 
 def _explodes(text: str) -> bool:
-    """Whether a group that holds a repetition or a choice is repeated."""
+    """Return whether a group with a repetition or a choice is repeated."""
     branching = [False]  # for each group that is open, whether it holds one
     closed = False  # whether the last piece closed a group that does
     for piece in _pieces(text):
@@ -66,7 +66,7 @@ def _explodes(text: str) -> bool:
 
 
 def _steps(text: str) -> int:
-    """How many ways there are, at worst, to begin and to repeat."""
+    """The number of ways, at worst, to begin and to repeat."""
     steps = 1 if text.startswith(("^", r"\A")) else LOOKED_AT
     depth = 0
     for piece in _pieces(text):
@@ -78,7 +78,7 @@ def _steps(text: str) -> int:
 
 
 def _width(piece: str) -> int:
-    """In how many ways a piece repeats what is before it; 1 for what is no repetition."""
+    """The number of ways in which a piece repeats the one before it; 1 if it is no repetition."""
     if piece in {"*", "+"}:
         return LOOKED_AT
     if piece == "?":

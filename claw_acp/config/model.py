@@ -1,7 +1,7 @@
-"""The whole configuration, declared: every table of `config.toml` with its keys, what they take, and who may set them.
+"""The whole configuration: every table of `config.toml` with its keys, their types, and who may set them.
 
-A key is here only when some code reads it; a test holds us to that. A new table is one class here, with its defaults
-and an `Attributes:` entry for each key, and one field of `ConfigFile`: everything else is made of that.
+A key is here only when some code reads it, which a test proves. A new table is one class here, with its defaults and an
+`Attributes:` entry for each key, and one field of `ConfigFile`: everything else derives from that.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a client sets about providers, for as long as this process lives: nothing of it is ever written down."""
+"""The provider overrides of a client, in memory only, until the process ends."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,11 @@ from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 
 Headers = tuple[tuple[str, Secret], ...]
-"""Names in lower case, with values that may be keys."""
+"""Lower-case names, with values that may be keys."""
 
 
 class ProviderOverride(Value):
-    """Where requests to one provider go, in the place of everything else that is configured for it.
+    """The destination of requests to one provider, overriding its configuration.
 
     Attributes:
         kind: The wire family.
@@ -24,20 +24,20 @@ class ProviderOverride(Value):
 
 
 class ProviderOverrides(Value):
-    """By provider; one that is None has been switched off."""
+    """Overrides by provider; None means disabled."""
 
     by_provider: Mapping[str, ProviderOverride | None] = {}
 
     def with_provider(self, name: str, override: ProviderOverride | None) -> "ProviderOverrides":
-        """These, with another one for one provider."""
+        """A copy with another override for one provider."""
         return ProviderOverrides(by_provider={**self.by_provider, name: override})
 
     def of(self, name: str) -> ProviderOverride | None:
-        """What is set for a provider."""
+        """The override of a provider."""
         return self.by_provider.get(name)
 
     def off(self, name: str) -> bool:
-        """Whether a provider is switched off."""
+        """Return whether a provider is disabled."""
         return name in self.by_provider and self.by_provider[name] is None
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def resolve_path(path: str, *, directory: Path, home: str) -> Path:
-    """`path` made absolute: `~/` stands for `home`, a relative path is taken from `directory`."""
+    """`path` made absolute: `~/` means `home`, a relative path is taken from `directory`."""
     if home and path.startswith("~/"):
         return Path(home, path.removeprefix("~/"))
     return directory / path

@@ -1,7 +1,7 @@
-"""On which line of a TOML file a key stands: `tomllib` parses, but does not say where.
+"""The line of each key in a TOML file: `tomllib` parses, but reports no positions.
 
-The text is known to be valid TOML, so it is enough to cut it into statements (a header or one `key = value`, which may
-run over several lines) and let `tomllib` say what each one sets. Every step takes time linear in the text.
+The text is known to be valid TOML, so it is enough to split it into statements (a header or one `key = value`, which
+may span several lines) and let `tomllib` parse each one. Every step takes time linear in the text.
 """
 
 import re
@@ -30,7 +30,7 @@ class Positions(Value):
     lines: Mapping[KeyPath, int]
 
     def line_of(self, path: KeyPath) -> int | None:
-        """The line of `path`, or of the nearest table around it; None when not even that is in the file."""
+        """The line of `path`, or of the nearest table around it; None when neither is in the file."""
         for length in range(len(path), 0, -1):
             if (line := self.lines.get(path[:length])) is not None:
                 return line
@@ -38,15 +38,15 @@ class Positions(Value):
 
 
 def entry(number: int) -> str:
-    """How a path names a table of an array, counted from 0; no key is written like that without quotes."""
+    """The path part for a table of an array, counted from 0; no unquoted key has this form."""
     return f"[{number}]"
 
 
 def find_positions(text: str) -> Positions:
     """Positions in `text`, which must be valid TOML with plain line feeds.
 
-    What stands in the tables of an array, as in `[[rules]]`, has two paths: the first table's keys without a number,
-    and each table's keys with it (see `entry`).
+    Keys in an array of tables, as in `[[rules]]`, have two paths: the first table's keys without a number, and each
+    table's keys with it (see `entry`).
     """
     lines: dict[KeyPath, int] = {}
     table: KeyPath = ()
@@ -95,7 +95,7 @@ def _parse(statement: str) -> dict[str, object]:
 
 
 def _only_path(content: object) -> KeyPath:
-    """The path a table header names."""
+    """The path in a table header."""
     path: list[str] = []
     while content:
         if isinstance(content, list):

@@ -1,4 +1,4 @@
-"""What a project's own `.claw/config.toml` may say. It comes with strangers' code: it can take away, never give."""
+"""The rules for a project's own `.claw/config.toml`. It comes with foreign code: it can only narrow."""
 
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args, get_origin
@@ -17,7 +17,7 @@ _Table = TypeVar("_Table", bound=Section)
 
 
 def narrow(settings: Settings, *, project: Layer, user_file: Path) -> Settings:
-    """`settings` with the stricter of both where the project is stricter; the rest of it becomes diagnostics."""
+    """`settings` with the project's value wherever it is stricter; other values of it become diagnostics."""
     narrowing = _Narrowing()
     narrowed = narrowing.applied(settings, project.config, path=())
     refused = [
@@ -36,7 +36,7 @@ def narrow(settings: Settings, *, project: Layer, user_file: Path) -> Settings:
 
 
 class _Narrowing:
-    """A walk through the project's file that collects what is taken over, what is not, and what would give more."""
+    """A walk through the project's file that collects what applies, what does not, and what would permit more."""
 
     def __init__(self) -> None:
         self.taken: dict[str, KeyPath] = {}
@@ -67,7 +67,7 @@ class _Narrowing:
 
 
 def _rank(value: object, hint: object) -> float:
-    """How much a value gives: words stand in their order, strictest first."""
+    """The permissiveness of a value; words rank in their order, strictest first."""
     kind = plain_type(hint)
     return get_args(kind).index(value) if get_origin(kind) is Literal else cast("float", value)
 

@@ -1,4 +1,4 @@
-"""`[providers.NAME]`: everything that can be said about a provider."""
+"""`[providers.NAME]`: all settings of a provider."""
 
 from typing import Annotated, Literal
 

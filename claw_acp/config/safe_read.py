@@ -1,4 +1,4 @@
-"""Reading a file that a stranger may have put there."""
+"""Reading a file that may come from an attacker."""
 
 import os
 import stat
@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def read_plain_file(path: Path, *, limit: int) -> bytes:
-    """At most `limit` bytes of an ordinary file.
+    """At most `limit` bytes of a regular file.
 
     Raises:
-        OSError: It is missing, unreadable, or something else than a file (`strerror` says what).
+        OSError: It is missing, unreadable, or no regular file (`strerror` says what).
     """
     try:
         # Without O_NONBLOCK a named pipe of this name would hold the whole program.

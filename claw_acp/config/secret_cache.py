@@ -1,4 +1,4 @@
-"""Keys that take time to get: from the system's keyring, or from a command. What was got is kept in memory."""
+"""Keys that take time to get: from the system's keyring, or from a command. They are cached in memory."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ class _Command(Protocol):
 
 
 class SecretCache:
-    """Gets each key once, however many ask for it at a time. Usable from any thread."""
+    """Gets each key once, however many callers ask at a time. Usable from any thread."""
 
     def __init__(self, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -44,7 +44,7 @@ class SecretCache:
 
     @property
     def known(self) -> Mapping[KeyReference, Secret]:
-        """The keys that were read and are still good: the same value until one is read, forgotten or too old."""
+        """The cached keys that are still valid: the same value until one is read, dropped or too old."""
         with self._lock:
             now = self._clock.monotonic()
             if expired := {reference for reference, until in self._expiring.items() if now > until}:
@@ -53,10 +53,10 @@ class SecretCache:
             return self._known
 
     def fetch(self, reference: KeyReference, environ: Mapping[str, str]) -> Secret:
-        """The key, got now unless it is known. Blocks: for worker threads and the command line.
+        """The key, read now unless it is cached. Blocks: for worker threads and the command line.
 
         Raises:
-            ConfigError: It cannot be had; the text says why.
+            ConfigError: It cannot be read; the text says why.
         """
         if (known := self.known.get(reference)) is not None:
             return known
@@ -75,12 +75,12 @@ class SecretCache:
             ) from error
 
     def clear(self) -> None:
-        """Forget what is known, so that everything is got anew."""
+        """Drop all cached keys, so that they are read again."""
         with self._lock:
             self._known, self._expiring = {}, {}
 
     def close(self) -> None:
-        """End the commands that still run."""
+        """Kill the commands that still run."""
         self._closed = True
         for command in tuple(self._commands):
             command.kill()

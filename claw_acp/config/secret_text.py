@@ -1,4 +1,4 @@
-"""A text of the settings that may be kept elsewhere: a variable or a header of a server."""
+"""A text of the settings that may be a reference: a variable or a header of a server."""
 
 import re
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ _SCHEME = r"(?s)((?:Bearer|Basic|Token) )((?:env|file|keyring|command):.*)"
 
 
 class SecretText(Value):
-    """The text itself, or where it is (as `api_key` has it); `Bearer env:NAME` puts a word before what is found."""
+    """The text itself, or a reference (in the form of `api_key`); `Bearer env:NAME` puts a word before its value."""
 
     reference: KeyReference
     before: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "SecretText":
-        """What `text` stands for.
+        """Parse a text or a reference.
 
         Raises:
-            ValueError: It names a source that cannot be. The message holds no part of a secret.
+            ValueError: It names an invalid source. The message holds no part of a secret.
         """
         if not text.strip():
             return cls(reference=KeyReference(kind="text", secret=Secret(text)))
@@ -36,19 +36,19 @@ class SecretText(Value):
         return replace(self, reference=self.reference.below(directory, home=home))
 
     def describe(self) -> str:
-        """The text as people may see it."""
+        """The text without secrets, for people."""
         return self.before + self.reference.describe()
 
     @property
     def is_kept(self) -> bool:
-        """Whether it stands elsewhere, where secrets are kept."""
+        """True if it is a reference to a secret."""
         return self.reference.kind != "text"
 
     def get(self, environ: Mapping[str, str], secrets: SecretCache) -> str:
-        """The text. Blocks: for worker threads and the command line.
+        """The text, with a reference resolved. Blocks: for worker threads and the command line.
 
         Raises:
-            ConfigError: It cannot be had.
+            ConfigError: It cannot be resolved.
         """
         reference = self.reference
         found = secrets.fetch(reference, environ) if reference.slow else reference.resolve(environ)

@@ -1,10 +1,10 @@
-"""Where model servers on this machine are looked for: `CLAW_ACP_LOCAL_SERVERS`, and addresses as people write them."""
+"""The places to look for model servers on this machine: `CLAW_ACP_LOCAL_SERVERS`, and addresses in loose forms."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 LOCAL_SERVERS = "CLAW_ACP_LOCAL_SERVERS"
-"""`off`, `on`, or where they are: `ollama=127.0.0.1:1234,vllm=:8001`; then no others are looked for."""
+"""`off`, `on`, or addresses: `ollama=127.0.0.1:1234,vllm=:8001`; then no others are searched."""
 
 _NOWHERE = frozenset({"off", "0", "no", "false", "none"})
 _USUAL = frozenset({"on", "1", "yes", "true", ""})
@@ -12,7 +12,7 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what a serve
 
 
 def local_address(text: str, usual: str) -> str:
-    """The base URL that `text` stands for, with what it leaves out taken from `usual`, as `OLLAMA_HOST` has it.
+    """The base URL of a loosely written address, with missing parts from `usual`, as in `OLLAMA_HOST`.
 
     Raises:
         ValueError: It is no address.
@@ -30,20 +30,20 @@ def local_address(text: str, usual: str) -> str:
 
 
 def looks_for_servers(text: str) -> bool:
-    """Whether the variable has servers looked for at all.
+    """Return whether the variable allows looking for servers at all.
 
     Raises:
-        ValueError: It says something else.
+        ValueError: It has an invalid value.
     """
     named_places(text)
     return text.strip().lower() not in _NOWHERE
 
 
 def named_places(text: str) -> Mapping[str, str]:
-    """Where the variable has servers looked for, by their names; empty: at the ports that they use by themselves.
+    """The addresses of servers in the variable, by name; empty: their default ports.
 
     Raises:
-        ValueError: It says something else.
+        ValueError: It has an invalid value.
     """
     if text.strip().lower() in _NOWHERE | _USUAL:
         return {}

@@ -1,4 +1,4 @@
-"""The effective configuration: values, the origin of each, and the mistakes found on the way."""
+"""The effective configuration: values, the origin of each, and diagnostics."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,7 +39,7 @@ DEFAULT = Origin(kind="default")
 class Settings(ConfigFile):
     """The configuration in force for one working directory: the files' keys, merged, and what stands in no file.
 
-    `providers` holds also the services that somebody logged in to, and `permissions` the rules that a project adds.
+    `providers` also holds the services of logins, and `permissions` the rules that a project adds.
 
     Attributes:
         server_places: Where model servers on this machine are looked for, by their names; by default at the ports that

@@ -1,7 +1,7 @@
 """The system's keyring (Secret Service, KWallet, macOS Keychain, Windows vault). Sole user of `keyring`.
 
-Importing this imports it, which takes some 50 ms, and each function may wait for a dialog on somebody's desktop:
-`ThreadCall` bounds the wait.
+Importing this imports it, which takes some 50 ms, and each function may wait for a dialog on the desktop: `ThreadCall`
+bounds the wait.
 """
 
 import keyring
@@ -11,13 +11,13 @@ from keyring.errors import PasswordDeleteError
 from claw_acp.core.errors import ConfigError
 
 SERVICE = "claw-acp"
-"""What our entries are filed under; `keyring set claw-acp NAME` makes one by hand."""
+"""The service name of our entries; `keyring set claw-acp NAME` adds one by hand."""
 
 _LEAST_PRIORITY = 1  # keyring's own measure: backends below it are not recommended (plain text, asks on the terminal)
 
 
 def backend_name() -> str | None:
-    """The keyring in use, for people; None when there is none worth the name."""
+    """The name of the keyring in use, for people; None when there is no usable one."""
     try:
         backend = keyring.get_keyring()
         if isinstance(backend, fail.Keyring | null.Keyring) or backend.priority < _LEAST_PRIORITY:
@@ -28,7 +28,7 @@ def backend_name() -> str | None:
 
 
 def read(name: str) -> str:
-    """The key that is kept under `name`.
+    """The key stored under `name`.
 
     Raises:
         ConfigError: There is none, or the keyring is missing, locked or broken.
@@ -45,7 +45,7 @@ def read(name: str) -> str:
 
 
 def write(name: str, key: str) -> None:
-    """Keep a key.
+    """Store a key.
 
     Raises:
         ConfigError: The keyring is missing, locked or broken.
@@ -57,7 +57,7 @@ def write(name: str, key: str) -> None:
 
 
 def erase(name: str) -> None:
-    """Remove a key; one that is not there is fine.
+    """Remove a key, which need not exist.
 
     Raises:
         ConfigError: The keyring is missing, locked or broken.

@@ -1,4 +1,4 @@
-"""Reading one TOML file that may be anything: missing, broken, enormous, a pipe, hostile."""
+"""Reading a TOML file that may be missing, broken, enormous, a pipe, or hostile."""
 
 import re
 import tomllib
@@ -21,7 +21,7 @@ _ENDLESS_NAME = r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+
 
 
 class TomlDocument(Value):
-    """A parsed file and where its keys stand."""
+    """A parsed file with the positions of its keys."""
 
     file: str
     content: dict[str, object]
@@ -42,7 +42,7 @@ def read_toml(path: Path) -> TomlDocument | Diagnostic | None:
 
 
 def parse_toml(octets: bytes, *, file: str) -> TomlDocument | Diagnostic:
-    """The document in `octets`, or the diagnostic that says where it is broken."""
+    """The parsed document, or a diagnostic with the position of the error."""
     try:
         text = octets.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

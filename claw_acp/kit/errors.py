@@ -1,4 +1,4 @@
-"""How a provider program says that it could not answer."""
+"""The error that a provider program raises when it cannot answer."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ class ChatFailed(Exception):
     """Raise it in a chat handler: the request is answered with an error that claw-acp understands.
 
     Args:
-        reason: Which error; it decides what claw-acp does next (wait, take another key or model, ask the person).
+        reason: The kind of error; it decides what claw-acp does next (wait, use another key or model, ask the person).
         message: What happened, for people.
         retry_after: Seconds to wait before trying again, if that is known.
     """

@@ -1,7 +1,7 @@
 """A provider program: reads requests from standard input, answers on standard output, until the host goes away.
 
 It speaks both modes of the protocol: a `chat` that comes before any `initialize` is one-shot, and is answered without
-deltas. Requests run side by side. What is printed goes to standard error, so that it cannot break the protocol.
+deltas. Requests run concurrently. Printed text goes to standard error, so that it cannot break the protocol.
 """
 
 import json
@@ -47,7 +47,7 @@ _Key: TypeAlias = tuple[type, RequestId]  # 1 and "1" are two ids
 
 
 class Stream:
-    """Where a chat handler puts its answer piece by piece. A host that wants no pieces gets none."""
+    """Takes the answer of a chat handler piece by piece. A host that wants no pieces gets none."""
 
     def __init__(self, request_id: RequestId | None, *, send: Callable[[ChatDelta], None] | None) -> None:
         self._request_id = request_id
@@ -58,30 +58,30 @@ class Stream:
         self._usage: TokenUsage | None = None
 
     def text(self, piece: str) -> None:
-        """The next piece of visible text."""
+        """Send the next piece of visible text."""
         if piece:
             self._text.append(piece)
             self._tell("text", text=piece)
 
     def thought(self, piece: str) -> None:
-        """The next piece of thinking."""
+        """Send the next piece of thinking."""
         if piece:
             self._thoughts.append(piece)
             self._tell("thought", text=piece)
 
     def tool_call(self, call: ToolRequest) -> None:
-        """A tool that the model wants to be run."""
+        """Send a tool call of the model."""
         index = len(self._calls)
         self._calls.append(call)
         arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
         self._tell("tool_call", index=index, id=call.id, name=call.name, arguments=arguments)
 
     def usage(self, *, input_tokens: int, output_tokens: int) -> None:
-        """The tokens the request took; `input_tokens` counts everything sent."""
+        """Set the tokens of the request; `input_tokens` counts everything sent."""
         self._usage = TokenUsage(input_tokens=input_tokens, output_tokens=output_tokens)
 
     def result(self, said: ChatResult | str | None) -> ChatResult:
-        """The whole answer, from what was streamed and what the handler gave back."""
+        """The whole answer, from the streamed pieces and the handler's return value."""
         if isinstance(said, ChatResult):
             return said
         content = "".join(self._text) if said is None else said
@@ -104,16 +104,15 @@ class Plugin:
         plugin = Plugin("echo", models=[ModelRow(id="echo-1")])
 
         @plugin.chat
-        async def chat(request: ChatParams, stream: Stream) -> None:
-            stream.text(request.last.content)
+        async def chat(request: ChatParams, stream: Stream) -> None: stream.text(request.last.content)
 
         plugin.run()
 
     Args:
-        name: What it is called, for people.
+        name: Its name, for people.
         version: Its own version.
-        models: The models it offers; a `Sequence`, or a function that is asked each time.
-        capabilities: What it can do, besides streaming.
+        models: Its models; a `Sequence`, or a function called each time.
+        capabilities: Its capabilities besides streaming.
     """
 
     def __init__(
@@ -142,7 +141,7 @@ class Plugin:
         }
 
     def chat(self, handler: Handler) -> Handler:
-        """Register what answers `chat` requests; it may stream, or give back the answer, whole or as text.
+        """Register the handler of `chat` requests; it may stream, or return the answer, whole or as text.
 
         Raises:
             TypeError: It is no `async def` function.
@@ -153,7 +152,7 @@ class Plugin:
         return handler
 
     def run(self) -> None:
-        """Serve until the host says `shutdown` or closes our input. Does not return before that."""
+        """Serve until the host sends `shutdown` or closes our input. Does not return before that."""
         sys.stdout = sys.stderr
         anyio.run(self._serve)
 
@@ -275,7 +274,7 @@ def _words(error: ValidationError) -> str:
 
 
 async def _lines() -> AsyncIterator[bytes]:
-    """The lines of standard input; blank ones are none."""
+    """The lines of standard input, without blank ones."""
     with os.fdopen(os.dup(sys.stdin.fileno()), "rb") as source:
         while line := await to_thread.run_sync(partial(source.readline), abandon_on_cancel=True):
             if line.strip():

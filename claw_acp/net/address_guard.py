@@ -1,7 +1,7 @@
-"""SSRF guard: requests made for a model may only reach public addresses, unless a person allowed the host.
+"""SSRF guard: requests made for a model only reach public addresses, unless a person allowed the host.
 
-A page can name any host, and any name can resolve to any address. So names are resolved here, all their addresses
-are checked, and the request is then sent to a checked address, not to the name.
+A page can name any host, and any name can resolve to any address. So names are resolved here, all their addresses are
+checked, and the request is then sent to a checked address, not to the name.
 """
 
 from collections.abc import Sequence

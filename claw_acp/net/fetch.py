@@ -20,7 +20,7 @@ from claw_acp.net.page import GetPage, Page
 from claw_acp.net.trust import trusted
 
 TOTAL_SECONDS: Final = 30.0
-"""For everything: names, connections, redirects, the body."""
+"""Seconds for everything: names, connections, redirects, the body."""
 
 MAX_BODY: Final = 5 * 1024 * 1024
 """Bytes of a page that are read, after decompression; the rest is left."""

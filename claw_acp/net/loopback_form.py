@@ -56,7 +56,7 @@ class Refused(Exception):
 
 
 Answer: TypeAlias = Callable[[Mapping[str, str] | None], Awaitable[Page]]
-"""Makes the page: the empty form for None, otherwise what follows from the fields that were sent."""
+"""Makes a page: the empty form for None, otherwise the one that follows the submitted fields."""
 
 
 class LoopbackForm:

@@ -88,10 +88,10 @@ def _number(text: bytes, *, base: int) -> int:
 
 
 def chunks(body: bytes) -> Iterator[bytes]:
-    """The pieces of a chunked body, which servers send that speak only HTTP/1.1. Reads each byte of `body` once.
+    """The pieces of a chunked body, for servers that speak only HTTP/1.1. Reads each byte of `body` once.
 
     Raises:
-        ValueError: It is nothing of the kind, or there are more than `CHUNKS_LIMIT`.
+        ValueError: It is not chunked, or there are more than `CHUNKS_LIMIT`.
     """
     at = 0
     for _ in range(CHUNKS_LIMIT):

@@ -1,6 +1,6 @@
-"""Extensions: whatever installed packages offer under `[project.entry-points."claw_acp.<kind>"]`.
+"""Extensions: the entry points of installed packages under `[project.entry-points."claw_acp.<kind>"]`.
 
-Built-in providers and tools stand in the same list as everybody's.
+Built-in providers and tools are in the same list as those of other packages.
 """
 
 import logging
@@ -28,8 +28,7 @@ _T = TypeVar("_T")
 def discover(kind: str) -> Mapping[str, Ref[Any]]:
     """Return the references offered under `claw_acp.<kind>`, by name, in alphabetical order. Nothing is imported yet.
 
-    A malformed entry, and a second one of the same name, is left out with one line in the log; a built-in is never
-    replaced.
+    Malformed and duplicate entries are left out with one line in the log; a built-in is never replaced.
     """
     found: dict[str, Ref[Any]] = {}
     offered = ENTRY_POINTS.load()(group=f"claw_acp.{kind}")

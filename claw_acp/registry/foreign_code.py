@@ -1,7 +1,7 @@
-"""Code of other packages that runs in our process: what it raises is a failure of that package, whatever it is.
+"""Code of other packages that runs in our process: any exception is a failure of that package.
 
-`SystemExit`, `KeyboardInterrupt` and `GeneratorExit` of an extension end neither a turn nor the server. A cancellation
-passes, if it is one: an extension can raise that error, too.
+`SystemExit`, `KeyboardInterrupt` and `GeneratorExit` of an extension end neither a turn nor the server. A real
+cancellation passes; an extension can raise that error, too.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ def is_cancellation(error: BaseException) -> bool:
 
 
 def described(error: BaseException) -> str:
-    """The kind of an exception and its words, on one line; also of one that cannot be turned into text."""
+    """The type and text of an exception, on one line; also of one that cannot be turned into text."""
     kind = type(error).__name__
     try:
         words = str(error)

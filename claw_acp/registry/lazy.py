@@ -1,4 +1,4 @@
-"""A value that is made on first use."""
+"""A value created on first use."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ _UNMADE: Final = object()
 
 
 class Lazy(Generic[_T]):
-    """Calls `make` when the value is first asked for, in whatever thread that is; others wait for that thread.
+    """Calls `make` when the value is first needed, in the thread that needs it; other threads wait for that.
 
     They wait without giving up control: a task that asks is not overtaken by another one meanwhile.
     """
@@ -28,5 +28,5 @@ class Lazy(Generic[_T]):
 
     @property
     def made(self) -> _T | None:
-        """The value, if anybody has asked for it yet."""
+        """The value, if it was created already."""
         return None if self._value is _UNMADE else cast("_T", self._value)

@@ -11,7 +11,7 @@ FRAME_LIMIT = 64 * 1024 * 1024  # bytes; images travel inside frames
 
 
 class Oversized(NamedTuple):
-    """A frame longer than the limit, dropped while it came; the rest is said by its beginning, where that is usual."""
+    """A frame longer than the limit, dropped as it came; the rest is read from its beginning, in the usual form."""
 
     size: int
     id_json: bytes | None

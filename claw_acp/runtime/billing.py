@@ -15,7 +15,7 @@ from claw_acp.session.spending import Ledger
 
 
 class CostTracker:
-    """One for the whole program: it remembers what people have allowed, and prices as long as settings are the same."""
+    """Tracks costs for the whole program; remembers what people allowed, and prices while settings stay the same."""
 
     def __init__(self, ledger: Ledger, *, clock: Clock) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""The ids of the work in progress, carried along with it: every log line of a request names them."""
+"""The ids of the work in progress, carried along with it, so that every log line of a request has them."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Logging: a readable line on stderr for who is watching, a JSON line in a file for who comes later. Never stdout."""
+"""Logging: readable lines on stderr, JSON lines in a file. Never stdout."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 def facts(record: logging.LogRecord) -> dict[str, object]:
-    """Return the facts of a log line: the ids bound where it was written, then its own `extra`."""
+    """The facts of a log line: the ids bound where it was written, then its own `extra`."""
     own = {name: value for name, value in vars(record).items() if name not in _STANDARD}
     return {**bound_ids(), **own}
 
@@ -45,7 +45,7 @@ class JsonLines(logging.Formatter):
     """One JSON object a line: time, level, logger, event, pid, then the facts."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """The record as one JSON line."""
         entry: dict[str, object] = {
             "time": iso_time(record.created),
             "level": record.levelname.lower(),
@@ -60,16 +60,16 @@ class JsonLines(logging.Formatter):
 
 
 def _plain(value: object) -> object:
-    """A value JSON has, without secrets in it."""
+    """A value that JSON can hold, without secrets."""
     return value if value is None or isinstance(value, bool | int | float) else redact(str(value))
 
 
 class LogFile(logging.FileHandler):
     """A rotating file that several processes share. It is opened at the first line, private to the user.
 
-    When it cannot be written, one line on `complaints` says so and the handler is silent from then on: a full disk
-    must not end anybody's work. (`logging.handlers` has such a file too, and imports `pickle` and sockets with it,
-    which every start would pay for.)
+    When it cannot be written, one line on `complaints` says so and the handler is silent from then on: a full disk must
+    not stop the work. (`logging.handlers` has such a file too, and imports `pickle` and sockets with it, which every
+    start would pay for.)
     """
 
     def __init__(self, path: Path, *, complaints: TextIO | None = None) -> None:
@@ -77,7 +77,7 @@ class LogFile(logging.FileHandler):
         self._complaints = complaints
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line, to a new file when this one is full or another process has set it aside."""
+        """Write the line, to a new file if this one is full or another process has rotated it."""
         try:
             if self.stream is None or not self._goes_on(self.stream):
                 self.stream = self._open()
@@ -87,7 +87,7 @@ class LogFile(logging.FileHandler):
             super().emit(record)
 
     def _goes_on(self, stream: TextIOWrapper) -> bool:
-        """Return whether there is room in the open file; where there is none it has been closed and set aside."""
+        """Return whether the open file has room; otherwise it has been closed and rotated."""
         set_aside = self._set_aside(stream)
         if not set_aside and os.fstat(stream.fileno()).st_size < FILE_LIMIT:
             return True
@@ -127,10 +127,10 @@ class LogFile(logging.FileHandler):
 
 @contextmanager
 def logging_to(directory: Path | None, *, level: str = "warning", stream: TextIO | None = None) -> Generator[None]:
-    """Inside the block our loggers write to `stream` (None: stderr) and to a file in `directory` (None: no file).
+    """Send our log lines to `stream` (None: stderr) and a file in `directory` (None: no file) while the block runs.
 
-    `level` is the name of the least severe level for the stream; the file takes INFO and above. The loggers of other
-    libraries are left alone.
+    `level` is the least severe level for the stream; the file takes INFO and above. The loggers of other libraries are
+    left alone.
     """
     root = logging.getLogger(_ROOT)
     console = logging.StreamHandler(stream)

@@ -1,4 +1,4 @@
-"""The parts left out of recorded frames whatever they look like, because they are where secrets travel."""
+"""The parts of recorded frames that are always left out, because they carry secrets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -7,10 +7,10 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.redaction import REDACTED
 
 _HOLDERS: Final = frozenset({"env", "headers"})
-"""Environments and headers, as MCP servers, terminals and providers are given them: names stay, values go."""
+"""Environments and headers of MCP servers, terminals and providers: names stay, values are left out."""
 
 _ANSWERS: Final = frozenset({"accept", "decline", "cancel"})
-"""The actions of an answer to a form; what was typed into it goes."""
+"""The actions of an answer to a form, whose values are left out."""
 
 
 def masked(frame: JsonValue) -> JsonValue:
@@ -29,7 +29,7 @@ def _masked(value: JsonValue) -> JsonValue:
 
 
 def _without_values(holder: JsonValue) -> JsonValue:
-    """`[{name, value}]` or `{name: value}`, with nothing for the values."""
+    """`[{name, value}]` or `{name: value}` with empty values."""
     if isinstance(holder, Mapping):
         return {name: REDACTED if isinstance(value, str) else _masked(value) for name, value in holder.items()}
     if isinstance(holder, Sequence) and not isinstance(holder, str):

@@ -1,4 +1,4 @@
-"""Reading what `FrameTrace` wrote: frames, who sent them, and which answer belongs to which question."""
+"""Reading the file of a `FrameTrace`: frames, their direction, and the request of each answer."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,15 +16,15 @@ class Entry(Value):
     """One recorded frame.
 
     Attributes:
-        time: Seconds since the epoch; None when the line does not say.
-        recording: The connection it passed on.
+        time: Seconds since the epoch; None when it is missing.
+        recording: Its connection.
         direction: `in` is from the client to the agent.
-        kind: What it is; `other` is nothing that JSON-RPC knows, and then `text` may hold it.
+        kind: Its kind; `other` is no JSON-RPC, and then `text` may hold it.
         method: The method; that of the request for an answer, empty when the request was not recorded.
-        session: The session it is about, empty when it names none.
+        session: Its session, or empty.
         took: For an answer the seconds since its request.
         frame: The frame.
-        text: What was no JSON object.
+        text: A frame that was no JSON object.
     """
 
     time: float | None
@@ -39,7 +39,7 @@ class Entry(Value):
 
     @property
     def params(self) -> JsonObject:
-        """The parameters; none for an answer."""
+        """The parameters; empty for an answer."""
         return _object(self.frame.get("params"))
 
     @property
@@ -49,7 +49,7 @@ class Entry(Value):
 
 
 class Damaged(Value):
-    """A line that is no recorded frame: cut short by a crash, or something else's."""
+    """A line that is no recorded frame: cut short by a crash, or from another program."""
 
     line: int
 

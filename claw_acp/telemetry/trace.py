@@ -1,4 +1,4 @@
-"""`--trace`, `CLAW_ACP_TRACE`: every JSON-RPC frame in a file, in the order it passed, to see who said what to whom."""
+"""`--trace`, `CLAW_ACP_TRACE`: every JSON-RPC frame in a file, in order, with its direction."""
 
 import json
 import logging
@@ -23,9 +23,9 @@ class FrameTrace:
     """One JSON line a frame: `{"time": ..., "recording": ..., "direction": "in", "frame": {...}}`.
 
     `recording` names the connection, since several may share a file. A frame that is not JSON stays text. Secrets are
-    redacted, and values of environments, headers and forms are left out whatever they look like. The file is made at
-    the first frame, private to the user, and grows at its end; each line is there when `record` returns, so that the
-    last words of a crash can be read. A file that cannot be written ends the recording with one log line and nothing
+    redacted, and values of environments, headers and forms are left out whatever they look like. The file is created at
+    the first frame, private to the user, and appended to; each line is written when `record` returns, so that the last
+    frames before a crash can be read. A file that cannot be written ends the recording with one log line and nothing
     else.
     """
 
@@ -41,7 +41,7 @@ class FrameTrace:
         return partial(self.record, recording=connection)
 
     def record(self, direction: Direction, frame: bytes, *, recording: str | None = None) -> None:
-        """Write one frame down; `in` is from the peer to us. Never raises."""
+        """Record one frame; `in` is from the peer to us. Never raises."""
         if self._given_up:
             return
         entry = {
@@ -60,7 +60,7 @@ class FrameTrace:
             log.warning("frames are not recorded", extra={"file": str(self._path), "reason": error.strerror})
 
     def close(self) -> None:
-        """Let go of the file. Idempotent."""
+        """Close the file. Idempotent."""
         self._given_up = True
         if self._file is not None:
             self._file.close()

@@ -1,9 +1,9 @@
 """Disk work on resolved paths, by descriptors, without ever following a symbolic link.
 
-What is guaranteed: a path is opened one component at a time from the root, none of which may be a link. So the file
-that is read or replaced is the one whose path was judged; when something on the way was swapped for a link in
-between, the operation fails. What is not: hard links and mounts inside a root are indistinguishable from plain files,
-and a directory may be moved elsewhere while its descriptor is held.
+Guaranteed: a path is opened one component at a time from the root, none of which may be a link. So the file that is
+read or replaced is the one whose path was judged; when a component was swapped for a link in between, the operation
+fails. Not guaranteed: hard links and mounts inside a root are indistinguishable from plain files, and a directory may
+be moved elsewhere while its descriptor is held.
 
 Everything here blocks and belongs in a worker thread.
 """
@@ -52,12 +52,12 @@ def _read_all(path: Path, descriptor: int, *, limit: int) -> bytes:
 
 
 def replace(path: Path, content: bytes, *, temporary: str, keep_prefix: bytes = b"") -> None:
-    """Put `content` at a resolved path in one step; missing parent directories are made.
+    """Write `content` to a resolved path atomically; missing parent directories are created.
 
-    The content goes to a file named `temporary` beside the target, which then takes its place: a reader sees the old
-    or the new content, never a mixture, and a failure leaves the old. Permissions and (where allowed) the owner are
-    kept, and so is `keep_prefix` (such as a byte order mark) when the old content starts with it.
-    There is no fsync: after a power cut the old content may be back.
+    The content goes to a file named `temporary` beside the target, which then takes its place: a reader sees the old or
+    the new content, never a mixture, and a failure leaves the old. Permissions and (where allowed) the owner are kept,
+    and so is `keep_prefix` (such as a byte order mark) when the old content starts with it. There is no fsync: after a
+    power cut the old content may be back.
 
     Raises:
         ToolError: The file is read-only or not a regular file, or the directory cannot be written.

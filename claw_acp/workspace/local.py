@@ -28,7 +28,7 @@ class LocalWorkspace:
 
     Args:
         roots: Absolute directories; the first is the session's `cwd`. They are resolved here.
-        processes: Where programs run and who owns them; without one, `start` refuses.
+        processes: Runs and owns programs; without it, `start` refuses.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class LocalWorkspace:
         return paths.contains(path, roots=self._roots)
 
     async def read_text(self, path: Path) -> str:
-        """Whole text of a resolved path, line ends as they are.
+        """The whole text of a resolved path, line ends as they are.
 
         Raises:
             ToolError: Missing, not a file, binary, not UTF-8, or larger than 10 MiB.
@@ -75,7 +75,7 @@ class LocalWorkspace:
         return await to_thread.run_sync(partial(files.read, path, limit=limit), abandon_on_cancel=True)
 
     async def write_text(self, path: Path, text: str) -> None:
-        """Replace or create the file at a resolved path in one step, parents too; see `files.replace`.
+        """Replace or create the file at a resolved path atomically, parents too; see `files.replace`.
 
         A symbolic link is written through by locating it first: `locate` leads to its target.
 

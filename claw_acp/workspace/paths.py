@@ -1,10 +1,9 @@
 """The one place where path texts become resolved paths, and where "inside a root" is decided.
 
-A resolved path is absolute and passes through no symbolic link. Links are followed component by component, also where
-the end of the path does not exist yet, so the place a new file would land in is known before it is made. `~` is not
-expanded, as no program but a shell does that; a path that looks as if it wanted to be is refused with the absolute
-spelling in the message. On a file system that ignores case, another spelling of a root counts as outside: the safe
-side.
+A resolved path is absolute and passes through no symbolic link. Links are followed component by component, even if the
+end of the path does not exist yet, so the location of a new file is known before it is created. `~` is not expanded, as
+only shells do that; a path that starts with it is refused with the absolute path in the message. On a file system that
+ignores case, another spelling of a root counts as outside: the safe side.
 """
 
 import os
@@ -22,7 +21,7 @@ def locate(text: str, *, cwd: Path) -> Path:
     """The resolved path that `text` names, taken from the absolute directory `cwd` when relative.
 
     Raises:
-        ToolError: The text cannot be a path, starts with `~`, runs in a circle, or may not be looked at.
+        ToolError: The text cannot be a path, starts with `~`, loops, or may not be accessed.
     """
     if not text:
         raise ToolError("The path is empty; give the path of a file or directory.")
@@ -51,7 +50,7 @@ def resolve(path: Path) -> Path:
     Components that do not exist are kept as they are written.
 
     Raises:
-        ToolError: Too many links, a name that is too long, or a directory that may not be looked into.
+        ToolError: Too many links, a name that is too long, or a directory that may not be searched.
     """
     if not path.is_absolute():
         raise ToolError(f"The path {path} is not absolute.")
@@ -90,8 +89,8 @@ def _link_target(path: Path, *, asked: Path) -> Path | None:
 def contains(path: Path, *, roots: Sequence[Path]) -> bool:
     """Return whether `path` leads into one of the resolved `roots` (or is one); relative and unresolvable paths do not.
 
-    The path is resolved again, so that one which was changed after `locate`, or never resolved, is judged by where
-    it leads now.
+    The path is resolved again, so that one that was changed after `locate`, or never resolved, is judged by its present
+    target.
     """
     try:
         resolved = resolve(path)
@@ -101,7 +100,7 @@ def contains(path: Path, *, roots: Sequence[Path]) -> bool:
 
 
 def session_root(text: str) -> Path:
-    """The resolved directory a session is to work in.
+    """The resolved working directory of a session.
 
     Raises:
         InvalidRequest: It is not absolute, does not exist, or is not a directory.

@@ -12,19 +12,19 @@ from claw_acp.process.child_process import REAP_SECONDS, TERMINATE_SECONDS, Chil
 from claw_acp.process.output_tail import OutputTail
 
 DRAIN_SECONDS = 0.5
-"""How long output is still read after the shell ended, when something it left behind holds the pipe open."""
+"""Seconds to go on reading output after the shell ended, when a process it left behind holds the pipe open."""
 
 RAW_OUTPUT = 8000
-"""Bytes at the end of the output that are kept as they were written, for terminals that people see."""
+"""Bytes at the end of the output that are kept as written, for terminals."""
 
 _log = logging.getLogger(__name__)
 
 
 class LocalProcess:
-    """One shell command. It ends when its shell ends; what the shell left behind in its group is then killed.
+    """One shell command. It ends when its shell ends; other processes of its group are then killed.
 
-    A program that makes a session of its own (`setsid`, daemons) leaves the group, and so our reach.
-    Made by `ProcessHost`, which runs `supervise` in its task group.
+    A program that starts its own session (`setsid`, daemons) leaves the group and cannot be killed. Made by
+    `ProcessHost`, which runs `supervise` in its task group.
     """
 
     def __init__(self, child: ChildProcess, *, output_limit: int) -> None:
@@ -38,7 +38,7 @@ class LocalProcess:
 
     @property
     def terminal_id(self) -> str | None:
-        """None: no editor shows this program."""
+        """None: this program has no terminal in an editor."""
         return None
 
     @property
@@ -47,7 +47,7 @@ class LocalProcess:
         return self._child.pid
 
     async def output(self) -> ProcessOutput:
-        """Return the output so far, and whether the program ended."""
+        """The output so far, and the exit status once the program has ended."""
         await anyio.lowlevel.checkpoint()  # so that whoever polls lets the reader read
         ended = self._exit is not None
         return ProcessOutput(
@@ -59,25 +59,25 @@ class LocalProcess:
         )
 
     async def wait(self) -> ExitStatus:
-        """Wait for the end; all output is there then."""
+        """Wait for the end; all output is complete then."""
         await self._ended.wait()
         assert self._exit is not None
         return self._exit
 
     async def changed(self, since: ProcessOutput) -> None:
-        """Wait until it has printed more than that, or has ended."""
+        """Wait until it has printed more than in `since`, or has ended."""
         while self._exit is None and self._printed == since.printed:
             await self._news.wait()
 
     async def kill(self) -> None:
-        """End the group: politely, then by force. Takes `TERMINATE_SECONDS` plus `REAP_SECONDS` at most."""
+        """End the group: SIGTERM, then SIGKILL. Takes `TERMINATE_SECONDS` plus `REAP_SECONDS` at most."""
         with anyio.CancelScope(shield=True):
             self.stop()
             with anyio.move_on_after(TERMINATE_SECONDS + REAP_SECONDS):
                 await self._ended.wait()
 
     def stop(self) -> bool:
-        """Begin to end the group as `kill` does, and return at once; False when it has ended already."""
+        """Begin to end the group as `kill` does, and return at once; False when it has already ended."""
         self._stopping.set()
         return self._exit is None
 

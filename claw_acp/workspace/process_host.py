@@ -17,14 +17,14 @@ from claw_acp.workspace.process import LocalProcess
 class ProcessHost:
     """Starts commands and outlives them: `async with ProcessHost(environ) as host:` around everything that uses them.
 
-    One for a whole server is enough, as a command belongs to whoever holds its `LocalProcess`. Leaving the block kills
+    One for a whole server is enough, as a command belongs to the holder of its `LocalProcess`. Leaving the block kills
     what still runs, at once. Commands may be started from any task inside.
 
-    Command lines go to `bash` where there is one, else to `sh`: what models write is bash, whatever shell the user
-    types into. It is neither a login nor an interactive shell, so no profile is read.
+    Command lines run in `bash` if there is one, else in `sh`: models write bash, whatever shell the user types into. It
+    is neither a login nor an interactive shell, so no profile is read.
 
     Args:
-        environ: What commands inherit, but for keys of ours.
+        environ: The environment of commands, whose keys of ours are removed.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -44,7 +44,7 @@ class ProcessHost:
         return await tasks.__aexit__(kind, error, trace)
 
     async def start(self, command: Command) -> LocalProcess:
-        """Start a command line in its own session and process group, with nothing on its stdin.
+        """Start a command line in its own session and process group, without stdin.
 
         Raises:
             ToolError: The directory is missing, or the system refuses.

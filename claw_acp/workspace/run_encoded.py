@@ -2,8 +2,8 @@
 
     python -IS run_encoded.py SHELL ENCODED_LINE
 
-It ends as the command does, and takes all that the command started with it when it is told to end, or when who started
-it is gone: a shell in between hands no signal on.
+It ends as the command does, and kills everything the command started when it gets a signal to end, or when its parent
+is gone: a shell in between passes no signal on.
 """
 
 import os
@@ -20,7 +20,7 @@ LOOKS = 0.5  # seconds between looks for the parent
 
 
 def main(shell: str, encoded: str) -> int:
-    """The exit code of the command line; its death by a signal is repeated."""
+    """Run the command line and return its exit code; its death by a signal is repeated."""
     parent = os.getppid()
     line = os.fsdecode(urlsafe_b64decode(encoded))
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # until there is something to end
