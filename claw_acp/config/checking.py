@@ -185,7 +185,7 @@ def _nearest_key(path: KeyPath) -> str | None:
 
 
 def _removable(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """What goes with a wrong value: itself; of a rule all of it, as with one condition less it would fit more."""
+    """The part to remove with a wrong value: itself; of a rule all, as with fewer conditions it would match more."""
     return location[:2] if location[0] == "rules" else location
 
 

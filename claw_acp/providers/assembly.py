@@ -1,4 +1,4 @@
-"""Putting providers together: plain from a setup, resilient from a resolved model."""
+"""Building providers: plain from a setup, resilient from a resolved model."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -23,7 +23,7 @@ from claw_acp.registry.entry_points import load_extension
 from claw_acp.registry.reference import Ref
 
 BUILT_IN = frozenset({"offline", "scripted"})
-"""Kinds that answer by themselves: what fails there would fail again, and a test wants to see how."""
+"""Kinds that answer locally: their failures would repeat, and tests want to see them."""
 
 MakePlain: TypeAlias = Callable[[ProviderSetup], Provider]
 
@@ -53,14 +53,14 @@ def plain(
     about: Callable[[str, str, str], ModelInfo | None] | None = None,
     tasks: BackgroundTasks | None = None,
 ) -> Provider:
-    """A new provider with one key, that asks once. Its wire family is imported now. Close it with `aclose`.
+    """A new provider with one key and no retries. Its wire family is imported now. Close it with `aclose`.
 
     Args:
-        setup: What it is made from.
-        tool_modes: Which models need tools in words; None: all are given them in their vendor's own way.
-        clock: Its time.
-        about: What is known of a model, by provider, address and name; None: only what its name says.
-        tasks: Where it works beside requests; None: in tasks of its own.
+        setup: Its settings.
+        tool_modes: The models that need tools described in text; None: all get native tools.
+        clock: The time.
+        about: The facts about a model, by provider, address and name; None: only those derived from its name.
+        tasks: Runs its work beside requests; None: tasks of its own.
 
     Raises:
         ConfigError: There is no such wire family, or it cannot be loaded, or its setup is wrong.
@@ -79,18 +79,18 @@ def resilient(
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     successions: Successions | None = None,
 ) -> Provider:
-    """The provider of a model, with all that answer when it cannot.
+    """The provider of a model, including its fallbacks.
 
     Args:
-        model: The model; everything of it has been read.
+        model: The model, with its keys.
         make: Makes the plain providers.
-        health: Which targets rest.
+        health: The targets that cool down.
         clock: Time for waits.
-        sleep: What waits.
-        successions: Which models are gone, and what replaces them; None: nobody looks for that.
+        sleep: Waits.
+        successions: The retired models and their successors; None: not tracked.
 
     Raises:
-        ConfigError: The chosen provider cannot be made; others that cannot are left out, with a line in the log.
+        ConfigError: The chosen provider cannot be made; fallbacks that cannot are left out, with a line in the log.
     """
     assert not model.target.unread, "the key is still to be read: see resolve_ready"
     chosen = make(model.setup)

@@ -18,7 +18,7 @@ API_VERSION = "2023-06-01"
 
 
 class AnthropicProvider(HttpProvider):
-    """A service at its base URL (without `/v1`), authorized by API key."""
+    """A service at its base URL (without `/v1`), authorized by an API key."""
 
     def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
         address = setup.base_url.removesuffix("/v1")  # people write it both ways

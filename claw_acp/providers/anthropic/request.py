@@ -1,9 +1,8 @@
-"""A request in the words of Anthropic's Messages API.
+"""A request to Anthropic's Messages API.
 
-System messages stand apart, roles must alternate, and all results of one round of tool calls share one user message
-in which they come first. Cache marks go on what repeats: the system prompt (tools stand before it) and the
-conversation so far, and on the end of the request before where many calls at once have carried it out of reach; all of
-them are below the limit of four.
+System messages are separate, roles must alternate, and all results of one round of tool calls come first in one user
+message. Cache marks go on the repeated parts: the system prompt (after the tools) and the conversation so far, and on
+the end of the previous request if many calls have carried it out of reach; together fewer than the limit of four.
 """
 
 import re
@@ -19,7 +18,7 @@ from claw_acp.providers.transport.cache_marks import wants_marks
 from claw_acp.providers.transport.wire import arguments_object, texts_and_images
 
 ORIGIN = "anthropic"
-"""The wire family that understands our signatures: see `Reasoning.origin`."""
+"""The wire family whose API verifies our signatures: see `Reasoning.origin`."""
 
 DEFAULT_MAX_TOKENS = 16_000
 LEAST_BUDGET = 1_024  # tokens; the API refuses less
@@ -104,7 +103,7 @@ def _round_began_without_thinking(turns: Sequence[tuple[str, list[Block]]]) -> b
 
 
 def _sampling(request: ChatRequest, *, thinks: bool) -> JsonObject:
-    """Sampling where the model takes it; thinking fixes the temperature."""
+    """The sampling options that the model accepts; thinking fixes the temperature."""
     options = request.options
     body: dict[str, JsonValue] = {}
     if takes_sampling(request.model):
@@ -121,7 +120,7 @@ def _sampling(request: ChatRequest, *, thinks: bool) -> JsonObject:
 
 
 def _turns(messages: Sequence[Message], *, provider: str) -> list[tuple[str, list[Block]]]:
-    """Alternating turns, the user's first."""
+    """Alternating turns, starting with the user's."""
     turns: list[tuple[str, list[Block]]] = []
     for message in messages:
         if message.role == "system":
@@ -143,14 +142,14 @@ def _turns(messages: Sequence[Message], *, provider: str) -> list[tuple[str, lis
 
 
 def _mark_ends(turns: Sequence[tuple[str, list[Block]]]) -> None:
-    """Put a cache mark on the last block, and on that of the request before where ours would not reach it."""
+    """Put a cache mark on the last block, and on that of the previous request if ours would not reach it."""
     for _, blocks in turns[-3::2] if _far_from_last_mark(turns) else turns[-1:]:
         if blocks[-1]["type"] not in _UNCACHEABLE:
             blocks[-1] |= _MARK
 
 
 def _far_from_last_mark(turns: Sequence[tuple[str, list[Block]]]) -> bool:
-    """True if what the request before wrote, at the end of its messages, is out of reach of a mark at our end."""
+    """True if the end of the previous request's messages is out of reach of a mark at our end."""
     return len(turns) >= 3 and len(turns[-2][1]) + len(turns[-1][1]) >= LOOKBACK
 
 
@@ -175,7 +174,7 @@ def _blocks(message: Message, *, provider: str) -> Iterator[Block]:
 
 
 def _reasoning(block: Reasoning) -> Iterator[Block]:
-    """Thinking the API can verify. What another vendor's model thought would be refused."""
+    """The thinking that the API can verify; it would refuse that of another vendor's model."""
     if block.origin not in {"", ORIGIN}:
         return
     if block.redacted is not None:
@@ -204,5 +203,5 @@ def _tool_result(message: Message, *, provider: str) -> Block:
 
 
 def _acceptable_id(call_id: str) -> str:
-    """The id in the characters the API takes; other vendors use more of them."""
+    """The id in the characters that the API accepts; other vendors use more of them."""
     return _FOREIGN_ID.sub("_", call_id)

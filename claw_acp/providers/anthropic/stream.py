@@ -1,4 +1,4 @@
-"""The answer of Anthropic's Messages API, from the bytes of its stream."""
+"""The answer of Anthropic's Messages API, parsed from its stream."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -141,7 +141,7 @@ class AnthropicStream(TypedEventParser):
     # ------------------------------------------------------------------ usage
 
     def _count(self, usage: JsonObject) -> None:
-        """Take the counts given; they are totals so far, and later ones hold."""
+        """Store the counts; they are totals so far, and later ones replace them."""
         for name in _USAGE_FIELDS:
             if isinstance(usage.get(name), int):
                 self._counts[name] = number_at(usage, name)

@@ -1,7 +1,7 @@
-"""Facts about the models of Amazon Bedrock by their ids, where these decide the form of a request.
+"""Facts about the models of Amazon Bedrock, by id, that decide the form of a request.
 
-An id is a name (`anthropic.claude-…`), an inference profile (`us.anthropic.claude-…`) or an ARN; one that does not
-say whose model it is gets the request that every model takes.
+An id is a name (`anthropic.claude-…`), an inference profile (`us.anthropic.claude-…`) or an ARN; one that does not name
+the maker gets the request that every model accepts.
 """
 
 import re
@@ -23,8 +23,8 @@ def cache_places(model: str) -> CachePlaces:
     """The parts of a request in which a model takes cache points.
 
     Source: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html. The first Nova models refuse them
-    among the tools and behind results and pictures; for Nova 2 the documentation and reports of refusals contradict
-    each other, so it is left to its own caching. Too short a beginning is not cached, and no error.
+    among the tools and after results and images; for Nova 2 the documentation and reports of refusals contradict each
+    other, so it is left to its own caching. Too short a prefix is not cached, which is no error.
     """
     if is_claude(model):
         return "nowhere" if re.search(_UNCACHED_CLAUDE, model.lower()) else "everywhere"
@@ -32,22 +32,22 @@ def cache_places(model: str) -> CachePlaces:
 
 
 def is_claude(model: str) -> bool:
-    """True if it is one of Anthropic's."""
+    """True if the model is Anthropic's."""
     return "claude" in model.lower()
 
 
 def is_nova_2(model: str) -> bool:
-    """True if it is an Amazon Nova of the second generation."""
+    """True if the model is an Amazon Nova of the second generation."""
     return "amazon.nova-2" in model.lower()
 
 
 def shows_in_results(model: str) -> bool:
-    """True if pictures, and a mark of failure, may stand in what a tool returned."""
+    """True if tool results may contain images and a failure mark."""
     return is_claude(model) or "amazon.nova-" in model.lower()
 
 
 def offered(listed: JsonValue, profiles: JsonValue) -> list[ModelInfo]:
-    """The text models that stream, profiles first: a model may only be open through one.
+    """The text models that stream, profiles first: some models are available only through one.
 
     Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html and
     API_ListInferenceProfiles.html.

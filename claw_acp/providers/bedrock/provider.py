@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse API: the models of many makers under one account of AWS."""
+"""Amazon Bedrock's Converse API: the models of many makers in one AWS account."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from claw_acp.providers.bedrock.session import AwsSession
 
 RUNTIME, CONTROL = "bedrock-runtime", "bedrock"
-"""The first part of the host's name: where models answer, and where they are listed."""
+"""The first part of the host name: for requests to models, and for lists of models."""
 
 USUAL_REGION: Final = "us-east-1"
 CREDENTIALS_TIMEOUT: Final = 60.0  # seconds until a request is signed; roles and programs take their time
@@ -40,9 +40,9 @@ _ADDRESSES: Final = {RUNTIME: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", CONTROL: "AWS_
 
 
 class BedrockProvider(Provider):
-    """Models in one region, opened by an API key (as a bearer) or by AWS credentials, which sign each request.
+    """The models of one region, with an API key (as a bearer token) or AWS credentials, which sign each request.
 
-    Nothing is looked up before the first request; then the region and, without a key, the credentials are. Only the
+    Nothing is looked up before the first request; then the region is and, without a key, the credentials. Only the
     credentials need botocore.
     """
 
@@ -82,7 +82,7 @@ class BedrockProvider(Provider):
         """The text models and inference profiles of the region, profiles first.
 
         Raises:
-            ProviderError: The service cannot be asked, or does not let these credentials ask.
+            ProviderError: The service cannot be reached, or refuses these credentials.
         """
         endpoint = await self._endpoint(CONTROL)
         models = await endpoint.document("/foundation-models?byOutputModality=TEXT")
@@ -110,10 +110,10 @@ class BedrockProvider(Provider):
 
 
 class AwsSigner:
-    """Signs requests with the AWS credentials there are at that moment; see `Signer`.
+    """Signs requests with the current AWS credentials; see `Signer`.
 
     Args:
-        make: Makes the session whose credentials are used. Blocks, as the session does.
+        make: Makes the session that finds the credentials. Blocks, as the session does.
         provider: The name of the provider, for errors.
         region: The region that the requests go to.
     """
@@ -125,7 +125,7 @@ class AwsSigner:
         self._session = Lazy(make)
 
     def forget(self) -> None:
-        """Look for credentials again before the next request: these were refused."""
+        """Drop the credentials, which were refused, and look for them again before the next request."""
         self._session = Lazy(self._make)
 
     async def sign(self, method: str, url: str, *, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
@@ -184,5 +184,5 @@ class _Endpoint(HttpProvider):
 
 
 def _address(host: str, *, region: str) -> str:
-    """Source: https://docs.aws.amazon.com/general/latest/gr/bedrock.html."""
+    """The host's address. Source: https://docs.aws.amazon.com/general/latest/gr/bedrock.html."""
     return f"https://{host}.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"

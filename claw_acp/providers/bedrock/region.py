@@ -1,4 +1,4 @@
-"""The AWS region that the environment or the shared files of AWS name.
+"""The AWS region from the environment or AWS's shared files.
 
 Source: https://docs.aws.amazon.com/sdkref/latest/guide/feature-region.html. Read here because a bearer key needs a
 region as well, and works without botocore.
@@ -17,10 +17,10 @@ _NO_SECTION: Final = "\n"  # no line of a file can name it
 
 
 def configured_region(environ: Mapping[str, str], *, provider: str) -> str:
-    """The region of the environment, else of the profile in use; empty when neither has one. Blocks: it reads files.
+    """The region of the environment, else of the profile in use; empty if neither has one. Blocks: it reads files.
 
     Raises:
-        ProviderAuthFailed: A shared file is there and cannot be read.
+        ProviderAuthFailed: A shared file cannot be read.
     """
     region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
     if region:

@@ -1,7 +1,7 @@
-"""A request in the words of Amazon Bedrock's Converse API.
+"""A request to Amazon Bedrock's Converse API.
 
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html. Roles alternate, the
-results of one round of calls share one user message, and what only one maker's models know goes beside the rest.
+results of one round of calls share one user message, and members for one maker's models are separate.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from claw_acp.providers.transport.cache_marks import wants_marks
 from claw_acp.providers.transport.wire import arguments_object, texts_and_images
 
 ORIGIN = "bedrock"
-"""The wire family that understands our signatures: see `Reasoning.origin`."""
+"""The wire family whose API verifies our signatures: see `Reasoning.origin`."""
 
 PLAIN_MAX_TOKENS = 4_096  # the most that the Claude models without thinking may say
 ID_LIMIT = 64  # characters of a call's id
@@ -68,7 +68,7 @@ def converse_body(request: ChatRequest, *, provider: str, quirks: Quirks = NO_QU
 
 
 def _mark_end(blocks: list[JsonObject], *, places: CachePlaces) -> None:
-    """Put a cache point behind the conversation so far, where it may stand there."""
+    """Put a cache point after the conversation so far, if the model accepts it there."""
     allowed = places == "everywhere" or (places == "text" and all("text" in block for block in blocks))
     if allowed and "reasoningContent" not in blocks[-1]:
         blocks.append(_CACHE_POINT)
@@ -96,10 +96,10 @@ def _inference(request: ChatRequest, *, fields: JsonObject) -> JsonObject:
 
 
 def _fields(request: ChatRequest, *, turns: Sequence[Turn]) -> JsonObject:
-    """The wish for thinking in the form of the model's maker; empty where that is not known.
+    """The members that request thinking in the form of the model's maker; empty if that is not known.
 
     Source: https://docs.aws.amazon.com/bedrock/latest/userguide/inference-reasoning.html. For Nova 2 "high" would
-    forbid to bound the answer and to set its temperature, so it is asked for "medium" at most.
+    forbid a limit of the answer and a temperature, so "medium" is the most requested.
     """
     effort, model = request.options.effort, request.model
     if is_claude(model):
@@ -121,7 +121,7 @@ def _round_began_without_thinking(turns: Sequence[Turn]) -> bool:
 
 
 def _tools(request: ChatRequest, *, turns: Sequence[Turn], cached: bool) -> JsonObject:
-    """The tools; where there are none now but were in the conversation, their names, without which it is refused."""
+    """The tools; if there are none now but the conversation has calls, their names, without which it is refused."""
     options = request.options
     used = _names_used(turns)
     if not request.tools or (options.tool_choice == "none" and not used):
@@ -159,7 +159,7 @@ def _names_used(turns: Sequence[Turn]) -> list[str]:
 
 
 def _turns(messages: Sequence[Message], *, model: str, provider: str) -> list[Turn]:
-    """Alternating turns, the user's first, with the results of a round before anything else in it."""
+    """Alternating turns, starting with the user's, each with the results of a round first."""
     turns: list[Turn] = []
     for message in messages:
         if message.role == "system":
@@ -197,7 +197,7 @@ def _blocks(message: Message, *, model: str, provider: str) -> Iterator[JsonObje
 
 
 def _reasoning(block: Reasoning) -> Iterator[JsonObject]:
-    """Thinking that was signed here. What another service's model thought would be refused."""
+    """The thinking that was signed here; that of another service's model would be refused."""
     if block.origin != ORIGIN:
         return
     if block.redacted is not None:
@@ -215,7 +215,7 @@ def _content(message: Message, *, provider: str) -> Iterator[JsonObject]:
 
 
 def _result(message: Message, *, model: str, provider: str) -> Iterator[JsonObject]:
-    """The result of a tool; its pictures stand behind it for models that cannot see them there."""
+    """The result of a tool; its images come after it for models that cannot see them inside."""
     content = list(_content(message, provider=provider))
     whole = shows_in_results(model)
     inside = [block for block in content if whole or "text" in block]
@@ -227,7 +227,7 @@ def _result(message: Message, *, model: str, provider: str) -> Iterator[JsonObje
 
 
 def _acceptable_id(call_id: str) -> str:
-    """The id in the characters and the length the API takes; other services use more of both."""
+    """The id in the characters and the length that the API accepts; other services use more of both."""
     text = _FOREIGN_ID.sub("_", call_id)
     if len(text) <= ID_LIMIT:
         return text or "_"

@@ -1,4 +1,4 @@
-"""Requests signed with AWS credentials. botocore finds and renews them; all of it blocks, so call it in threads.
+"""Requests signed with AWS credentials, which botocore finds and renews. Everything blocks: call it in threads.
 
 This is the only module that imports botocore, which is an optional package: others name it by a reference.
 """
@@ -55,9 +55,9 @@ class AwsSession:
     botocore reads the profiles and endpoints that the environment of the process names, as AWS's own programs do.
 
     Args:
-        environ: The variables `AWS_*`; those that hold keys or name a container's endpoint are taken from here.
+        environ: The variables `AWS_*`; keys and the endpoint of a container are taken from here.
         provider: The name of the provider, for errors.
-        region: The region whose services give credentials.
+        region: The region of the services that issue credentials.
     """
 
     def __init__(self, environ: Mapping[str, str], *, provider: str, region: str) -> None:
@@ -71,7 +71,7 @@ class AwsSession:
         """The headers that sign a request to `region`, with credentials that are renewed before they expire.
 
         Raises:
-            ProviderAuthFailed: There are no credentials, or a source that is set up does not give any.
+            ProviderAuthFailed: There are no credentials, or a configured source failed.
         """
         signed = {name: value for name, value in headers.items() if name in SIGNED}
         request = AWSRequest(method=method, url=url, headers=signed, data=body)
@@ -107,9 +107,9 @@ class AwsSession:
 
 
 class _Sources:
-    """botocore's sources of credentials, except that programs start as ours do and no code is asked for.
+    """botocore's sources of credentials, with programs started as ours are and without prompts for codes.
 
-    botocore uses it as well, as the builder of the sources of a profile that another profile names.
+    botocore also uses it to build the sources of a profile that another profile names.
     """
 
     def __init__(self, session: Session, *, environ: Mapping[str, str]) -> None:
@@ -160,14 +160,14 @@ _NAMED: Final = (EnvProvider, ContainerProvider, InstanceMetadataProvider)
 
 
 class _Program:
-    """A `credential_process`, with as much of the interface of `Popen` as botocore uses."""
+    """A `credential_process`, with the part of the interface of `Popen` that botocore uses."""
 
     def __init__(self, argv: Sequence[str], **_: object) -> None:
         self.returncode = 0
         self._child = BlockingChild(argv)
 
     def communicate(self) -> tuple[bytes, bytes]:
-        """Its output and error output, once it has ended."""
+        """Its output and error output, after its end."""
         try:
             ended = self._child.finish(within=PROGRAM_TIMEOUT)
         except TimeoutError as error:

@@ -1,4 +1,4 @@
-"""The answer of Amazon Bedrock's Converse API, from the bytes of its stream.
+"""The answer of Amazon Bedrock's Converse API, parsed from its stream.
 
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html.
 """
@@ -158,7 +158,7 @@ class BedrockStream(AnswerParser):
         self.done = self._stop is not None
 
     def _block(self, event: JsonObject) -> _Block:
-        """The block an event belongs to; blocks of text begin without being announced."""
+        """The block an event belongs to; text blocks begin without a start event."""
         index = number_at(event, "contentBlockIndex")
         block = self._blocks.get(index)
         if block is None:

@@ -3,4 +3,4 @@
 from typing import Final
 
 PLUGIN_DEFAULT: Final = "plugin-default"
-"""The model of a plugin for which none was configured: the plugin chooses."""
+"""The model of a plugin without a configured one: the plugin chooses."""

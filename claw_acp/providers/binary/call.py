@@ -1,4 +1,4 @@
-"""One request to a plugin that stays, and the pieces of its answer."""
+"""One request to a session plugin, and the pieces of its answer."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,10 @@ Piece = TextChunk | ThoughtChunk
 
 
 class Call:
-    """One request to a plugin, and what was said to it so far. A `strict` one fails with the first strange line."""
+    """One request to a plugin, and the untaken pieces of its answer.
+
+    A `strict` one fails on the first unexpected line.
+    """
 
     def __init__(self, sent: OutgoingCall) -> None:
         self.id = sent.id
@@ -30,22 +33,22 @@ class Call:
 
     @property
     def settled(self) -> bool:
-        """True if there is nothing more to wait for."""
+        """True if no more pieces are to come."""
         return self.sent.response is not None or self.failure is not None
 
     @property
     def has_news(self) -> bool:
-        """True if there is something that was not taken yet."""
+        """True if there is something not taken yet."""
         return self.settled or bool(self._pieces)
 
     def add(self, piece: Piece) -> None:
-        """One more piece of the answer; adjacent ones that nobody has taken yet travel together."""
+        """Add a piece of the answer; adjacent ones that were not taken yet are joined."""
         text = self._pairs[type(piece)].feed(piece.text)
         if text:
             self._pieces.append(piece if text is piece.text else type(piece)(text=text))
 
     def take(self) -> list[Piece]:
-        """The pieces that came since the last time, adjacent ones of a kind as one."""
+        """The pieces since the last call, adjacent ones of a kind joined."""
         pieces, self._pieces = self._pieces, []
         if len(pieces) < 2:
             return pieces
@@ -62,7 +65,7 @@ class Call:
         return joined
 
     def fail(self, error: ProviderError) -> None:
-        """There will be no answer; what came before stays as it is."""
+        """End the call without an answer; pieces so far stay."""
         if not self.settled:
             self.failure = error
         self.news.set()

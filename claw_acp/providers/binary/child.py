@@ -25,5 +25,5 @@ async def start_plugin(program: ProviderProgram, *, failures: Failures) -> Child
 
 
 def plugin_environment(program: ProviderProgram) -> dict[str, str]:
-    """The variables of a plugin: our environment without our keys, and those that its settings add."""
+    """The variables of a plugin: our environment without our keys, with those of its settings added."""
     return {**without_keys(os.environ), **{name: value.reveal() for name, value in program.env}}

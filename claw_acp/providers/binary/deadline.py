@@ -1,4 +1,4 @@
-"""One bound for a whole call, wherever it waits."""
+"""One time limit for a whole call, wherever it waits."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ CALL_TIMEOUT = 120.0  # seconds for a whole call: starting the program, asking, 
 
 
 class Deadline:
-    """Begins to count when it is made."""
+    """A time limit that starts when this is created."""
 
     def __init__(self, seconds: float, *, failures: Failures) -> None:
         self._at = anyio.current_time() + seconds
@@ -19,10 +19,10 @@ class Deadline:
 
     @contextmanager
     def kept(self) -> Generator[None]:
-        """Cancel what waits inside when time is up. A generator must not yield inside.
+        """Cancel the block when time is up. A generator must not yield inside.
 
         Raises:
-            ProviderTimeout: It is.
+            ProviderTimeout: Time is up.
         """
         with anyio.CancelScope(deadline=self._at) as scope:
             yield

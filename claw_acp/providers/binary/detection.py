@@ -1,4 +1,4 @@
-"""How plugins were found to speak, remembered between processes in a small file of the cache."""
+"""The detected protocols of plugins, remembered between processes in a small file of the cache."""
 
 import hashlib
 import json
@@ -33,13 +33,13 @@ log = logging.getLogger(__name__)
 
 
 class Finding(Value):
-    """How a program speaks.
+    """The detected protocol of a program.
 
     Attributes:
-        protocol: In which way.
-        offer: What a session plugin said about itself when it was last asked.
-        silences: How many processes of it in turn have let our greeting pass; 0: it was heard what it is.
-        at: When the last of them did, in seconds since the Unix epoch.
+        protocol: The protocol.
+        offer: The last self-description of a session plugin.
+        silences: The number of its processes in turn that ignored `initialize`; 0: its protocol was detected.
+        at: The time of the last of them, in seconds since the Unix epoch.
     """
 
     protocol: Literal["oneshot", "session"]
@@ -48,12 +48,12 @@ class Finding(Value):
     at: float = 0.0
 
     def holds(self, now: float) -> bool:
-        """True if it can be relied on. A slow start is silent too: it takes two of them, and counts for a day."""
+        """True if it is reliable. A slow start is silent too: two silences are needed, and they count for a day."""
         return not self.silences or (self.silences >= SILENCES and 0 <= now - self.at < SILENCE_LIFE)
 
 
 class Probe:
-    """Finding out how one program speaks: by one at a time in this process; whoever waited takes what was found."""
+    """Detection of one program's protocol: by one task at a time in this process; waiting ones share the result."""
 
     def __init__(self) -> None:
         self._turns = anyio.Lock()
@@ -62,7 +62,7 @@ class Probe:
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[Finding | None]:
-        """Wait for a turn; with what another has found meanwhile, None when one has to look oneself."""
+        """Wait for a turn; yields what another task has found meanwhile, or None if this one has to detect."""
         before = self._count
         async with self._turns:
             yield self._found if self._count != before else None
@@ -77,12 +77,12 @@ _PROBES: WeakValueDictionary[ProviderProgram, Probe] = WeakValueDictionary()
 
 
 def probe_of(program: ProviderProgram) -> Probe:
-    """The one probe of a program, for as long as somebody holds it."""
+    """The shared probe of a program, as long as any task holds it."""
     return _PROBES.setdefault(program, Probe())
 
 
 class Memory:
-    """The file. Every method blocks for a moment; a file that is missing or damaged holds nothing."""
+    """The file of findings. Every method blocks for a moment; a missing or damaged file is empty."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,7 +93,7 @@ class Memory:
         return cls(find_locations(os.environ).cache_dir / FILE_NAME)
 
     def recall(self, program: ProviderProgram) -> Finding | None:
-        """Return the finding about this program, if it has not changed since."""
+        """The finding about this program, if the program has not changed since."""
         row = self._rows().get(_key(program))
         if not isinstance(row, dict):
             return None
@@ -109,7 +109,7 @@ class Memory:
                 return None
 
     def keep(self, program: ProviderProgram, finding: Finding | None) -> None:
-        """Remember a finding; None: forget what was remembered. Failing to is only slower next time."""
+        """Store a finding; None: remove the stored one. A failure only makes the next start slower."""
         rows = dict(self._rows())
         key = _key(program)
         rows.pop(key, None)
@@ -142,7 +142,7 @@ def _row(finding: Finding) -> JsonObject:
 
 
 def _key(program: ProviderProgram) -> str:
-    """The program's file and arguments, and when they were last changed: an argument may name the script to run."""
+    """The program's file and arguments with their modification times: an argument may name the script to run."""
     path = shutil.which(program.command, path=plugin_environment(program).get("PATH")) or program.command
     folder = program.cwd or Path.cwd()
     stamps = [_changed(folder / word) for word in (path, *program.args)]

@@ -1,4 +1,4 @@
-"""The failures of a plugin, with the texts that programs of the one-shot protocol are known to get."""
+"""The errors of a plugin, with the texts that one-shot programs are known to get."""
 
 import errno
 import shlex
@@ -25,7 +25,7 @@ LONGEST_WISH = 60.0  # seconds of `retryAfter` that are passed on; nobody sits l
 
 
 class PluginNotStarted(ProviderUnreachable):
-    """The program cannot be started; trying the same again does not help."""
+    """The program cannot be started; a retry does not help."""
 
     retryable = False
 
@@ -36,8 +36,8 @@ class Failures:
     Args:
         name: The provider, as configured.
         command: Its program.
-        timeout: Seconds a whole call may take.
-        secrets: What must not be shown.
+        timeout: The time limit of a whole call, in seconds.
+        secrets: Texts that must not be shown.
     """
 
     def __init__(self, name: str, *, command: str, timeout: float, secrets: Sequence[str] = ()) -> None:
@@ -47,7 +47,7 @@ class Failures:
         self._redact = Redactor(secrets)
 
     def clean(self, text: str, *, limit: int = WORDS_LIMIT) -> str:
-        """A plugin's words for people: its last `limit` characters, without secrets; lines stay lines."""
+        """A plugin's text for people: its last `limit` characters, without secrets; lines stay lines."""
         lines = (printable(line.rstrip("\r")) for line in self._redact(text).strip().split("\n"))
         shown = "\n".join(lines)
         return shown if len(shown) <= limit else f"…{shown[-limit:]}"
@@ -55,12 +55,12 @@ class Failures:
     # ------------------------------------------------------------------ before anything was said
 
     def not_serialized(self, what: str, error: Exception) -> RequestRejected:
-        """Something in the request is no JSON; `what` is `message`, `tool definition` or `request`."""
+        """The error for a request that is no JSON; `what` is `message`, `tool definition` or `request`."""
         part = f"{what} for plugin '{self.name}'" if what != "request" else "provider plugin request"
         return RequestRejected(f"Failed to serialize {part}: {error}", provider=self.name)
 
     def not_started(self, error: Exception, *, cwd: Path | None) -> PluginNotStarted:
-        """The system refused, perhaps because of the directory."""
+        """The error for a program that the system does not start, perhaps because of the directory."""
         reason = self._not_started_because(error, cwd=cwd)
         return PluginNotStarted(
             f"Failed to spawn provider plugin '{self.name}' ({self.clean(self._command)}): {reason}",
@@ -88,45 +88,45 @@ class Failures:
                 return error.strerror or str(error)
 
     def tools_unsupported(self) -> ToolsUnsupported:
-        """It said that its models take no tools."""
+        """The error for a plugin whose models support no tools."""
         return ToolsUnsupported(f"Provider plugin '{self.name}' cannot be given tools.", provider=self.name)
 
     # ------------------------------------------------------------------ its process
 
     def unwritten(self, error: OSError) -> ProviderUnavailable:
-        """It closed its input before it had the request, and said nothing."""
+        """The error for a plugin that closed its input before it had the request, without an answer."""
         return self._unavailable(f"Failed to write to provider plugin '{self.name}' stdin: {error}")
 
     def process_error(self, error: OSError) -> ProviderUnavailable:
-        """Its output cannot be read."""
+        """The error for output that cannot be read."""
         return self._unavailable(f"Provider plugin '{self.name}' process error: {error}")
 
     def timed_out(self) -> ProviderTimeout:
-        """The whole call took too long."""
+        """The error for a call that took too long."""
         return ProviderTimeout(f"Provider plugin '{self.name}' timed out after {self._timeout:g}s", provider=self.name)
 
     def exited(self, code: int, *, said: str) -> ProviderUnavailable:
-        """It ended without an answer; a negative code is a signal, and named if nothing was said."""
+        """The error for an end without an answer; a negative code is a signal, named if nothing was printed."""
         detail = self.clean(said) or (f"ended by {_signal_name(-code)}" if code < 0 else "")
         return self._unavailable(f"Provider plugin '{self.name}' exited with code {max(code, -1)}: {detail}")
 
     def left(self, code: int, *, said: str) -> ProviderUnavailable:
-        """One that should stay has ended; a negative code is a signal, as `subprocess` has it."""
+        """The error for the end of a session plugin; a negative code is a signal, as in `subprocess`."""
         detail = self.clean(said)
         how = f"exited with code {code}" if code >= 0 else f"was ended by signal {_signal_name(-code)}"
         return self._unavailable(f"Provider plugin '{self.name}' {how}" + (f": {detail}" if detail else ""))
 
     def hung_up(self, *, said: str) -> ProviderUnavailable:
-        """It closed its output, and runs on."""
+        """The error for a plugin that closed its output, but runs on."""
         detail = self.clean(said)
         return self._unavailable(f"Provider plugin '{self.name}' closed its output" + (f": {detail}" if detail else ""))
 
     def closed(self) -> ProviderUnavailable:
-        """It was given up while the request ran."""
+        """The error for a request whose connection was closed here."""
         return self._unavailable(f"Provider plugin '{self.name}' was closed")
 
     def not_heard(self) -> ProviderUnavailable:
-        """Reading from it or writing to it failed in a way that nobody foresaw."""
+        """The error for an unexpected failure of reading or writing."""
         return self._unavailable(
             f"Provider plugin '{self.name}' was ended after an internal error, which is in the log; ask again"
         )
@@ -137,20 +137,20 @@ class Failures:
     # ------------------------------------------------------------------ its answer
 
     def no_output(self) -> MalformedReply:
-        """It ended well without a word."""
+        """The error for a successful end without output."""
         return self._malformed(f"Provider plugin '{self.name}' produced no output")
 
     def invalid(self, reason: str, *, raw: str) -> MalformedReply:
-        """The error for output that is no answer."""
+        """The error for invalid output."""
         shown = self.clean(raw[: 2 * RAW_LIMIT])[:RAW_LIMIT]
         return self._malformed(f"Provider plugin '{self.name}' returned invalid JSON-RPC: {reason} (raw: {shown})")
 
     def neither(self) -> MalformedReply:
-        """The answer is empty."""
+        """The error for an empty answer."""
         return self._malformed(f"Provider plugin '{self.name}' returned neither result nor error")
 
     def too_long(self, limit: int) -> MalformedReply:
-        """The answer passes a bound of ours, in bytes."""
+        """The error for an answer above our limit, in bytes."""
         return self._malformed(f"Provider plugin '{self.name}' answered with more than {limit // 1024**2} MiB")
 
     def contradicted(self) -> MalformedReply:
@@ -163,7 +163,7 @@ class Failures:
         return MalformedReply(text, provider=self.name)
 
     def version(self, version: int, *, ours: int) -> RequestRejected:
-        """It speaks another protocol."""
+        """The error for another protocol version."""
         return RequestRejected(
             f"Provider plugin '{self.name}' speaks version {version} of the plugin protocol, and not {ours}",
             provider=self.name,
@@ -178,14 +178,14 @@ class Failures:
         )
 
     def left_early(self, error: ProviderUnavailable) -> ProviderUnavailable:
-        """It was configured as a session plugin, and ended (`error`) before it had introduced itself."""
+        """The error for a configured session plugin that ended (`error`) before it had introduced itself."""
         return self._unavailable(
             f"{full_sentence(error.message)} It did so before it had introduced itself: if it is a program for one "
             f'request at a time, set protocol = "oneshot" in [providers.{self.name}]'
         )
 
     def refused(self, code: int, message: str, *, retry_after: float | None = None) -> ProviderError:
-        """It answered with an error object. What its code stands for comes last, with what can be done."""
+        """The error of an error response. The meaning of its code comes last, with a remedy."""
         wait = None if retry_after is None else min(max(retry_after, 0.0), LONGEST_WISH)
         text = f"Provider plugin '{self.name}' error (code {code}): {self.clean(message)}"
         if code in _ADVICE:
@@ -195,7 +195,7 @@ class Failures:
 
 
 def again(error: ProviderError) -> ProviderError:
-    """A new error that says the same: one failure can end many calls, and each raises its own."""
+    """A copy of an error: one failure can end many calls, and each raises its own."""
     return type(error)(error.message, provider=error.provider, status=error.status, retry_after=error.retry_after)
 
 

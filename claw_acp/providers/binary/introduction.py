@@ -1,4 +1,4 @@
-"""The description that a session plugin gives of itself."""
+"""The self-description of a session plugin."""
 
 from collections.abc import Sequence
 
@@ -17,16 +17,16 @@ GREETING: JsonObject = {"protocolVersion": PROTOCOL_VERSION, "hostInfo": {"name"
 
 
 def assumed(model: str) -> Capabilities:
-    """Return the capabilities assumed of a plugin that has not said what it can do, as one-shot ones never do.
+    """The capabilities assumed of a plugin that has not stated any, such as a one-shot plugin.
 
-    Tools, as the protocol carries them; pictures only for a model whose name is known to see, since a program that
-    drops them would answer as if there were none.
+    Tools, as the protocol carries them; images only for a model whose name is known to see, since a program that
+    ignores them would answer as if there were none.
     """
     return Capabilities(tools=True, images=sees_by_name(model))
 
 
 class Offer(Value):
-    """The answer to `initialize`. `said` is that answer."""
+    """The answer to `initialize`; `said` is the answer as received."""
 
     version: int
     tools: bool = False
@@ -36,14 +36,14 @@ class Offer(Value):
     said: JsonObject = made_by(default_factory=dict[str, JsonValue])
 
     def capabilities(self, model: str) -> Capabilities:
-        """The capabilities of one of its models: those it stated. The plugin's own choice is its first model."""
+        """The stated capabilities of one of its models. The plugin's default is its first model."""
         own_choice = model in {"", PLUGIN_DEFAULT}
         window = next((info.context_window for info in self.models if own_choice or info.id == model), 0)
         return Capabilities(tools=self.tools, images=self.images, thinking=self.thinking, context_window=window)
 
 
 def read_offer(result: JsonValue) -> Offer | None:
-    """The offer in an answer to `initialize`; None when that is no session plugin's answer."""
+    """The offer in an answer to `initialize`; None if the answer is not a session plugin's."""
     if not isinstance(result, dict):
         return None
     version = result.get("protocolVersion")
@@ -63,7 +63,7 @@ def read_offer(result: JsonValue) -> Offer | None:
 
 
 def read_models(value: JsonValue) -> tuple[ModelInfo, ...]:
-    """A list of models; entries without an id are passed over."""
+    """A list of models; entries without an id are skipped."""
     rows: Sequence[JsonValue] = value if isinstance(value, list) else ()
     return tuple(info for row in rows[:MODELS_LIMIT] if (info := _model(row)) is not None)
 

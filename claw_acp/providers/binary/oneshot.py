@@ -1,6 +1,6 @@
-"""One-shot mode: a process for each request, which gets one line and leaves one line.
+"""One-shot mode: a process for each request, with one line of input and one line of answer.
 
-Earlier lines of its output are free for whatever it likes to say.
+Earlier lines of its output are ignored.
 """
 
 from typing import cast
@@ -28,9 +28,9 @@ _PIECE = b'"chat/delta"'
 
 
 class Printed:
-    """The output of a one-shot program: the last line that is not blank, and for errors the end of it all.
+    """The output of a one-shot program: the last line that is not blank, and for errors the end of the output.
 
-    `streams` says that there were pieces of an answer, as only session plugins write them.
+    `streams` is set if it held pieces of an answer, which only session plugins write.
     """
 
     def __init__(self, *, limit: int = ANSWER_LIMIT) -> None:
@@ -40,14 +40,14 @@ class Printed:
         self.streams = False
 
     def add(self, data: bytes) -> None:
-        """Take what came next."""
+        """Add a chunk."""
         self._tail.add(data)
         for frame in self._splitter.feed(data):
             self._last = frame
             self.streams = self.streams or (isinstance(frame, bytes) and _PIECE in frame)
 
     def last_line(self) -> Frame | None:
-        """The answer, once the output is over; None when there was nothing but blank lines."""
+        """The answer, once the output is over; None if there were only blank lines."""
         for frame in self._splitter.finish():
             self._last = frame
         return self._last
@@ -60,7 +60,7 @@ class Printed:
 async def ask_once(
     program: ProviderProgram, request: ChatRequest, *, failures: Failures, deadline: Deadline
 ) -> tuple[ChatResponse, Printed]:
-    """Start the program, ask, and hear its answer, which comes with all it printed. What it started is ended with it.
+    """Start the program, send the request, and return its answer and output. Processes it started are ended with it.
 
     Raises:
         ProviderError: One of the ten kinds that `Failures` has.
@@ -86,7 +86,7 @@ class _Run:
         self._listening = anyio.CancelScope()
 
     async def hear(self, asked: bytes) -> None:
-        """Ask, and take what it prints until its end; then end what it started."""
+        """Send the request, read the output to its end, then end what it started."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._child.drain_stderr, self._complaints.add)
@@ -118,12 +118,12 @@ class _Run:
             self._read_error = cast("OSError", error.__cause__)
 
     async def _stop_listening_after_its_end(self) -> None:
-        """Something that it started may hold its output open."""
+        """Stop reading after its end, as a process that it started may hold its output open."""
         await self._child.wait_for_output(within=DRAIN_SECONDS)
         self._listening.cancel()
 
     def answer(self, *, failures: Failures) -> ChatResponse:
-        """The answer in what it printed.
+        """The answer in the output.
 
         Raises:
             ProviderError: There is none.
@@ -151,7 +151,7 @@ class _Run:
 
 
 def _reply(last: Frame | None, *, failures: Failures) -> Reply | ProviderError | None:
-    """The response, or why there is none; None when nothing was said."""
+    """The response, or the reason there is none; None for empty output."""
     match last:
         case None:
             return None

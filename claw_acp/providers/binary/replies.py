@@ -1,4 +1,4 @@
-"""Answers of a plugin: which are taken as they are, which leniently, and which not at all.
+"""Parsing the answers of a plugin: valid, tolerated and invalid forms.
 
 The rules are those of the one-shot protocol; the session protocol adds `reasoning` and `stopReason`, which one-shot
 plugins may send as well.
@@ -41,7 +41,7 @@ class ErrorObject(Value):
     retry_after: float | None = None
 
     def to_error(self, failures: Failures) -> ProviderError:
-        """As one of our errors."""
+        """The error of ours for it."""
         return failures.refused(self.code, self.message, retry_after=self.retry_after)
 
 
