@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypeVar, cast
 
@@ -13,7 +12,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.events import Location, PlanEntry, ToolContent, ToolKind
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ContentPart
-from claw_acp.core.value import Value
+from claw_acp.core.value import Record, Value, made_by
 
 _P = TypeVar("_P")
 
@@ -110,14 +109,13 @@ class Progress(Value):
     title: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class ToolState:
+class ToolState(Record):
     """The values that the tools of one session keep between calls, by key (files read, background tasks).
 
     Values may have an async `aclose`; it is awaited when the session is closed.
     """
 
-    items: dict[str, object] = field(default_factory=dict[str, object])
+    items: dict[str, object] = made_by(default_factory=dict[str, object])
 
     def get(self, key: str, make: Callable[[], object]) -> object:
         """The value at `key`, created on first use."""

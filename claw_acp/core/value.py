@@ -104,6 +104,15 @@ class Value(metaclass=_ValueType):
         return self
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(made_by,))
+class _RecordType(_ValueType):
+    """The same for records."""
+
+
+class Record(metaclass=_RecordType):
+    """The base of records: made like a value, but their fields can be set, and each is equal only to itself."""
+
+
 _V = TypeVar("_V", bound=Value)
 
 

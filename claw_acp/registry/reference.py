@@ -1,6 +1,5 @@
-"""The lazy seam: `module:attribute` as a typed value. Imports happen here, by name, and nowhere in functions."""
+"""The lazy seam: `module:attribute` as a typed value. Imports happen here, by name, and never inside functions."""
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Generic, TypeVar, cast
 
@@ -9,26 +8,24 @@ from claw_acp.core.errors import BrokenExtension
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)  # no slots: `Ref[...](...)` notes its type argument on the instance
 class Ref(Generic[_T]):
     """`module:attribute`, known to be a `_T`: `Ref[Callable[[], int]]("claw_acp.cli.guide:main")`.
 
-    The declared type is a promise; tests load every reference of ours and hold it to the promise.
+    The declared type is a promise; tests load every reference of ours and check it.
     """
 
-    text: str
-
-    def __post_init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
         module, colon, attribute = self.text.partition(":")
         words = [*module.split("."), *attribute.split(".")]
         if not colon or not all(word.isidentifier() for word in words):
             raise BrokenExtension(f'"{self.text}" is not a reference; write "package.module:name"')
 
     def load(self) -> _T:
-        """The thing itself; its module is imported on first use.
+        """The object itself; its module is imported on first use.
 
         Raises:
-            BrokenExtension: There is no such module or name. What the module itself raises leaves as it came.
+            BrokenExtension: There is no such module or name. Exceptions of the module itself pass unchanged.
         """
         module_name, _, attributes = self.text.partition(":")
         try:

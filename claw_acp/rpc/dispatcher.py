@@ -4,7 +4,6 @@ import json
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
@@ -12,6 +11,7 @@ from anyio.abc import TaskGroup
 
 from claw_acp.core.errors import ServerBusy
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import Record, made_by
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.framing import Frame, Oversized
 from claw_acp.rpc.message import (
@@ -56,18 +56,16 @@ CANCEL = "$/cancel_request"
 BAD_ID = "Invalid request: `id` must be a string or an integer"
 
 
-@dataclass(slots=True, eq=False)
-class OutgoingCall:
+class OutgoingCall(Record):
     """A request to the other side, by its `id`. Once it is `done`, it has a `response`, or the connection is over."""
 
     id: int
     line: bytes
-    done: anyio.Event = field(default_factory=anyio.Event)
+    done: anyio.Event = made_by(default_factory=anyio.Event)
     response: Response | None = None
 
 
-@dataclass(slots=True, eq=False)
-class _InFlight:
+class _InFlight(Record):
     call: IncomingCall
     scope: anyio.CancelScope
 
@@ -136,9 +134,9 @@ class Dispatcher:
         return response.result
 
     def call(self, write: Callable[[int], bytes]) -> OutgoingCall:
-        """Send the request that `write` makes of its id, without waiting; whoever has no more use for it forgets it."""
+        """Send the request that `write` makes of its id, without waiting; a caller that gives up has to `forget` it."""
         self._last_id += 1
-        call = OutgoingCall(self._last_id, write(self._last_id))
+        call = OutgoingCall(id=self._last_id, line=write(self._last_id))
         if self._closed:
             call.done.set()
         else:
@@ -273,7 +271,7 @@ class Dispatcher:
             self._send(error_line(request.id, ServerBusy.code, reason))
             return
         call = IncomingCall(request.id, request.method, send=partial(self._send_result, request.id))
-        self._waiting.append((_InFlight(call, anyio.CancelScope()), handler, params))
+        self._waiting.append((_InFlight(call=call, scope=anyio.CancelScope()), handler, params))
         self._start_waiting(tasks)
 
     def _start_waiting(self, tasks: TaskGroup) -> None:

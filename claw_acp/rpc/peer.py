@@ -1,7 +1,6 @@
 """The interfaces that a JSON-RPC peer provides and needs."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -83,12 +82,11 @@ class IncomingCall:
             self._on_cancel()
 
 
-@dataclass(frozen=True, slots=True)
 class Reply:
     """A result with something to do once it has been sent."""
 
-    result: JsonValue
-    after: Callable[[], Awaitable[None]]
+    def __init__(self, result: JsonValue, after: Callable[[], Awaitable[None]]) -> None:
+        self.result, self.after = result, after
 
 
 RequestHandler: TypeAlias = Callable[[IncomingCall, JsonObject], Awaitable["JsonValue | Reply"]]

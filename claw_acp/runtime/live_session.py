@@ -1,13 +1,13 @@
 """A session in use with its attachments, and the registry of sessions in use."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
 
 from claw_acp.agent.system_prompt import SystemPrompt
 from claw_acp.config.settings import Settings
+from claw_acp.core.value import Record, made_by
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.session.session import Session
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from claw_acp.runtime.running_turn import RunningTurn
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class LiveSession:
+class LiveSession(Record):
     """A session in use.
 
     Attributes:
@@ -42,7 +41,7 @@ class LiveSession:
     commands: CommandList
     extensions: Extensions
     notices: Sequence[str] = ()
-    prompt: SystemPrompt = field(default_factory=SystemPrompt)
+    prompt: SystemPrompt = made_by(default_factory=SystemPrompt)
     running: "RunningTurn | None" = None
     closed: anyio.Event | None = None
 

@@ -4,7 +4,6 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import anyio
 from anyio.abc import TaskGroup
@@ -13,6 +12,7 @@ from claw_acp.contracts.program import Program
 from claw_acp.contracts.workspace import ExitStatus, ending
 from claw_acp.core.events import CommandContent, Event, PartContent, TerminalChanged, ToolCallChanged
 from claw_acp.core.messages import TextPart
+from claw_acp.core.value import Record, made_by
 
 log = logging.getLogger(__name__)
 
@@ -22,16 +22,15 @@ Clean = Callable[[CommandContent], CommandContent]
 Tell = Callable[[], Awaitable[None]]
 
 
-@dataclass(slots=True, kw_only=True)
-class _Kept:
+class _Kept(Record):
     """A program that outlived its tool call."""
 
     program: Program
     call_id: str
     clean: Clean
     snapshot: CommandContent  # as shown last, clean
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    over: anyio.Event = field(default_factory=anyio.Event)
+    scope: anyio.CancelScope = made_by(default_factory=anyio.CancelScope)
+    over: anyio.Event = made_by(default_factory=anyio.Event)
 
 
 class ActiveWork:

@@ -8,7 +8,6 @@ import json
 import logging
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
@@ -56,13 +55,11 @@ _ENVELOPE: Final = frozenset({"session", "seq", "item"})  # columns of their own
 _NOTHING: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
 class _Codec:
     """Reader and writer of one type of value. `empty` stands in for a missing field without a default."""
 
-    load: _Load
-    dump: _Dump | None = None
-    empty: object = _NOTHING
+    def __init__(self, load: _Load, dump: _Dump | None = None, empty: object = _NOTHING) -> None:
+        self.load, self.dump, self.empty = load, dump, empty
 
 
 class _Shape:

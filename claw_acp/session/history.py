@@ -5,7 +5,6 @@ events are never dropped: compacted and undone parts are skipped, and return whe
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
 from claw_acp.core.events import (
@@ -27,6 +26,7 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart, FactsPart, Message, Reasoning, TextPart, ToolCall
+from claw_acp.core.value import Record, made_by
 from claw_acp.session.turns import TurnLog, TurnSpan
 
 SUMMARY: Final = "<summary>\nThe conversation before this point, summarized:\n\n{}\n</summary>"
@@ -35,8 +35,7 @@ NEVER_RAN: Final = "The call was interrupted before it began, so nothing was don
 NO_OUTPUT: Final = "The call finished without output."
 
 
-@dataclass(slots=True, kw_only=True)
-class _Call:
+class _Call(Record):
     """A tool call as far as it is known. One without a name was never announced and is ignored."""
 
     id: str
@@ -69,8 +68,7 @@ class _Call:
         return Message.tool(call, *parts, failed=self.failed)
 
 
-@dataclass(slots=True, kw_only=True)
-class _User:
+class _User(Record):
     seq: int  # of its first event
     parts: tuple[ContentPart, ...]
     facts: str
@@ -83,14 +81,13 @@ class _User:
         return (Message(role="user", parts=parts),) if parts else ()
 
 
-@dataclass(slots=True, kw_only=True)
-class _Assistant:
+class _Assistant(Record):
     seq: int
     parts: tuple[ContentPart, ...] = ()
-    text: list[str] = field(default_factory=list[str])
-    thought: list[str] = field(default_factory=list[str])  # the block that is still open
-    reasoning: list[Reasoning] = field(default_factory=list[Reasoning])  # closed blocks
-    calls: dict[str, _Call] = field(default_factory=dict[str, _Call])  # by item
+    text: list[str] = made_by(default_factory=list[str])
+    thought: list[str] = made_by(default_factory=list[str])  # the block that is still open
+    reasoning: list[Reasoning] = made_by(default_factory=list[Reasoning])  # closed blocks
+    calls: dict[str, _Call] = made_by(default_factory=dict[str, _Call])  # by item
     finished: bool = False  # the model said all it wanted to
     local_only: bool = False  # not for models
 
@@ -134,8 +131,7 @@ class _Assistant:
 _Entry: TypeAlias = _User | _Assistant
 
 
-@dataclass(slots=True, kw_only=True)
-class _Compaction:
+class _Compaction(Record):
     """A compaction: a summary that replaces the entries before the position `kept`."""
 
     seq: int

@@ -3,7 +3,6 @@
 import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import anyio
@@ -63,8 +62,7 @@ class Ticket:
         return self.changed
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
+class _Write(Value):
     session: str
     what: Delta | EventRow | Statement | None  # None: only wait for all before it
     ticket: Ticket | None
@@ -123,7 +121,7 @@ class Writer:
         if self._closing:
             raise StoreError("the session store is closed: the program is ending")
         ticket = Ticket() if wait else None
-        self._queue.append(_Write(session, what, ticket))
+        self._queue.append(_Write(session=session, what=what, ticket=ticket))
         self._something.set()
         if wait or len(self._queue) >= QUEUE_SIZE:
             self._urgent.set()

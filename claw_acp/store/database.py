@@ -8,7 +8,6 @@ import contextlib
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -33,12 +32,11 @@ Row: TypeAlias = tuple[Any, ...]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
 class Statement:
     """A writing statement, run once for each of `rows` (its parameters)."""
 
-    sql: str
-    rows: Sequence[Sequence[SqlValue]] = ((),)
+    def __init__(self, sql: str, rows: Sequence[Sequence[SqlValue]] = ((),)) -> None:
+        self.sql, self.rows = sql, rows
 
 
 class Health(Value):

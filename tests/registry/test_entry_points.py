@@ -31,7 +31,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 def test_extensions_are_found_by_kind_and_name(install: Install) -> None:
     install("one", "[claw_acp.testkind]\nb = one.b:make\na = one.a:make\n[claw_acp.otherkind]\nc = one.c:make\n")
-    assert dict(discover("testkind")) == {"a": Ref("one.a:make"), "b": Ref("one.b:make")}
+    found = {name: reference.text for name, reference in discover("testkind").items()}
+    assert found == {"a": "one.a:make", "b": "one.b:make"}
     assert list(discover("nokind")) == []
 
 

@@ -56,7 +56,7 @@ def test_a_half_that_stays_alone_is_a_replacement_character() -> None:
 
 
 def test_a_plugin_s_halves_are_joined_and_agree_with_its_result() -> None:
-    call = Call(OutgoingCall(1, b""))
+    call = Call(OutgoingCall(id=1, line=b""))
     for text in ("a\ud83d", "\ude00b", "c\ude00d\ud83d"):
         call.add(TextChunk(text=text))
     shown = "".join(piece.text for piece in call.take())
