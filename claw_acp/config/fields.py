@@ -78,7 +78,7 @@ class Parsed:
 
 
 class Decisive(Value):
-    """Marks what decides what a provider runs or asks: it must not be used when such a value cannot be."""
+    """Marks a field that decides what a provider runs or calls: if its value is invalid, the provider is unusable."""
 
 
 class Variable(Value):

@@ -4,9 +4,9 @@
     provider = create_resilient_provider("groq/llama-4", key, fallback=("anthropic",))
     provider = create_routed_provider({"fast": "groq", "reasoning": "anthropic"})
 
-They are made from the same configuration as those of the server: `config.toml`, then the vendors' variables. A key
-given here comes before all others. One that is kept in a keyring, or comes from a command, is read at once, which may
-take a moment. Close a provider with `aclose`.
+They use the same configuration as those of the server: `config.toml`, then the vendors' variables. A key given here
+comes before all others. A key in a keyring, or from a command, is read at once, which may take a moment. Close a
+provider with `aclose`.
 """
 
 import os
@@ -25,12 +25,12 @@ from claw_acp.providers.selection.router import Router
 
 
 def create_provider(name: str, key: str | None = None, *, settings: Settings | None = None) -> Provider:
-    """The provider of a known or configured service, asked once for each request.
+    """The provider of a known or configured service, without retries.
 
     Args:
-        name: As `claw-acp providers list` shows it; a model may follow: `groq/llama-4`.
-        key: Its key; None: the one that is configured, or in the environment.
-        settings: The configuration; None: what applies to this user.
+        name: A name of `claw-acp providers list`; a model may follow: `groq/llama-4`.
+        key: Its key; None: the one in the configuration or the environment.
+        settings: The configuration; None: this user's.
 
     Raises:
         AuthRequired: There is no key, or it is another vendor's.
@@ -42,12 +42,12 @@ def create_provider(name: str, key: str | None = None, *, settings: Settings | N
 def create_resilient_provider(
     model: str, key: str | None = None, *, fallback: Sequence[str] = (), settings: Settings | None = None
 ) -> Provider:
-    """A provider that tries again, with other keys and models, until one answers.
+    """A provider that retries, with other keys and models, until one answers.
 
     Args:
-        model: `provider/model`, or a provider alone for its best model; requests name it, or nothing.
+        model: `provider/model`, or a provider alone for its best model; requests name this model, or none.
         key: The first key to use; None: as for `create_provider`.
-        fallback: Who answers when that cannot, after those that are configured: `provider/model` each.
+        fallback: Models that answer when it cannot, after the configured ones: `provider/model` each.
         settings: As for `create_provider`.
 
     Raises:
@@ -63,7 +63,7 @@ def create_resilient_provider(
 def create_routed_provider(
     routes: Mapping[str, str], *, usual: str | None = None, settings: Settings | None = None
 ) -> Provider:
-    """A provider that goes where a request's model `hint:NAME` leads.
+    """A provider that chooses the model by a request's `hint:NAME`.
 
     Args:
         routes: `provider/model` by name.
@@ -84,7 +84,7 @@ def create_routed_provider(
 
 
 def user_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of this user outside of any project."""
+    """The settings of this user outside any project."""
     return load_settings(locations=find_locations(environ), environ=environ, cwd=None)
 
 

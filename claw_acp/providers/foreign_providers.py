@@ -1,7 +1,7 @@
-"""Python providers of other packages: whatever one raises or returns is a failure of that provider, with its name.
+"""Python providers of other packages: any fault of one is a failure of that provider, with its name.
 
-So others are asked in its place, and nothing of it ends the server. What it says is checked here, since nobody else
-would: a text that is none would be met later, by a client or by the journal.
+So others are asked in its place, and the server goes on. Its output is checked here: a value of the wrong type would
+surface only later, in a client or the journal.
 """
 
 import logging
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 def make_provider(factory: ProviderFactory, setup: ProviderSetup) -> Provider:
-    """The provider that a factory makes; one of another package is held to the contract.
+    """The provider that a factory makes; one of another package is checked against the contract.
 
     Raises:
         ConfigError: It cannot be made.
@@ -59,11 +59,11 @@ def make_provider(factory: ProviderFactory, setup: ProviderSetup) -> Provider:
 
 
 class ForeignProvider(Provider):
-    """A provider of another package, held to the contract.
+    """A provider of another package, checked against the contract.
 
     Args:
         inner: The provider.
-        name: The name it is configured under.
+        name: Its configured name.
         timeout: Seconds to wait for the next piece; None: `EVENT_TIMEOUT`.
     """
 
@@ -78,7 +78,7 @@ class ForeignProvider(Provider):
 
         Raises:
             ProviderFailed: Its code failed.
-            ProviderTimeout: It fell silent.
+            ProviderTimeout: The next piece took too long.
         """
         events: AsyncGenerator[StreamEvent] | None = None
         try:
@@ -104,7 +104,7 @@ class ForeignProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Capabilities of `model`; the usual ones where the provider cannot say."""
+        """The capabilities of `model`; the defaults if the provider cannot say."""
         try:
             known = _capabilities(self._inner.capabilities(model))
         except BaseException as error:
@@ -126,7 +126,7 @@ class ForeignProvider(Provider):
             self._raise(error)
 
     async def aclose(self) -> None:
-        """Release what the provider holds; that it fails in that is of no interest any more."""
+        """Release the provider's resources; a failure is ignored."""
         await self._close(self._inner)
 
     async def _close(self, thing: object) -> None:
@@ -139,7 +139,7 @@ class ForeignProvider(Provider):
             log.warning("provider not closed", extra={"provider": self.name, "reason": described(error)})
 
     def _raise(self, error: BaseException, *, model: str = "") -> Never:
-        """Raise what an error of the provider's code stands for; a cancellation, and an error of ours, as they are."""
+        """Raise the provider error for an exception of its code; cancellations and our own errors pass unchanged."""
         known = isinstance(error, ProviderError) and isinstance(vars(error).get("message"), str)
         if known or is_cancellation(error):
             raise error
@@ -150,7 +150,7 @@ class ForeignProvider(Provider):
 
 
 def _checked(event: object) -> StreamEvent:
-    """An event that is one.
+    """A valid event.
 
     Raises:
         TypeError: It is something else, or holds something else.

@@ -78,9 +78,9 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions, cached: bool) -> 
 
 
 def asked_thinking(request: ChatRequest, *, begun_without: bool) -> JsonObject:
-    """Thinking as asked for, where the API allows it: not with a forced tool, nor in a round `begun_without` it.
+    """The members that request thinking, if the API allows it: not with a forced tool, nor in a round `begun_without`.
 
-    These are members of the body, wherever these models are served.
+    They are the same wherever these models are served.
     """
     effort = request.options.effort
     style = thinking_style(request.model)

@@ -170,7 +170,7 @@ class Failures:
         )
 
     def no_session(self, reason: str) -> RequestRejected:
-        """It was configured as a session plugin, and is none; `reason` says what it did instead of an introduction."""
+        """The error for a configured session plugin that is none; `reason` says what it did instead of `initialize`."""
         return RequestRejected(
             f"Provider plugin '{self.name}' does not speak the session protocol: {self.clean(reason)}. If it is a "
             f'program for one request at a time, set protocol = "oneshot" in [providers.{self.name}]',

@@ -73,7 +73,7 @@ def read_object(frame: bytes) -> JsonObject:
 
 
 def read_reply(message: JsonObject) -> Reply:
-    """A response. Unknown members are ignored.
+    """Parse a response. Unknown members are ignored.
 
     Raises:
         Unreadable: `jsonrpc` is no string, `id` no unsigned integer, or `error` no error object.
@@ -92,7 +92,7 @@ def read_reply(message: JsonObject) -> Reply:
 
 
 def read_response(result: JsonValue) -> ChatResponse:
-    """The answer that a result stands for.
+    """The answer in a result.
 
     Raises:
         Unreadable: `content` is no string, `usage` no usage, or the result no object.
@@ -115,7 +115,7 @@ def read_response(result: JsonValue) -> ChatResponse:
 
 
 def tool_calls(value: JsonValue) -> tuple[ToolCall, ...]:
-    """The calls that can be understood; ids are made different where they are not."""
+    """The valid calls; duplicate ids are made unique."""
     if not isinstance(value, list):
         return ()
     calls: list[ToolCall] = []

@@ -1,4 +1,4 @@
-"""Requests as they travel to a plugin: the same members in both modes of the protocol."""
+"""Requests to a plugin, with the same members in both modes of the protocol."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ ONLY_ID = 1
 def chat_params(request: ChatRequest, *, provider: str) -> JsonObject:
     """The `params` of `chat`.
 
-    `stop` and the effort are not part of the protocol. Neither is the tool choice: where no tool may be called none is
-    shown, and where one must be, only that one.
+    `stop` and the effort are not part of the protocol. Neither is the tool choice: if no tool may be called none is
+    sent, and if one must be, only that one.
 
     Raises:
         RequestRejected: A part of a message cannot be sent.
@@ -32,7 +32,7 @@ def chat_params(request: ChatRequest, *, provider: str) -> JsonObject:
 
 
 def offered_tools(request: ChatRequest) -> Sequence[ToolSpec]:
-    """The tools that the choice leaves."""
+    """The tools that the tool choice allows."""
     match request.options.tool_choice:
         case "none":
             return ()
@@ -43,10 +43,10 @@ def offered_tools(request: ChatRequest) -> Sequence[ToolSpec]:
 
 
 def request_line(method: str, params: JsonObject, *, request_id: int | None, failures: Failures) -> bytes:
-    """One request, or a notification when it has no id, as a line.
+    """A request, or a notification if it has no id, as a line.
 
     Raises:
-        RequestRejected: Something in it cannot be said in JSON.
+        RequestRejected: A part of it cannot be written as JSON.
     """
     head: JsonObject = {"jsonrpc": "2.0"} if request_id is None else {"jsonrpc": "2.0", "id": request_id}
     try:
@@ -56,7 +56,7 @@ def request_line(method: str, params: JsonObject, *, request_id: int | None, fai
 
 
 def line(message: JsonObject) -> bytes:
-    """A message as one line of UTF-8; half a surrogate pair becomes a question mark."""
+    """A message as one line of UTF-8; lone surrogates become question marks."""
     return json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
         "utf-8", "replace"
     ) + b"\n"  # fmt: skip

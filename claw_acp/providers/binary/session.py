@@ -1,4 +1,4 @@
-"""Session mode: what is asked of a plugin that stays, and how its answers are understood."""
+"""Session mode: requests to a long-running plugin, and its answers."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -34,13 +34,13 @@ class Session:
         self._failures = failures
 
     async def chat(self, request: ChatRequest, *, deadline: Deadline) -> AsyncGenerator[StreamEvent, None]:
-        """Ask, and pass on the pieces of the answer as they come, then the whole of it.
+        """Send a request; yields the pieces of the answer as they come, then the whole answer.
 
-        Left early, the plugin is told that nobody wants the answer any more.
+        If this is closed early, the request is cancelled.
 
         Raises:
-            ToolsUnsupported: There are tools, and it said that it takes none.
-            ProviderError: It failed, or said something that is no answer.
+            ToolsUnsupported: There are tools, which it does not support.
+            ProviderError: It failed, or its answer is invalid.
         """
         if offered_tools(request) and not self.offer.tools:
             raise self._failures.tools_unsupported()
@@ -91,11 +91,11 @@ class Session:
 
 
 async def introduced(connection: Connection, *, failures: Failures) -> Offer | None:
-    """Greet a plugin; None when it is not one that speaks sessions. Bound the time around it.
+    """Send `initialize`; None if the program is no session plugin. The caller limits the time.
 
     Raises:
         ProviderUnavailable: It ended without an answer.
-        RequestRejected: It speaks another version of the protocol.
+        RequestRejected: It supports another version of the protocol.
     """
     call = connection.call("initialize", GREETING)
     await connection.wait(call)
@@ -109,12 +109,12 @@ async def introduced(connection: Connection, *, failures: Failures) -> Offer | N
 
 
 async def must_introduce_itself(connection: Connection, *, failures: Failures) -> Offer:
-    """The same for a plugin that was said to be one: the first line that is no answer settles that it is none.
+    """The same for a configured session plugin: the first line that is no answer proves that it is none.
 
     Raises:
         ProviderUnavailable: It ended without an answer.
         ProviderError: Its answer was an error.
-        RequestRejected: It speaks another version of the protocol, or no sessions.
+        RequestRejected: It supports another version of the protocol, or no sessions.
     """
     call = connection.call("initialize", GREETING)
     call.strict = True
@@ -143,7 +143,7 @@ def _accepted(reply: Reply, *, connection: Connection, failures: Failures) -> Of
 
 
 class _Shown:
-    """The pieces that people have seen."""
+    """The pieces shown so far."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -157,10 +157,10 @@ class _Shown:
                 self._thoughts.append(text)
 
     def rest(self, response: ChatResponse, *, failures: Failures) -> list[Piece]:
-        """Return the pieces of the result that people have not seen, most often none.
+        """Return the pieces of the result that were not shown, usually none.
 
         Raises:
-            MalformedReply: They have seen something else, which cannot be taken back.
+            MalformedReply: Something else was shown, which cannot be taken back.
         """
         pieces: list[Piece] = []
         text = "".join(self._texts)
@@ -175,6 +175,6 @@ class _Shown:
         return pieces
 
     def whole(self, response: ChatResponse) -> ChatResponse:
-        """The response, with the thinking as it was seen."""
+        """The response, with the thinking as shown."""
         thinking = "".join(self._thoughts)
         return replace(response, reasoning=(Reasoning(text=thinking),) if thinking else ())

@@ -1,1 +1,1 @@
-"""Models that services list and others publish, with their prices."""
+"""Lists and published facts of models, with their prices."""

@@ -1,4 +1,4 @@
-"""Lists of models that were fetched, kept on disk so that the next start has them at once."""
+"""Fetched model lists, cached on disk for the next start."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class Listing(Value):
-    """A list as it was fetched; `fetched` is in seconds since the Unix epoch."""
+    """A fetched list; `fetched` is in seconds since the Unix epoch."""
 
     models: tuple[ModelInfo, ...]
     fetched: float
@@ -33,17 +33,17 @@ class Listing(Value):
 
 
 class Catalog:
-    """One small file for each provider; a list counts only for the address that it came from.
+    """The cache, one small file for each provider; a list is valid only for the address that it came from.
 
     Args:
-        directory: Where they are; made with the first.
+        directory: Its directory, created with the first file.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def read(self, provider: str, base_url: str) -> Listing | None:
-        """The list that is kept; None when there is none for this address, or it cannot be read. Blocks briefly."""
+        """The cached list; None if there is none for this address, or it cannot be read. Blocks briefly."""
         path = self._path(provider)
         try:
             with path.open("rb") as file:
@@ -64,10 +64,10 @@ class Catalog:
         return Listing(models=tuple(_model(row) for row in rows if text_at(row, "id")), fetched=float(fetched))
 
     def write(self, provider: str, base_url: str, *, models: Sequence[ModelInfo], now: float) -> None:
-        """Keep a list, in one step: whoever reads meanwhile sees the old one or the new one. Blocks.
+        """Cache a list, atomically for concurrent readers. Blocks.
 
         Raises:
-            OSError: It cannot be kept.
+            OSError: It cannot be written.
         """
         text = json.dumps({"version": _VERSION, "baseUrl": base_url, "fetched": now, "models": [*map(_row, models)]})
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Prices as they are kept on disk: `[input, output, cached read, cached write]` in whole picodollars for a token."""
+"""The stored form of prices: `[input, output, cached read, cached write]` in whole picodollars for a token."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,12 +8,12 @@ from claw_acp.providers.transport.wire import items_at, number_at
 
 
 def price_rows(prices: Sequence[Price]) -> list[JsonValue]:
-    """Prices as they are kept."""
+    """The stored form of prices."""
     return [_row(price) for price in prices]
 
 
 def prices_in(row: JsonObject) -> tuple[Price, ...]:
-    """The prices that are kept in a row; those that cannot be read are left out."""
+    """The prices of a stored row; unreadable ones are left out."""
     kept = (_price(each) for each in items_at(row, "prices") if isinstance(each, Mapping))
     return tuple(price for price in kept if price is not None)
 
@@ -48,7 +48,7 @@ def _rate(row: JsonObject, name: str) -> Rate | None:
 
 
 def _whole(row: JsonObject, name: str) -> Sequence[int | None]:
-    """A list of numbers; what is no whole number from 0 on is None."""
+    """A list of numbers; anything but a whole number from 0 on becomes None."""
     return [
         each if isinstance(each, int) and not isinstance(each, bool) and each >= 0 else None
         for each in items_at(row, name)

@@ -1,6 +1,6 @@
-"""Published facts about models, as they are kept on disk: prices, windows, retirement.
+"""Published facts about models, cached on disk: prices, windows, retirement.
 
-A small file for each service, so that a session reads that of its own; `reference_build` writes them.
+A small file for each service, so that a session reads only its own; `reference_build` writes them.
 """
 
 import json
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class KeptReference:
-    """The files of a directory. Each is read when it is first needed; what is not there is not known.
+    """The cached files of a directory. Each is read when it is first needed; facts that are missing are unknown.
 
     Attributes:
         built: When they were written, in seconds since the Unix epoch; 0 when there are none.
@@ -42,12 +42,12 @@ class KeptReference:
         self._known: dict[tuple[str, str], ModelInfo | None] = {}
 
     def models(self, base_url: str) -> Sequence[ModelInfo]:
-        """The models of a service, by the names that it itself uses, and whether they will be retired; see `about`."""
+        """The models of a service, by its own names for them, with their retirement; see `about`."""
         rows = self._rows_of(self._service(base_url))
         return [ModelInfo(id=text_at(row, "id"), deprecated=row.get("deprecated") is True or None) for row in rows]
 
     def about(self, base_url: str, model: str) -> ModelInfo | None:
-        """A model of a service, also where another service sells it for that."""
+        """The facts about a model of a service, which may resell another service's."""
         place = (base_url, model)
         if place not in self._known:
             self._known[place] = self._find(self._service(base_url), model)
@@ -76,7 +76,7 @@ class KeptReference:
 
 
 def matches(clause: JsonValue, text: str) -> bool:
-    """True if a name, in lower case, is one that a kept clause describes."""
+    """True if a lower-case name matches a stored clause."""
     match clause:
         case ["=", str(wanted)]:
             return text == wanted

@@ -1,4 +1,4 @@
-"""`python -m claw_acp.providers.catalog.reference_build DIRECTORY`: write what `genai-prices` publishes of models.
+"""`python -m claw_acp.providers.catalog.reference_build DIRECTORY`: write the model facts of `genai-prices`.
 
 A process of its own, as the package takes 30 MB and a third of a second to load, and is needed once a day.
 """
@@ -43,7 +43,7 @@ _MEMBERS = ("cache_read_mtok", "cache_write_mtok")
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the files; the index last, so that whoever reads meanwhile finds all that it names."""
+    """Write the files; the index last, so that concurrent readers find everything it names."""
     parser = argparse.ArgumentParser(description="Write what is published of models.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--update", action="store_true", help="fetch what is newer than the installed package")
@@ -57,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def files(snapshot: DataSnapshot, *, now: float, source: str) -> Iterator[tuple[str, JsonObject]]:
-    """Names and contents, the index last."""
+    """The names and contents of the files, the index last."""
     day = datetime.fromtimestamp(now, tz=UTC)
     for provider in snapshot.providers:
         yield f"{provider.id}.json", {"models": [_row(model, day) for model in provider.models]}
@@ -79,7 +79,7 @@ def files(snapshot: DataSnapshot, *, now: float, source: str) -> Iterator[tuple[
 
 
 def _snapshot(*, update: bool) -> tuple[DataSnapshot, str]:
-    """The newest there is; what is installed, where nothing newer can be had."""
+    """The newest data, or what is installed if nothing newer can be fetched."""
     if update:
         try:
             fetched = UpdatePrices().fetch()
@@ -92,7 +92,7 @@ def _snapshot(*, update: bool) -> tuple[DataSnapshot, str]:
 
 
 def _services(snapshot: DataSnapshot) -> JsonObject:
-    """The services that we know by name, by their addresses; an empty name: its prices are not the vendor's."""
+    """The known services by address; an empty name means that its prices are not the vendor's."""
     addresses = {service.base_url: service.name in _PLANS for service in SERVICES.values() if service.base_url}
     found: dict[str, JsonValue] = {BEDROCK: "aws"}
     for address, plan in addresses.items():
@@ -117,7 +117,7 @@ def _row(model: ModelInfo, day: datetime) -> JsonObject:
 
 
 def _own_name(model: ModelInfo) -> str:
-    """The id in the vendor's own capitals, where another spelling is the same name."""
+    """The id in the vendor's own capitals, if another spelling is the same name."""
     spellings = [model.id, *_equals(model.match)]
     return max((each for each in spellings if each.lower() == model.id.lower()), key=lambda each: each != each.lower())
 
@@ -149,7 +149,7 @@ def _clause(clause: MatchLogic) -> JsonValue:
 
 
 def _prices(model: ModelInfo, day: datetime) -> Iterator[Price]:
-    """Prices in force on a day, by the hour where that matters: of several that apply, the last."""
+    """Prices in force on a day, by the hour if that matters: of several that apply, the last."""
     if isinstance(model.prices, ModelPrice):
         price = _price(model.prices)
         if price is not None:

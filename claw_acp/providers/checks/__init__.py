@@ -1,1 +1,1 @@
-"""Small real requests that show whether a key or a model works."""
+"""Small real requests that test a key or a model."""

@@ -1,4 +1,4 @@
-"""Trying a key: a small real request, before anybody relies on it."""
+"""Testing a key with a small real request, before it is relied on."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -35,9 +35,9 @@ class KeyCheck(Value):
     """A service's answer to a key.
 
     Attributes:
-        models: The models to choose from; empty when nobody says.
-        proven: Whether the answer depended on the key; some services answer everybody.
-        listed: What it lists itself of models to talk to.
+        models: The models to choose from; empty when unknown.
+        proven: Whether the answer depended on the key; some services answer any request.
+        listed: The chat models that the service lists.
     """
 
     models: tuple[str, ...]
@@ -46,12 +46,12 @@ class KeyCheck(Value):
 
 
 async def check_key(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
-    """Ask the service of a profile for its models, and where that proves nothing, for one word.
+    """Ask the service of a profile for its models and, if that proves nothing, for one word.
 
     Raises:
         AuthRequired: The key plainly belongs to another vendor.
-        ProviderAuthFailed: The service refused the key; the text holds its words.
-        ProviderError: It could not be asked.
+        ProviderAuthFailed: The service refused the key; the text quotes it.
+        ProviderError: It could not be reached.
         ConfigError: The profile is not complete.
     """
     profile.check()
@@ -86,7 +86,7 @@ async def _checked(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
 
 
 async def _refuses_others(profile: ProviderProfile) -> bool:
-    """True if the list of models is kept from those who have no key, so that getting it proves one."""
+    """True if listing models requires a valid key, so that a list proves it."""
     async with _provider(profile, None) as stranger:
         try:
             await stranger.models()
@@ -98,7 +98,7 @@ async def _refuses_others(profile: ProviderProfile) -> bool:
 
 
 async def _answers(provider: Provider, models: Sequence[str]) -> bool:
-    """True if the first model says something.
+    """True if the first model answers.
 
     Raises:
         ProviderAuthFailed: The key is refused.

@@ -1,4 +1,4 @@
-"""Asking one provider something small, to see what it can do: does it answer, at what pace, does it use tools."""
+"""Small requests that test one provider: whether it answers, how fast, and whether it calls tools."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -46,15 +46,15 @@ NOTE = ToolSpec(
 
 
 class ProbeAnswer(Value):
-    """The answer to the question, and how long it took.
+    """The answer to the question, and its timing.
 
     Attributes:
-        text: What the model said.
-        pieces: In how many pieces it came; one means that it was not streamed.
+        text: The model's answer.
+        pieces: The number of pieces; one means that it was not streamed.
         first_piece: Seconds until the first of them, thinking included.
         seconds: Seconds until the end.
-        usage: Tokens, if the provider counted them.
-        thought: Whether the model thought aloud.
+        usage: Tokens, if the provider reported them.
+        thought: Whether there was visible thinking.
     """
 
     text: str
@@ -69,7 +69,7 @@ async def ask(provider: Provider, model: str, *, clock: Clock = SYSTEM_CLOCK) ->
     """Ask for one word.
 
     Raises:
-        ProviderError: It could not be asked, or did not answer within `PROBE_TIMEOUT`.
+        ProviderError: It could not be reached, or did not answer within `PROBE_TIMEOUT`.
     """
     started = clock.monotonic()
     moments: list[float] = []
@@ -100,10 +100,10 @@ async def ask(provider: Provider, model: str, *, clock: Clock = SYSTEM_CLOCK) ->
 
 
 async def asked_for_tool(provider: Provider, model: str) -> bool:
-    """True if the model calls a tool that it is told to call.
+    """True if the model calls a tool when instructed to.
 
     Raises:
-        ProviderError: It could not be asked.
+        ProviderError: It could not be reached.
     """
     request = ChatRequest(model=model, messages=[Message.user(TOOL_QUESTION)], tools=[NOTE], options=_limited())
     async with _in_time(provider.name):
@@ -112,10 +112,10 @@ async def asked_for_tool(provider: Provider, model: str) -> bool:
 
 
 async def listed_models(profile: ProviderProfile, *, settings: Settings, secrets: SecretCache) -> Sequence[ModelInfo]:
-    """The models that a provider lists now, those to talk to, newest first; none where it has no list.
+    """The chat models that a provider lists now, newest first; empty if it has no list.
 
     Raises:
-        ProviderError: It cannot be asked.
+        ProviderError: It cannot be reached.
         AuthRequired: There is no key for it.
         ConfigError: It is not configured completely.
     """
@@ -132,7 +132,7 @@ async def listed_models(profile: ProviderProfile, *, settings: Settings, secrets
 async def made(
     setup: ProviderSetup, *, tool_modes: ToolModes | None = None, about: About | None = None
 ) -> AsyncGenerator[Provider]:
-    """A provider that asks once, closed at the end.
+    """A provider without retries, closed at the end.
 
     Raises:
         ConfigError: It cannot be made.

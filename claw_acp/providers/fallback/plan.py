@@ -1,7 +1,7 @@
 """The order in which targets are asked, and the waits between. No input, no output, no clock of its own.
 
-The order is that of the targets: keys, then models, then other providers. What a failure says about a target outlives
-the request: the target rests, and every session of the process asks another one meanwhile.
+The order is that of the targets: keys, then models, then other providers. A failure of a target outlives the request:
+the target cools down, and every session of the process asks another one meanwhile.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -36,21 +36,21 @@ Why = Literal["limited", "failing", "refused"]
 
 
 class Rest(Value):
-    """A target is left alone `until` this reading of the monotonic clock."""
+    """A target is not used `until` this reading of the monotonic clock."""
 
     why: Why
     until: float
 
 
 class Health:
-    """The targets that rest. One for all sessions of a process."""
+    """The targets that cool down. One for all sessions of a process."""
 
     def __init__(self) -> None:
         self._rests: dict[Hashable, Rest] = {}
         self._refused: dict[ProviderSetup, None] = {}  # in the order in which they were refused
 
     def rest_of(self, target: Target, *, now: float) -> Rest | None:
-        """Why and how long a target is to be left alone; None when it is not."""
+        """The reason and time of a target's cool-down; None without one."""
         if not self._rests:  # as usual; to hash a setup takes microseconds
             return None
         for place in (target.setup, (target.setup, target.model)):
@@ -60,11 +60,11 @@ class Health:
         return None
 
     def rest(self, target: Target, why: Why, *, now: float, seconds: float) -> None:
-        """Leave a target alone; the same key may still be asked for other models."""
+        """Let a target cool down; the same key may still be used for other models."""
         self._put((target.setup, target.model), Rest(why=why, until=now + seconds), now=now)
 
     def refuse(self, target: Target, *, now: float) -> None:
-        """Leave alone all that a key should have opened."""
+        """Let all targets of a refused key cool down."""
         self._refused.pop(target.setup, None)
         self._refused[target.setup] = None
         if len(self._refused) > MOST_REFUSED:
@@ -72,7 +72,7 @@ class Health:
         self._put(target.setup, Rest(why="refused", until=now + KEY_REST), now=now)
 
     def answered(self, target: Target) -> None:
-        """Forget what was held against a target."""
+        """End the cool-down of a target."""
         if self._refused or self._rests:
             self._refused.pop(target.setup, None)
             self._rests.pop(target.setup, None)
@@ -89,7 +89,7 @@ class Health:
 
 
 class NextAttempt(Value):
-    """Ask the target with this `index`, after `delay` seconds. `rested`: targets before it are being left alone."""
+    """Ask the target with this `index`, after `delay` seconds. `rested`: targets before it are cooling down."""
 
     index: int
     delay: float = 0.0
@@ -117,7 +117,7 @@ class FallbackPlan:
         self._health.answered(self._targets[number])
 
     def after(self, number: int, error: ProviderError, *, now: float, chance: float) -> NextAttempt | None:
-        """The attempt after `error` of the target `number`; None: no other can help. `chance` is in [0, 1)."""
+        """The attempt after `error` of the target `number`; None if none can help. `chance` is in [0, 1)."""
         target = self._targets[number]
         self._tries[number] += 1
         match error:
@@ -179,6 +179,9 @@ class FallbackPlan:
 
 
 def backoff(attempt: int, *, chance: float, retry_after: float | None = None) -> float:
-    """Seconds to wait after failed attempt `attempt` (from 0); `chance` in [0, 1). Never less than the vendor asked."""
+    """Seconds to wait after failed attempt `attempt` (from 0); `chance` in [0, 1).
+
+    At least what the vendor asked for.
+    """
     delay = min(LONGEST_DELAY, FIRST_DELAY * 2**attempt) * (1 - JITTER * chance)
     return max(delay, min(retry_after or 0.0, LONGEST_WISH))

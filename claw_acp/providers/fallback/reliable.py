@@ -1,7 +1,7 @@
-"""A provider that asks others until one answers: it tries again, with other keys, models and providers.
+"""A provider that asks several targets until one answers: retries, other keys, models and providers.
 
-Nothing is asked a second time once a piece of an answer was seen: a second beginning behind half a first one would
-only confuse. `FallbackPlan` holds the rules; here they meet real providers.
+Nothing is retried once a piece of an answer was shown: a second beginning after half a first one would only confuse.
+`FallbackPlan` holds the rules; here they meet real providers.
 """
 
 import logging
@@ -59,23 +59,23 @@ _TELLING = (
     RateLimited,
     ProviderUnavailable,
 )
-"""Of several failures, the one that a person can do most about stands for all."""
+"""Of several failures, the most actionable one is reported."""
 
 log = logging.getLogger(__name__)
 
 
 class Reliable(Provider):
-    """Targets in their order, as one provider. Its name and its models are those of the first.
+    """Targets in order, as one provider with the name and the models of the first.
 
-    A request may name another model of the first target's provider: then its keys are asked for that one.
+    A request may name another model of the first target's provider: then its keys are used for that model.
 
     Args:
-        targets: Whom to ask; at least one.
+        targets: At least one target.
         providers: The provider of each target, by its setup.
-        health: Which targets rest; shared by all that should know.
-        secrets: What no error may show.
-        clock: Time and chance for waits.
-        sleep: What waits.
+        health: The targets that cool down; shared between providers.
+        secrets: Texts that no error may show.
+        clock: Time and randomness for waits.
+        sleep: Waits.
     """
 
     def __init__(
@@ -97,10 +97,10 @@ class Reliable(Provider):
         self._sleep = sleep
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Answer piece by piece. Retries and switches are announced; what failed attempts took is told (`Spent`).
+        """Answer piece by piece. Retries and switches are announced, and the usage of failed attempts (`Spent`).
 
         Raises:
-            ProviderError: All failed, and the text names each. Or the answer broke off when part of it had been seen.
+            ProviderError: All failed, and the text names each; or the answer broke off after part of it was shown.
         """
         run = _Run(self, request)
         for event in run.begin():
@@ -128,9 +128,9 @@ class Reliable(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Capabilities of the model that will be asked first.
+        """The capabilities of the model that will be asked first.
 
-        Pictures are judged by the chosen model, also while that rests: nobody who does not see is asked about them.
+        Vision is that of the chosen model, even while it cools down: models without it do not get the images.
         """
         targets = self.targets_for(model)
         first = FallbackPlan(targets, health=self.health).first(now=self.clock.monotonic())
@@ -141,7 +141,7 @@ class Reliable(Provider):
         return self.providers[target.setup].capabilities(target.model)
 
     def targets_for(self, model: str) -> Sequence[Target]:
-        """The targets of a request for `model`; empty: for the first target's own."""
+        """The targets of a request for `model`; empty: the first target's own model."""
         name = self.targets[0].name
         if model in {"", self.targets[0].model}:
             return self.targets
@@ -158,7 +158,7 @@ class Reliable(Provider):
 
 
 class _Run:
-    """One request on its way. `failure` is set when nobody is left to ask."""
+    """One request in progress. `failure` is set when no target is left."""
 
     def __init__(self, whole: Reliable, request: ChatRequest) -> None:
         self._whole = whole
@@ -176,7 +176,7 @@ class _Run:
         return self._targets[self.attempt.index]
 
     def begin(self) -> Iterator[StreamEvent]:
-        """Choose the first target; say so when that is not the first of all."""
+        """Choose the first target; announce it if it is not the first of all."""
         self.attempt = self._plan.first(now=self._whole.clock.monotonic())
         if self.attempt.rested:
             reason = f"{self._targets[0].name} failed a moment ago and is left alone for a while."
@@ -197,7 +197,7 @@ class _Run:
 
     @property
     def _first_choice(self) -> bool:
-        """True if the model is asked that the request is for, with whichever key."""
+        """True if the requested model is asked, with any of its keys."""
         return self.target.name == self._targets[0].name
 
     def visible(self, event: StreamEvent) -> Sequence[StreamEvent]:
@@ -215,10 +215,10 @@ class _Run:
         return self._wordless if self._shown else ()
 
     def _finished(self, event: Finished) -> Finished:
-        """The end of the answer, with the name of who gave it when somebody else was asked.
+        """The end of the answer, with the name of the model that gave it if that is another one.
 
         Raises:
-            EmptyAnswer: There is nothing in it.
+            EmptyAnswer: The answer is empty.
         """
         response, target = event.response, self.target
         if not (self._shown or response.text or response.tool_calls) and response.stop in {"end", "tool_calls"}:
@@ -231,10 +231,10 @@ class _Run:
         return Finished(response=replace(response, answered_by=target.name))
 
     def failure_of(self, error: Exception) -> ProviderError:
-        """The failure that an error stands for.
+        """The provider error for an exception.
 
         Raises:
-            ClawError: It is one of ours, and none of a provider.
+            ClawError: It is an error of ours that is no provider error.
         """
         if isinstance(error, ProviderError):
             return error
@@ -244,7 +244,7 @@ class _Run:
         return provider_failed(error, who=target.name, provider=target.provider, model=target.model)
 
     def failed(self, error: ProviderError) -> Iterator[StreamEvent]:
-        """Bill what failed, and choose who is asked next; `failure` is set when that is nobody."""
+        """Bill a failed attempt and choose the next target; `failure` is set if there is none."""
         before, number = self.target, self.attempt.index
         name = before.name
         log.info("model request failed", extra={"target": name, "error": type(error).__name__, "status": error.status})
@@ -279,7 +279,7 @@ class _Run:
         return _retold(error, f"{said} {INCOMPLETE}")
 
     def _given_up(self, error: ProviderError) -> ProviderError:
-        """The error for all that was tried. What is wrong with the request itself is told as it is."""
+        """The error for all attempts. A fault of the request itself is reported unchanged."""
         message = self._clean(error.message)
         of_the_request = isinstance(error, ContextTooLong | RequestRejected)
         if len(self._reasons) == 1 or (of_the_request and not isinstance(error, ServiceMisconfigured)):
@@ -297,10 +297,10 @@ class _Run:
         return _retold(next(telling, error), f"{summary} {listed}")
 
     def _able(self, targets: Sequence[Target]) -> Sequence[Target]:
-        """The targets without those that cannot see the pictures in the newest message of a person.
+        """The targets without those that cannot see the images in the newest user message.
 
-        The first model stays: whether it sees was judged before. Who cannot see has pictures of earlier messages
-        described.
+        The chosen model stays: its vision was checked before. A model without vision gets the images of earlier
+        messages described.
         """
         asked = next((message for message in reversed(self._request.messages) if message.role == "user"), None)
         if asked is None or not any(is_picture(part) for part in asked.parts):
@@ -317,7 +317,10 @@ class _Run:
 
 
 def _retold(error: ProviderError, message: str) -> ProviderError:
-    """The same error in other words. A stranger's own class may be made differently: the nearest of ours stands in."""
+    """The same error with another text.
+
+    A foreign class may have another constructor: the nearest of ours replaces it.
+    """
     kind = next(kind for kind in type(error).__mro__ if kind.__module__ == ProviderError.__module__)
     assert issubclass(kind, ProviderError)
     return kind(message, provider=error.provider, model=error.model, status=error.status, retry_after=error.retry_after)

@@ -1,4 +1,4 @@
-"""Successors of models that a service no longer has: the newest of the family that is listed answers instead."""
+"""Successors of retired models: the newest listed model of the family answers instead."""
 
 import logging
 import re
@@ -36,23 +36,23 @@ _GONE: Final = re.compile(
     r"decommission|deprecat|retired|no longer (?:available|supported|served)|discontinued|end.of.life|was removed",
     re.IGNORECASE,
 )
-"""Words that say of a model that there was one."""
+"""Words of refusals that prove that a model once existed."""
 
 log = logging.getLogger(__name__)
 
 
 def says_gone(error: ModelNotFound) -> bool:
-    """True if a refusal says that there was such a model."""
+    """True if a refusal says that the model once existed."""
     return bool(_GONE.search(error.message))
 
 
 class Successions:
-    """Models that are gone and their successors; one for all sessions of a process.
+    """The retired models and their successors; one for all sessions of a process.
 
     Args:
-        about: What is known of a model, by provider, address and name.
+        about: The facts about a model, by provider, address and name.
         on_listed: Called with lists that were fetched on the way.
-        on_picture_refused: Called with a model that refused a picture, by the same.
+        on_picture_refused: Called with a model that refused an image, by the same.
         clock: The time, for prices.
     """
 
@@ -71,24 +71,24 @@ class Successions:
         self._successors: dict[tuple[str, str, str], str] = {}
 
     def applied(self, choice: ResolvedModel) -> ResolvedModel:
-        """The model, or its successor where it is known to be gone."""
+        """The model, or its successor if it is known to be retired."""
         successor = self._successors.get(_place(choice))
         if successor is None:
             return choice  # it may be a successor itself
         return replace(choice.with_model(successor), replaced=self.reason(choice, successor))
 
     def refused_picture(self, choice: ResolvedModel, model: str) -> None:
-        """Note that a model took no picture, so that the conversation can go on without."""
+        """Note that a model refused an image, so that the conversation can go on without images."""
         if self._on_picture_refused is not None:
             self._on_picture_refused(choice.setup.name, choice.setup.base_url, model)
 
     def remember(self, choice: ResolvedModel, successor: str) -> None:
-        """Have `applied` know from now on."""
+        """Use a successor from now on."""
         log.warning("model replaced", extra={"model": choice.target.name, "successor": successor})
         self._successors[_place(choice)] = successor
 
     def reason(self, choice: ResolvedModel, successor: str) -> str:
-        """Why another model answers, what that changes, and what to do about it, for people."""
+        """The notice for people: why another model answers, what that changes, and what to do about it."""
         now = f"{choice.target.provider}/{successor}"
         gone = f"{choice.target.provider} no longer has {choice.target.model}; {now} answers in its place"
         dearer = self._dearer(choice, successor)
@@ -98,9 +98,9 @@ class Successions:
         return " ".join(part for part in (f"{gone}.", dearer, mend) if part)
 
     def successor(self, choice: ResolvedModel, listed: Sequence[ModelInfo], *, gone: bool) -> str:
-        """The successor: the newest model of the same family, else the present default; empty: there is none.
+        """The successor: the newest model of the same family, else the present default; empty if there is none.
 
-        A name that nobody ever heard of is a mistake, and is replaced by nothing.
+        An unknown name is a mistake, and has no successor.
         """
         others = [info for info in listed if info.id != choice.target.model]
         family, roles = lineage(choice.target.model).family, _roles(choice.setup.name)
@@ -125,7 +125,7 @@ class Successions:
 
 
 class SuccessorProvider(Provider):
-    """The provider of a choice (`inner`); when its model is gone, it finds the successor, says so and asks that."""
+    """The provider of a choice (`inner`); if its model is retired, it finds, announces and asks the successor."""
 
     def __init__(self, inner: Provider, choice: ResolvedModel, *, memory: Successions) -> None:
         self.name = inner.name
@@ -138,7 +138,7 @@ class SuccessorProvider(Provider):
         """Answer piece by piece.
 
         Raises:
-            ProviderError: As of the inner provider; `ModelNotFound` when the model has no successor.
+            ProviderError: As for the inner provider; `ModelNotFound` when the model has no successor.
         """
         asked = request.model
         if asked == self._choice.target.model != self._model:
@@ -171,7 +171,7 @@ class SuccessorProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Capabilities of the model that answers now."""
+        """The capabilities of the model that answers now."""
         return self.inner.capabilities(self._model if model == self._choice.target.model else model)
 
     async def models(self) -> Sequence[ModelInfo]:
@@ -202,7 +202,7 @@ class SuccessorProvider(Provider):
         return successor
 
     def _signed(self, event: StreamEvent, asked: str) -> StreamEvent:
-        """The end of an answer says who gave it, when that is not who was asked."""
+        """The end of an answer, with the name of the model that gave it if that is another one."""
         if type(event) is not Finished or event.response.answered_by or asked == self._model:
             return event
         return Finished(response=replace(event.response, answered_by=f"{self._choice.target.provider}/{self._model}"))

@@ -23,7 +23,7 @@ _COLLECTION = "models/"
 
 
 class GeminiProvider(HttpProvider):
-    """A service at its base URL (without `/v1beta`), authorized by API key, which is never part of an address."""
+    """A service at its base URL (without `/v1beta`), authorized by an API key, which is never part of an address."""
 
     hears = True
 
@@ -52,7 +52,7 @@ class GeminiProvider(HttpProvider):
         """The models of the service that can answer.
 
         Raises:
-            ProviderError: It cannot be asked.
+            ProviderError: It cannot be reached.
         """
         listed = await self._service.get_json(f"{VERSION}/models?pageSize=1000")
         rows = items_at(listed, "models") if isinstance(listed, dict) else ()

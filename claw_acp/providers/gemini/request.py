@@ -1,9 +1,8 @@
-"""A request in the words of Google's Gemini API.
+"""A request to Google's Gemini API.
 
-The results of one round of calls share one content, as many and in the order of the calls; what a person says stands
-in contents of its own. Thought signatures go back with the parts they came with, and calls that another vendor's
-model made get the value Google documents for such histories
-(https://ai.google.dev/gemini-api/docs/thought-signatures).
+The results of one round of calls share one content, in the number and order of the calls; user messages are contents of
+their own. Thought signatures go back with the parts they came with, and calls of another vendor's model get the value
+Google documents for such histories (https://ai.google.dev/gemini-api/docs/thought-signatures).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
 from claw_acp.providers.transport.wire import Media, arguments_object, object_at, text_at, texts_and_media
 
 ORIGIN = "gemini"
-"""The wire family that understands our blocks (`Reasoning.origin`), and our key in `ToolCall.extra`."""
+"""The wire family of our blocks (`Reasoning.origin`), and our key in `ToolCall.extra`."""
 
 SIGNATURE = "thoughtSignature"
 UNSIGNED = "skip_thought_signature_validator"  # Google's word for a call that it did not sign
@@ -70,7 +69,7 @@ def _tools(tools: Sequence[ToolSpec], *, choice: ToolChoice) -> JsonObject:
 
 
 def _declared(tool: ToolSpec) -> JsonObject:
-    """A tool as it is, for the API takes JSON Schema; parameters must be absent where there are none."""
+    """The declaration of a tool: the API takes JSON Schema; parameters must be absent if there are none."""
     declared: dict[str, JsonValue] = {"name": tool.name, "description": tool.description}
     if object_at(tool.parameters, "properties"):
         declared["parametersJsonSchema"] = tool.parameters
@@ -97,7 +96,7 @@ def _config(options: ChatOptions, *, model: str) -> JsonObject:
 
 
 class _Contents:
-    """Makes the contents of one request. `current`: for a model of the present generation."""
+    """Makes the contents of one request. `current`: for a model of the current generation."""
 
     def __init__(self, *, current: bool, provider: str) -> None:
         self._current = current
@@ -105,7 +104,7 @@ class _Contents:
         self._ids: dict[str, str] = {}  # of calls: ours -> the vendor's
 
     def of(self, messages: Sequence[Message]) -> list[_Content]:
-        """The contents; a model's answer cannot be the first."""
+        """The contents; they cannot begin with a model's answer."""
         contents: list[_Content] = []
         for content in map(self._content, messages):
             if content.parts and contents and contents[-1].kind == content.kind:
@@ -164,7 +163,10 @@ class _Contents:
         return part
 
     def _result(self, message: Message) -> Iterator[Part]:
-        """The result of a call. Images stand within it since generation 3, before that, and sound, behind all."""
+        """The result of a call.
+
+        Images are inside it since generation 3; before that, images come after it, and sound always.
+        """
         parts = list(self._parts(message))
         text = "".join(str(part["text"]) for part in parts if "text" in part)
         media = [part for part in parts if "inlineData" in part]

@@ -1,4 +1,4 @@
-"""The answer of Google's Gemini API, from the bytes of its stream.
+"""The answer of Google's Gemini API, parsed from its stream.
 
 Every event is a `GenerateContentResponse` with the next parts; the end of the answer is the end of the body.
 """
@@ -32,7 +32,7 @@ _STOPS: Final[Mapping[str, ModelStop]] = {
     "IMAGE_PROHIBITED_CONTENT": "refusal",
     "IMAGE_RECITATION": "refusal",
 }
-"""Reasons for the end of an answer; words that are not here, such as OTHER, end it too."""
+"""Reasons for the end of an answer; other words, such as OTHER, end it too."""
 
 _BROKEN_CALLS: Final = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"})
 
@@ -73,7 +73,7 @@ class GeminiStream(EventParser):
         return stop
 
     def _check_finish(self) -> None:
-        """Refuse ends that are failures."""
+        """Raise an error for ends that are failures."""
         words = f"{self._finish}: {self._finish_words}" if self._finish_words else self._finish
         if self._finish in _BROKEN_CALLS:
             raise StreamInterrupted(
@@ -112,7 +112,7 @@ class GeminiStream(EventParser):
         self._finish_words = text_at(candidate, "finishMessage") or self._finish_words
 
     def _part(self, part: JsonObject, events: list[StreamEvent]) -> None:
-        """Text, thought or call; what else there is comes from the vendor's own tools, and none is asked for."""
+        """Handle text, thought or a call; other parts come from the vendor's own tools, which are never requested."""
         if "functionCall" in part:
             self._called(part)
         elif part.get("thought") is True:
@@ -163,7 +163,7 @@ class GeminiStream(EventParser):
         return ThoughtChunk(text=text, signature=mark.written(), origin=ORIGIN)
 
     def _close(self, chunk: ThoughtChunk, events: list[StreamEvent]) -> None:
-        """Close the open block of thinking with a chunk that is the end of it."""
+        """Close the open block of thinking with its last chunk."""
         thought = "".join(self._thought)
         self._reasoning.append(Reasoning(text=thought, signature=chunk.signature, origin=chunk.origin))
         self._thought.clear()

@@ -1,4 +1,4 @@
-"""The form in which Gemini models are asked to think, as data; their names decide.
+"""The thinking options of Gemini models, as data, by name.
 
 Levels since generation 3, budgets of tokens in generation 2.5, nothing before and in models that draw or speak
 (https://ai.google.dev/gemini-api/docs/thinking). The budgets are those that Google itself gives the efforts of its
@@ -21,12 +21,12 @@ _LEAST_BUDGET_OF_PRO = 128  # tokens; it cannot be kept from thinking
 
 
 def is_current(model: str) -> bool:
-    """True if `model` is of generation 3 or later: it wants signatures, and takes images within tool results."""
+    """True if `model` is of generation 3 or later: it needs signatures, and takes images within tool results."""
     return "gemini" in model and not _OLD.search(model)
 
 
 def thinking_config(model: str, effort: Effort | None) -> JsonObject:
-    """The `thinkingConfig` for `model`; empty where it is best not told. Thoughts are asked for where there are any."""
+    """The `thinkingConfig` for `model`; empty if it is best left out. Thoughts are requested where they exist."""
     if _OTHER_TRADES.search(model):
         return {}
     if is_current(model):

@@ -1,1 +1,1 @@
-"""Facts about models by their names."""
+"""Facts about models by name."""

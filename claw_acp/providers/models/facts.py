@@ -1,7 +1,7 @@
-"""Facts about models by their names, as data: the first row whose pattern is found in the name speaks.
+"""Facts about models by name, as data: the first row whose pattern matches the name decides.
 
 Windows are in tokens and never larger than the vendor's documentation says: too small a figure compacts early, too
-large a one fails. What a service says of its own models counts before any of this.
+large a one fails. A service's own statements about its models take precedence.
 """
 
 import re
@@ -95,10 +95,10 @@ _FIXED_SAMPLING = r"claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku|fable|mythos)-[5
 
 
 def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabilities:
-    """Capabilities of `model`: as far as it is described (`about`), else by its name in any service's spelling.
+    """The capabilities of `model`: those in `about`, else by its name in any service's spelling.
 
-    Of pictures the default is yes: a model that sees none says so, and one that is not asked can never answer.
-    Few hear, and that has to be known.
+    Vision is assumed: a model without it says so, and one that gets no images could never prove it. Audio input is
+    rare, and must be known.
     """
     said = about or ModelInfo(id=model)
     row, hears = _by_name(model)
@@ -113,24 +113,24 @@ def known_capabilities(model: str, about: ModelInfo | None = None) -> Capabiliti
 
 @lru_cache(maxsize=256)  # asked several times a turn, and every row is a search
 def _by_name(model: str) -> tuple[_Row, bool]:
-    """The row of a name, and whether it is that of a model that hears."""
+    """The row of a name, and whether that model accepts audio."""
     name = _spelled(model)
     row = next((row for row in _ROWS if re.search(row.pattern, name)), _UNKNOWN)
     return row, bool(re.search(_HEARS, name))
 
 
 def sees_by_name(model: str) -> bool:
-    """True if the name alone says that a model takes pictures."""
+    """True if a model's name alone proves vision."""
     return _by_name(model)[0].images is True
 
 
 def least_effort(model: str) -> str | None:
-    """The least `reasoning_effort` an OpenAI model takes; None for models that are best not told."""
+    """The least `reasoning_effort` that an OpenAI model accepts; None if it is best left out."""
     return next((effort for pattern, effort in _LEAST_EFFORT if re.search(pattern, model.lower())), None)
 
 
 def thinks_unless_told(model: str) -> bool:
-    """True if an OpenAI model thinks by itself, and then refuses tools in chat completions.
+    """True if an OpenAI model thinks by default, and then refuses tools in chat completions.
 
     Source: https://developers.openai.com/api/docs/guides/responses-vs-chat-completions.
     """
@@ -138,7 +138,7 @@ def thinks_unless_told(model: str) -> bool:
 
 
 def thinking_style(model: str) -> ThinkingStyle:
-    """The way in which an Anthropic model is asked to think; models newer than this table get the newest."""
+    """The thinking style of an Anthropic model; models newer than this table get the newest."""
     name = _spelled(model)
     if re.search(_NO_THINKING, name):
         return "none"
