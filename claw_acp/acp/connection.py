@@ -10,7 +10,6 @@ import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.acp.dialect import DIALECTS
-from claw_acp.acp.errors import to_wire
 from claw_acp.acp.handshake import (
     PROTOCOL_VERSION,
     ClientCapabilities,
@@ -20,12 +19,13 @@ from claw_acp.acp.handshake import (
 )
 from claw_acp.acp.view import SessionView
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import SessionNotFound
+from claw_acp.core.errors import ClawError, SessionNotFound
+from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.dispatcher import BAD_ID, Dispatcher
 from claw_acp.rpc.errors import RpcError
-from claw_acp.rpc.message import INVALID_REQUEST, is_plain
+from claw_acp.rpc.message import INTERNAL_ERROR, INVALID_REQUEST, is_plain
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, OnFrame, Reply, RequestHandler, Transport
 from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.engine_host import EngineHost
@@ -231,3 +231,27 @@ class Connection:
 
 async def _refuse_early(call: IncomingCall, _params: JsonObject) -> JsonValue:
     raise RpcError(INVALID_REQUEST, f"{call.method}: send initialize first")
+
+
+def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
+    """The error to answer with.
+
+    Our own errors keep their code and text. Anything else is an internal error: the client gets an id, the log gets the
+    id and the traceback.
+    """
+    error = _sole_cause(error)
+    if isinstance(error, RpcError):
+        return error
+    if isinstance(error, ClawError):
+        return RpcError(error.code, error.message, error.data)
+    incident = new_id("inc", clock=clock)
+    log.error("request failed", exc_info=error, extra={"method": method, "incident": incident})
+    return RpcError(INTERNAL_ERROR, f"Internal error in {method}: see log entry {incident}", {"incident": incident})
+
+
+def _sole_cause(error: BaseException) -> BaseException:
+    """The error inside an exception group, if it is the only one."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return _sole_cause(group.exceptions[0]) if len(group.exceptions) == 1 else group
+    return error

@@ -1,20 +1,21 @@
 """The ports of a tool during one call: progress, the plan, forms, programs, and the ports of extensions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 import anyio
 
-from claw_acp.agent.redacted import cleaned, redacted_content
+from claw_acp.agent.redacted import cleaned, redacted_command, redacted_content
 from claw_acp.agent.results import bounded_content, sound
 from claw_acp.agent.user_wait import UserWait
-from claw_acp.agent.watched_programs import WatchedPrograms
-from claw_acp.contracts.program import Programs
+from claw_acp.contracts.program import Program, Programs
 from claw_acp.contracts.questions import Asker, Form, FormAnswer
 from claw_acp.contracts.tool import FormPort, PlanPort, Progress
-from claw_acp.core.events import PlanChanged, PlanEntry, ToolCallChanged
+from claw_acp.core.events import CommandContent, PlanChanged, PlanEntry, ToolCallChanged
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
+from claw_acp.session.active_work import ActiveWork
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
 
@@ -79,3 +80,25 @@ class CallPorts:
                 return await self._asker.form(replace(form, session=self._session.id, call_id=self._call_id))
         finally:
             self._limit.deadline = anyio.current_time() + LONGEST_CALL
+
+
+class WatchedPrograms(Programs):
+    """Reports the programs of one tool call to the session's `ActiveWork`."""
+
+    def __init__(self, work: ActiveWork, *, call_id: str, redactor: Redactor) -> None:
+        self._work = work
+        self._call_id = call_id
+        self._redactor = redactor
+
+    @contextmanager
+    def running(self, program: Program) -> Generator[None]:
+        """See `Programs`."""
+        with self._work.running(program):
+            yield
+
+    def keep(self, program: Program) -> None:
+        """See `Programs`."""
+        self._work.keep(program, call_id=self._call_id, clean=self._clean)
+
+    def _clean(self, snapshot: CommandContent) -> CommandContent:
+        return redacted_command(snapshot, redactor=self._redactor)

@@ -52,7 +52,6 @@ from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.error_mapping import error_text, invalid, is_closed
 from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.listing import listed_resources, offered
-from claw_acp.mcp.progress_timeout import ProgressTimeout
 from claw_acp.mcp.server_catalog import NOTHING, OfferedResource, OnProgress, ServerCatalog, ServerConnection
 from claw_acp.rpc.message import encode
 
@@ -61,6 +60,7 @@ DEBOUNCE_SECONDS = 0.2  # after a server said that its lists changed: it often s
 REST_SECONDS = 1.0  # between two times that lists are asked for, however often they change
 LISTEN_AGAIN_SECONDS = 10.0  # until a lost subscription is asked for again
 LONGEST_ERROR = 2000  # characters of what a server says of a failure
+LONGEST_PROGRESS = 10  # times the bound of a call, in all, however often there was a sign of life
 ROUNDS = 5  # times a server may ask for more before it answers
 
 _T = TypeVar("_T")
@@ -88,6 +88,20 @@ class _Dispatcher(JSONRPCDispatcher):
             await super().run(on_request, on_notify, on_notify_intercept, task_status=task_status)
         finally:
             self._over.set()
+
+
+class ProgressTimeout:
+    """A bound, in seconds, that starts anew at each sign of life."""
+
+    def __init__(self, within: float) -> None:
+        self.within = within
+        self.scope = anyio.CancelScope()
+        self._end = anyio.current_time() + LONGEST_PROGRESS * within
+        self.again()
+
+    def again(self) -> None:
+        """There was a sign of life."""
+        self.scope.deadline = min(anyio.current_time() + self.within, self._end)
 
 
 class Client:

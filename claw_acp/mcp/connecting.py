@@ -1,5 +1,6 @@
 """From a server's settings to a connection with it. Importing this takes half a second: see `loading`."""
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,6 @@ from claw_acp.mcp.client import Client
 from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.error_mapping import explained
 from claw_acp.mcp.http import http_streams
-from claw_acp.mcp.library_log import tame_library_log
 from claw_acp.mcp.over_acp import acp_streams
 from claw_acp.mcp.server_catalog import ServerConnection
 from claw_acp.mcp.stdio import stdio_streams
@@ -44,3 +44,26 @@ def _streams(spec: McpServerSpec, *, cwd: Path, evidence: Diagnostics) -> Abstra
             return http_streams(spec, evidence=evidence)
         case ClientServer():
             return acp_streams(spec)
+
+
+log = logging.getLogger(__name__)
+
+_LOGGERS = ("mcp", "client", "httpx2", "httpcore2")  # `client` is how its session module calls itself
+
+
+class _Forwarded(logging.Handler):
+    """Hands lines on to our log, as details, without their tracebacks."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See `logging.Handler`."""
+        log.debug("mcp library", extra={"source": record.name, "text": record.getMessage()[:500]})
+
+
+def tame_library_log() -> None:
+    """Keep the library's loggers from writing to stderr by themselves. Idempotent."""
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        if not any(isinstance(handler, _Forwarded) for handler in logger.handlers):
+            logger.addHandler(_Forwarded())
+            logger.setLevel(logging.WARNING)  # below that it writes whole messages
+            logger.propagate = False

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 
 from claw_acp.core.value import Value
-from claw_acp.security.option_words import has_long, has_short
-from claw_acp.security.risk import Risk, Words
+from claw_acp.security.risk import Risk, Words, has_long, has_short
 from claw_acp.security.shell_command import names
 from claw_acp.security.shell_wrappers import git_arguments
 

@@ -2,8 +2,7 @@
 
 import re
 
-from claw_acp.security.option_words import has_long, has_short
-from claw_acp.security.risk import UNKNOWN, Risk, Words
+from claw_acp.security.risk import UNKNOWN, Risk, Words, has_long, has_short
 
 _FETCHES: Risk = ("medium", "downloads from the network")
 _SENDS: Risk = ("high", "sends data over the network")

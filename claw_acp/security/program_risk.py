@@ -8,10 +8,9 @@ from functools import partial
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.git_risk import git_risk
 from claw_acp.security.network_risk import aria2c_risk, curl_risk, httpie_risk, wget_risk, yt_dlp_risk
-from claw_acp.security.option_words import has_long, has_short
 from claw_acp.security.own_program import own_risk, own_words
 from claw_acp.security.program_tables import FIXED, TASK_RUNNERS, table
-from claw_acp.security.risk import UNKNOWN, Level, Risk, Words
+from claw_acp.security.risk import UNKNOWN, Level, Risk, Words, has_long, has_short
 from claw_acp.security.risky_words import by_words, task_risk
 from claw_acp.security.service_risk import DATABASES, SERVICES, database_risk, service_risk
 from claw_acp.security.shell_command import names

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from claw_acp.security.option_words import has_long, has_short
-from claw_acp.security.risk import UNKNOWN, Risk, Words
+from claw_acp.security.risk import UNKNOWN, Risk, Words, has_long, has_short
 from claw_acp.security.shell_command import names
 
 _RUNS_OTHERS: Final[Risk] = ("high", "runs other programs that its words name")

@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from claw_acp.mcp.client import ProgressTimeout
 from claw_acp.mcp.names import server_names
-from claw_acp.mcp.progress_timeout import ProgressTimeout
 from tests.mcp.support import AUTO, commands, configured, heard, methods, raw, ready
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Json, shown_text

@@ -4,14 +4,19 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts, wants_to_steer
-from claw_acp.acp.updates import token_counts
-from claw_acp.acp.v1.permission import EditorAsker
+from claw_acp.acp.permission import METHOD, ClientAsker
+from claw_acp.acp.updates import location, token_counts
+from claw_acp.acp.v1.updates import tool_content
 from claw_acp.acp.v1.workspace import EditorWorkspace
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
+from claw_acp.contracts.questions import PermissionQuestion
+from claw_acp.core.events import PartContent
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.messages import TextPart
 from claw_acp.rpc.peer import IncomingCall
 from claw_acp.schema.invalid import parse
+from claw_acp.schema.permission import RequestPermissionResponse, SelectedPermissionOutcome
 from claw_acp.schema.prompt import CancelNotification, PromptRequest
 from claw_acp.telemetry.context import log_context
 
@@ -41,3 +46,25 @@ async def cancel(connection: Connection, params: JsonObject) -> None:
     """Cancel the session's running turn and those that wait, if any."""
     request = parse(CancelNotification, params, method="session/cancel")
     connection.view(request.session_id).live.session.cancel()
+
+
+class EditorAsker(ClientAsker):
+    """Shows the tool call, and the reason for the question in it."""
+
+    def request(self, question: PermissionQuestion) -> JsonObject:
+        """See `ClientAsker`."""
+        texts = [PartContent(part=TextPart(text=text)) for text in (question.reason, question.stored) if text]
+        call: JsonObject = {
+            "toolCallId": question.call_id,
+            "title": question.title,
+            "kind": question.kind,
+            "status": "pending",
+            "content": [tool_content(item) for item in (*question.content, *texts)],
+            "locations": [location(place) for place in question.locations],
+        } | ({} if question.raw_input is None else {"rawInput": question.raw_input})
+        return {"toolCall": call}
+
+    def chosen(self, answer: JsonValue) -> str | None:
+        """See `ClientAsker`."""
+        outcome = parse(RequestPermissionResponse, answer, method=METHOD).outcome
+        return outcome.option_id if isinstance(outcome, SelectedPermissionOutcome) else None

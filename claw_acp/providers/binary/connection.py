@@ -1,15 +1,16 @@
-"""The conversation with a plugin that stays: many requests at a time over the one JSON-RPC peer.
+"""The connection to a session plugin: concurrent requests over the one JSON-RPC peer.
 
-What other peers are told of their faults a plugin is not: it is forgiven much, and where that ends the request fails.
+A plugin gets no protocol errors for its faults, as other peers do: many are tolerated, others fail the request.
 """
 
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import cast
 
 import anyio
+from anyio.abc import ByteReceiveStream
 
 from claw_acp.contracts.provider import TextChunk, ThoughtChunk
 from claw_acp.contracts.provider_setup import BackgroundTasks, ProviderProgram
@@ -17,10 +18,10 @@ from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.process.child_process import ChildProcess
 from claw_acp.process.output_tail import OutputTail
+from claw_acp.process.pipes import CHUNK, PipeReader
 from claw_acp.providers.binary.call import Call, Piece
 from claw_acp.providers.binary.child import DRAIN_SECONDS, STDERR_KEPT, start_plugin
 from claw_acp.providers.binary.failures import Failures, again
-from claw_acp.providers.binary.output import OutputWhileAsked
 from claw_acp.providers.binary.replies import Reply, Unreadable, read_object, read_reply
 from claw_acp.providers.binary.request import request_line
 from claw_acp.rpc.dispatcher import Dispatcher
@@ -44,12 +45,12 @@ log = logging.getLogger(__name__)
 
 
 class Connection:
-    """A running plugin and the requests to it. Made by `open_connection`.
+    """A running plugin and the requests to it. Created by `open_connection`.
 
     Attributes:
-        lost: Why there will be no more answers; None while there may be.
-        crashed: Whether that was the plugin's own doing.
-        introduced: Whether it is known to speak the protocol; before that, what it says is hardly strange.
+        lost: The reason there will be no more answers; None while there may be.
+        crashed: Whether the plugin itself caused that.
+        introduced: Whether it is known to speak the protocol; before that, unexpected output is tolerated.
     """
 
     def __init__(self, child: ChildProcess, *, failures: Failures) -> None:
@@ -71,7 +72,7 @@ class Connection:
         self._stray: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Hear it until its end; then fail what is under way. Never raises."""
+        """Read its output until its end, then fail pending requests. Never raises."""
         try:
             try:
                 await self._listen()
@@ -98,12 +99,12 @@ class Connection:
             self._lose_crashed()
 
     async def _hang_up_after_its_end(self) -> None:
-        """Something that it started may hold its output open."""
+        """Close the output after its end, as a process that it started may hold it open."""
         await self._child.wait_for_output(within=DRAIN_SECONDS)
         self._peer.hang_up()
 
     async def is_usable(self) -> bool:
-        """Return whether it can be asked; one that ended since the last request cannot."""
+        """Return whether it accepts requests; one that ended since the last request does not."""
         if self.lost is None and (self._output.hung_up or self._child.exit_code is not None):
             self._listening.look()
             await self._over.wait()
@@ -112,10 +113,10 @@ class Connection:
     # ------------------------------------------------------------------ requests
 
     def call(self, method: str, params: JsonObject) -> Call:
-        """Send a request. It must be waited for, or given up.
+        """Send a request, which must be followed by `wait` or `give_up`.
 
         Raises:
-            ProviderError: The plugin is lost, or the request cannot be said in JSON.
+            ProviderError: The plugin is lost, or the request cannot be written as JSON.
         """
         if self.lost is not None:
             raise again(self.lost)
@@ -138,10 +139,10 @@ class Connection:
             call.news = anyio.Event()
 
     def answer(self, call: Call) -> Reply:
-        """The answer to a call that is settled.
+        """The answer to a settled call.
 
         Raises:
-            ProviderError: There is none, or it is not one.
+            ProviderError: There is none, or it is invalid.
         """
         if call.failure is not None:
             raise call.failure
@@ -154,9 +155,9 @@ class Connection:
             raise self._failures.invalid(str(error), raw=_start_of(call.raw)) from error
 
     async def give_up(self, call: Call) -> None:
-        """A call that nobody waits for any more: have the plugin stop it. Takes `CANCEL_SECONDS` at most.
+        """Have the plugin cancel a call whose answer is not needed any more. Takes `CANCEL_SECONDS` at most.
 
-        A plugin that does not stop is ended, once nothing else runs on it.
+        A plugin that does not cancel it is ended, once nothing else runs on it.
         """
         if call.id in self._calls and not self._transport.withdraw(call.sent.line):
             call.unwanted = True
@@ -198,7 +199,7 @@ class Connection:
         self._calls.clear()
 
     def _decode(self, frame: Frame) -> Request | Response | None:
-        """A request or response for the peer; everything else is dealt with here."""
+        """A request or response for the peer; everything else is handled here."""
         if isinstance(frame, Oversized):
             return self._take_oversized(frame)
         try:
@@ -215,7 +216,7 @@ class Connection:
         return None
 
     def _take_unreadable(self, frame: bytes, *, why: str) -> None:
-        """An answer that says first whose it is ends its call; everything else is only strange."""
+        """Handle an unreadable frame: a response that names its request fails that call; others are only logged."""
         found = _ANSWER.match(frame)
         call = self._calls.pop(int(found[1]), None) if found else None
         if call is None:
@@ -263,7 +264,7 @@ class Connection:
         call.news.set()
 
     def _note_stray(self, what: str, frame: bytes) -> None:
-        """Log the first of each kind; whoever writes one such line often writes thousands."""
+        """Log the first unexpected line of each kind; a program that writes one often writes thousands."""
         self._stray[what] = self._stray.get(what, 0) + 1
         shown = self._failures.clean(frame[:400].decode("utf-8", "replace"), limit=200)
         if self._stray[what] == 1:
@@ -278,13 +279,13 @@ class Connection:
     # ------------------------------------------------------------------ the end
 
     async def abandon(self) -> None:
-        """End it at once; what is under way fails."""
+        """Kill it at once; pending requests fail."""
         if self.lost is None:
             self._lose(self._failures.closed())
         await self._child.end(terminate=0)
 
     async def aclose(self) -> None:
-        """Say goodbye, and end it; what is still under way fails. Cancelled, it is ended at once."""
+        """Shut it down, and end it; pending requests fail. A cancelled call kills it at once."""
         if self.lost is not None or self._leaving:
             await self._over.wait()  # it may be killed and not reaped yet
             return
@@ -303,7 +304,7 @@ class Connection:
 
 
 async def open_connection(program: ProviderProgram, *, tasks: BackgroundTasks, failures: Failures) -> Connection:
-    """Start a plugin and listen to it, in a task of `tasks`, until it ends or the connection is closed.
+    """Start a plugin and read its output, in a task of `tasks`, until it ends or the connection is closed.
 
     Raises:
         PluginNotStarted: The system refuses.
@@ -314,7 +315,7 @@ async def open_connection(program: ProviderProgram, *, tasks: BackgroundTasks, f
 
 
 class _NoMethods:
-    """The routes of a host that answers nothing."""
+    """The routes of a host without methods."""
 
     def request_handler(self, method: str) -> RequestHandler | None:  # noqa: ARG002
         return _refuse
@@ -338,3 +339,32 @@ def _start_of(frame: bytes) -> str:
 
 
 _PIECES: dict[str, type[Piece]] = {"text": TextChunk, "thought": ThoughtChunk}
+
+
+class OutputWhileAsked(ByteReceiveStream):
+    """The output of a plugin, read only while a request is pending: anything else it prints waits in its pipe.
+
+    Args:
+        output: The pipe.
+        calls: The pending requests.
+    """
+
+    def __init__(self, output: PipeReader, calls: Sized) -> None:
+        self._output = output
+        self._calls = calls
+        self._asked = anyio.Event()
+
+    def look(self) -> None:
+        """Check again whether to read: a request may have begun, or the output may be over."""
+        self._asked.set()
+
+    async def receive(self, max_bytes: int = CHUNK) -> bytes:
+        """The next bytes, once a request is pending; see `PipeReader.receive`."""
+        while not (self._calls or self._output.hung_up):
+            self._asked = anyio.Event()
+            await self._asked.wait()
+        return await self._output.receive(max_bytes)
+
+    async def aclose(self) -> None:
+        """Close the pipe."""
+        await self._output.aclose()

@@ -1,8 +1,10 @@
 """A provider that is a program of its own, speaking JSON-RPC on its stdin and stdout."""
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import to_thread
@@ -18,35 +20,37 @@ from claw_acp.contracts.provider import (
     TextChunk,
     ThoughtChunk,
 )
-from claw_acp.contracts.provider_setup import ProviderSetup
+from claw_acp.contracts.provider_setup import BackgroundTasks, ProviderSetup
+from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ConfigError, ProviderUnavailable
-from claw_acp.providers.binary.background import EventLoopTasks
 from claw_acp.providers.binary.connection import open_connection
 from claw_acp.providers.binary.deadline import CALL_TIMEOUT, Deadline
 from claw_acp.providers.binary.detection import Finding, Memory, probe_of
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.introduction import Offer, assumed
 from claw_acp.providers.binary.oneshot import ask_once
-from claw_acp.providers.binary.restarts import Restarts
 from claw_acp.providers.binary.session import Session, introduced, must_introduce_itself
 from claw_acp.providers.transport.streaming import collected
 
 DETECTION_SECONDS = 3.0  # for a program that may be a session plugin to introduce itself
 INTRODUCTION_SECONDS = 30.0  # for one that is known to be one; a large runtime takes its time to start
 
+FIRST_DELAY = 0.5  # seconds until a plugin that died is started again; doubled with each further death
+LONGEST_DELAY = 30.0  # seconds
+
 log = logging.getLogger(__name__)
 
 
 class BinaryProvider(Provider):
-    """Asks a program: a new process for each request, or one that stays (`ProviderProgram.protocol`).
+    """Asks a program: a new process for each request, or one for many (`ProviderProgram.protocol`).
 
-    With `auto`, a program that answers `initialize` is a session plugin, every other one is asked once per process.
-    Which it is, is remembered: of a session plugin when it has introduced itself, of a one-shot one when it has
-    answered a request. Silence alone is not trusted at once (`Finding.holds`), since a slow start looks just the same.
+    With `auto`, a program that answers `initialize` is a session plugin, every other one is asked once per process. The
+    finding is remembered: of a session plugin when it has introduced itself, of a one-shot one when it has answered a
+    request. Silence alone is not trusted at once (`Finding.holds`), since a slow start looks the same.
     """
 
     def __init__(self, setup: ProviderSetup) -> None:
-        """Start nothing yet.
+        """Store the setup; nothing is started yet.
 
         Raises:
             ConfigError: No program is named.
@@ -75,7 +79,7 @@ class BinaryProvider(Provider):
         return await collected(self.stream(request))
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Answer piece by piece, as far as the program does.
+        """Answer piece by piece, if the program does.
 
         Raises:
             ProviderError: See `Failures`.
@@ -107,12 +111,12 @@ class BinaryProvider(Provider):
     # ------------------------------------------------------------------ what it is
 
     def capabilities(self, model: str) -> Capabilities:
-        """The capabilities that the program gave, now or when it last ran; as long as it has not, see `assumed`."""
+        """The capabilities that the program stated, now or at its last run; before that, see `assumed`."""
         finding = self._known()
         return finding.offer.capabilities(model) if finding is not None and finding.offer else assumed(model)
 
     async def models(self) -> Sequence[ModelInfo]:
-        """The models the program offers; a one-shot program cannot say.
+        """The models the program offers; none for a one-shot program.
 
         Raises:
             ProviderError: See `Failures`.
@@ -122,7 +126,7 @@ class BinaryProvider(Provider):
         return () if session is None else await session.models(deadline=deadline)
 
     def _known(self) -> Finding | None:
-        """Return the finding to rely on; looked up until there is one, as another may have found it meanwhile."""
+        """The reliable finding; looked up until there is one, as another process may have stored it meanwhile."""
         now, protocol, finding = self._clock.now(), self._program.protocol, self._finding
         if protocol != "oneshot" and not _is_whole(finding, now=now):
             found = Memory.of_user().recall(self._program)
@@ -142,7 +146,7 @@ class BinaryProvider(Provider):
     # ------------------------------------------------------------------ the program that stays
 
     async def _opened(self, deadline: Deadline) -> Session | None:
-        """The running program, started if need be; None when it is one for a single request."""
+        """The running program, started if needed; None if it is a one-shot program."""
         with deadline.kept():
             async with self._starting:
                 if self._session is not None and await self._session.connection.is_usable():
@@ -156,7 +160,7 @@ class BinaryProvider(Provider):
         raise AssertionError("a deadline that has passed is an error")  # pragma: no cover
 
     async def _found_out(self) -> Session | None:
-        """The same for a program of which nothing is known."""
+        """The same for a program with an unknown protocol."""
         async with self._probe.turn() as found:
             if found is None:
                 await self._start(expected=False)
@@ -168,7 +172,7 @@ class BinaryProvider(Provider):
         return self._session
 
     async def _start(self, *, expected: bool) -> None:
-        """A new process, unless it turns out not to be one that stays; where that is `expected` it has more time.
+        """Start a process, unless it turns out to be one-shot; if a session is `expected` it has more time.
 
         Raises:
             ProviderError: It cannot be started, or was configured as a session plugin and is none.
@@ -221,12 +225,53 @@ class BinaryProvider(Provider):
         log.warning(what, extra=self._advice())
 
     async def aclose(self) -> None:
-        """End the program, politely if it lets us; the provider may be used again."""
+        """End the program, politely if possible; the provider may be used again."""
         session, self._session = self._session, None
         if session is not None:
             await session.connection.aclose()
 
 
 def _is_whole(finding: Finding | None, *, now: float) -> bool:
-    """Return whether there is nothing more to learn from the memory."""
+    """Return whether the file of findings has nothing to add."""
     return finding is not None and finding.holds(now) and (finding.protocol == "oneshot" or finding.offer is not None)
+
+
+class EventLoopTasks:
+    """Tasks of the event loop itself, which cancels them at its end."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()  # the loop alone would let them be collected
+
+    def start_soon(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> None:
+        """Run `work` in a task of its own."""
+        task = asyncio.get_running_loop().create_task(work())  # anyio has no task without a parent
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+
+class Restarts:
+    """Counts crashes without a success between them."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
+        self._deaths = 0
+        self._not_before = 0.0
+
+    @property
+    def delay(self) -> float:
+        """Seconds until a restart is allowed; 0 if it is now."""
+        return max(0.0, self._not_before - self._clock.monotonic()) if self._deaths else 0.0
+
+    def died(self) -> None:
+        """Count a crash."""
+        wait = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._deaths, 10))
+        self._deaths += 1
+        self._not_before = self._clock.monotonic() + wait
+
+    def worked(self) -> None:
+        """Reset the count after an answer."""
+        self._deaths = 0
+
+
+if TYPE_CHECKING:
+    _conforms: type[BackgroundTasks] = EventLoopTasks

@@ -1,4 +1,4 @@
-"""The price of a model: the user's own, nothing at all, the service's, a published one, or unknown."""
+"""The price of a model: set by the user, free, the service's, a published one, or unknown."""
 
 import re
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from claw_acp.config.model import PriceSection
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.model_price import Price, price_at
+from claw_acp.contracts.model_price import Price, Rate, price_at
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.messages import Usage
-from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
+from claw_acp.core.money import per_token
 from claw_acp.providers.registry.profiles import ProviderProfile, provider_profiles
 
 _BUILT_IN: Final = frozenset({"offline", "scripted"})
@@ -21,7 +21,7 @@ _CLOUD: Final = re.compile(r"[:-]cloud$")  # models that Ollama does not run its
 
 
 class PriceList:
-    """Prices under some settings. Looked up when they are first asked for, and remembered."""
+    """Prices under given settings, cached after the first lookup."""
 
     def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
         self._settings = settings
@@ -30,7 +30,7 @@ class PriceList:
         self._cards = provider_profiles(settings)
 
     def price(self, name: str) -> Price | None:
-        """The price of `provider/model` now; None when it is not known."""
+        """The current price of `provider/model`; None when it is not known."""
         if name not in self._known:
             self._known[name] = self._find(name)
         return price_at(self._known[name], self._clock.now())
@@ -57,11 +57,11 @@ class PriceList:
 
     @cached_property
     def _own(self) -> Mapping[tuple[str, str], PriceSection]:
-        """The user's prices, with services by their own names."""
+        """The user's prices, with services by their canonical names."""
         return {self._called(name): price for name, price in self._settings.prices.items()}
 
     def _called(self, name: str) -> tuple[str, str]:
-        """The provider's own name, for it may have others, and the model."""
+        """The canonical name of the provider, which may have others, and the model."""
         provider, _, model = name.partition("/")
         profile = self._cards.get(provider)
         return (provider if profile is None else profile.name), model
@@ -72,7 +72,7 @@ def _price_of(price: PriceSection) -> Price:
 
 
 def _costs_nothing(profile: ProviderProfile, model: str) -> bool:
-    """True if the model runs on a machine of the user's own."""
+    """True if the model runs on the user's own machine."""
     local = profile.service is not None and profile.service.local and profile.name not in _GATEWAYS
     return local and not _CLOUD.search(model) and _is_near(urlsplit(profile.base_url).hostname or "")
 
@@ -84,3 +84,31 @@ def _is_near(host: str) -> bool:
         return ip_address(host).is_private
     except ValueError:
         return False
+
+
+FREE = Price(rate=Rate(input=0, output=0))
+
+
+def rate_of(
+    input_price: float, output_price: float, cached_read: float | None = None, cached_write: float | None = None
+) -> Rate:
+    """A rate from US dollars for a million tokens."""
+    return Rate(
+        input=per_token(input_price),
+        output=per_token(output_price),
+        cached_read=None if cached_read is None else per_token(cached_read),
+        cached_write=None if cached_write is None else per_token(cached_write),
+    )
+
+
+def cost_of(usage: Usage, price: Price) -> int:
+    """The cost in picodollars. Thoughts are part of the output, cached tokens part of the input (see `Usage`)."""
+    rate = price.long if price.long is not None and usage.input_tokens > price.above else price.rate
+    read, written = usage.cached_read_tokens, usage.cached_write_tokens
+    plain = max(0, usage.input_tokens - read - written)
+    return (
+        plain * rate.input
+        + read * (rate.input if rate.cached_read is None else rate.cached_read)
+        + written * (rate.input if rate.cached_write is None else rate.cached_write)
+        + usage.output_tokens * rate.output
+    )

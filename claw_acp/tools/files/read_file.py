@@ -9,11 +9,13 @@ from claw_acp.core.events import Location, PartContent
 from claw_acp.core.messages import ImagePart, TextPart
 from claw_acp.core.picture import media_type
 from claw_acp.tools.display import amount, byte_size, fenced, shown_path
-from claw_acp.tools.files import picture
 from claw_acp.tools.files.line_window import LineWindow, window
 from claw_acp.tools.files.seen_files import Stamps
 from claw_acp.tools.files.unreadable import better_error
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
+
+PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+PICTURE_LIMIT = 5_000_000  # bytes
 
 
 class ReadParameters(Parameters):
@@ -59,8 +61,8 @@ class _Reading(Invocation):
     async def run(self) -> ToolResult:
         workspace = self._context.workspace
         try:
-            if picture.may_be_picture(self._path):
-                data = await workspace.read_bytes(self._path, limit=picture.MAX_BYTES)
+            if self._path.suffix.lower() in PICTURE_SUFFIXES:
+                data = await workspace.read_bytes(self._path, limit=PICTURE_LIMIT)
                 if (kind := media_type(data)) is not None:
                     return self._image(data, kind)
             text = await workspace.read_text(self._path)

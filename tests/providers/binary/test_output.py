@@ -5,7 +5,7 @@ import os
 import anyio
 
 from claw_acp.process.pipes import PipeReader
-from claw_acp.providers.binary.output import OutputWhileAsked
+from claw_acp.providers.binary.connection import OutputWhileAsked
 
 
 async def _turns() -> None:

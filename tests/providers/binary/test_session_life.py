@@ -13,8 +13,7 @@ from claw_acp.core.errors import ProviderError, ProviderUnavailable
 from claw_acp.process import groups as process_groups
 from claw_acp.providers.binary.connection import open_connection
 from claw_acp.providers.binary.failures import Failures
-from claw_acp.providers.binary.provider import BinaryProvider
-from claw_acp.providers.binary.restarts import Restarts
+from claw_acp.providers.binary.provider import BinaryProvider, Restarts
 from tests.providers.binary.support import (
     SESSION,
     gone,

@@ -15,8 +15,7 @@ from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.messages import Usage
 from claw_acp.core.money import DOLLAR, from_dollars, per_token, shown, to_dollars
 from claw_acp.core.value import replace
-from claw_acp.providers.catalog.cost import FREE, cost_of, rate_of
-from claw_acp.providers.catalog.price_list import PriceList
+from claw_acp.providers.catalog.price_list import FREE, PriceList, cost_of, rate_of
 from tests.support.fixed_clock import FixedClock
 from tests.support.servers.published_reference import published
 

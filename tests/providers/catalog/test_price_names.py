@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from claw_acp.contracts.model_price import Price
-from claw_acp.providers.catalog.cost import FREE, rate_of
+from claw_acp.providers.catalog.price_list import FREE, rate_of
 from tests.providers.catalog.test_cost import listed
 
 
