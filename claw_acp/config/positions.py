@@ -5,9 +5,9 @@ may span several lines) and let `tomllib` parse each one. Every step takes time 
 """
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import TypeAlias, cast
 
 from claw_acp.core.value import Value
@@ -88,9 +88,10 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _parse(statement: str) -> dict[str, object]:
+    loads: Callable[[str], dict[str, object]] = import_module("tomllib").loads
     try:
-        return tomllib.loads(statement)
-    except (tomllib.TOMLDecodeError, RecursionError):  # a position is a courtesy: better none than a failure
+        return loads(statement)
+    except (ValueError, RecursionError):  # a position is a courtesy: better none than a failure
         return {}
 
 

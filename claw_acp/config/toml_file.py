@@ -1,7 +1,8 @@
 """Reading a TOML file that may be missing, broken, enormous, a pipe, or hostile."""
 
 import re
-import tomllib
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from claw_acp.config.diagnostic import Diagnostic
@@ -11,7 +12,10 @@ from claw_acp.core.value import Value
 
 FILE_LIMIT = 64 * 1024  # bytes; larger than any configuration a person writes
 
-# Patterns are texts here: most people have no file, and compiling them takes milliseconds of every start.
+# Patterns are texts here, and the parser is loaded by name: most people have no file, and both take milliseconds of
+# every start.
+
+PARSER = "tomllib"
 
 _PLACE = r"(?s)^(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 
@@ -52,13 +56,12 @@ def parse_toml(octets: bytes, *, file: str) -> TomlDocument | Diagnostic:
         line = text.count("\n", 0, endless.start()) + 1
         return _unusable(file, "a name has more than 32 parts; the file is ignored", line=line)
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        return _broken(file, str(error), last_line=text.count("\n") + 1)
+        loads: Callable[[str], dict[str, object]] = import_module(PARSER).loads
+        content = loads(text)
     except RecursionError:
         return _unusable(file, "values are nested too deeply; the file is ignored")
-    except ValueError as error:  # a number with more digits than Python converts
-        return _unusable(file, f"{error}; the file is ignored")
+    except ValueError as error:  # not TOML, or a number with more digits than Python converts
+        return _broken(file, str(error), last_line=text.count("\n") + 1)
     return TomlDocument(file=file, content=content, positions=find_positions(text))
 
 

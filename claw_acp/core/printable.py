@@ -1,8 +1,8 @@
 """Untrusted text for display: characters that move the cursor, reorder or hide text are escaped."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from claw_acp.core.json_value import JsonValue
 
@@ -62,6 +62,7 @@ def full_sentence(text: str) -> str:
 
 def _without_piles(text: str) -> str:
     """`text` with excessive combining marks on one letter escaped."""
+    unicodedata = import_module("unicodedata")  # a megabyte that few texts need
     if not any(map(unicodedata.combining, text)):
         return text
     shown: list[str] = []

@@ -1,6 +1,7 @@
 """A type for secrets: carried anywhere, printed nowhere."""
 
-import hmac
+from collections.abc import Callable
+from importlib import import_module
 from typing import Final, final
 
 _MASK: Final = "•••"
@@ -29,7 +30,8 @@ class Secret:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Secret):
             return NotImplemented
-        return hmac.compare_digest(_octets(self._text), _octets(other.reveal()))
+        same: Callable[[bytes, bytes], bool] = import_module("hmac").compare_digest  # with it comes a library of C
+        return same(_octets(self._text), _octets(other.reveal()))
 
     def __hash__(self) -> int:
         return hash((Secret, self._text))

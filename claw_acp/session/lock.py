@@ -2,12 +2,12 @@
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -100,4 +100,5 @@ def _file_name(session_id: str) -> str:
     """The file name for a session id: our own ids as they are; others encoded, so that none leaves the directory."""
     if _SAFE_NAME.fullmatch(session_id):
         return session_id
-    return "x" + hashlib.sha256(session_id.encode(errors="surrogatepass")).hexdigest()
+    sha256 = import_module("hashlib").sha256  # few ids need it, and with it comes a library of C
+    return "x" + sha256(session_id.encode(errors="surrogatepass")).hexdigest()

@@ -1,6 +1,6 @@
 """The environment of commands: the user's own without our keys, with settings for non-interactive use."""
 
-import shutil
+import os
 from collections.abc import Mapping
 from typing import Final
 
@@ -9,7 +9,7 @@ from claw_acp.core.child_environment import without_keys
 _PLAIN: Final = {"PAGER": "cat", "GIT_PAGER": "cat", "TERM": "dumb", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0"}
 """Settings that keep programs from waiting for a key press, and from drawing."""
 
-SHELL: Final = shutil.which("bash") or "/bin/sh"
+SHELL: Final = next((file for place in os.get_exec_path() if os.access(file := f"{place}/bash", os.X_OK)), "/bin/sh")
 """The shell for command lines: models write bash, whatever shell the user types into."""
 
 _DROPPED: Final = frozenset({"CI"})  # it makes tools skip or fail work that a developer expects

@@ -1,7 +1,7 @@
 """Looking for the program of a plugin as the system will, without running it."""
 
 import os
-import shutil
+from importlib import import_module
 from pathlib import Path
 
 from claw_acp.config.provider_section import ProviderSection
@@ -30,7 +30,7 @@ def missing_program(section: ProviderSection, *, path: str | None) -> str | None
 
 
 def _not_on_path(command: str, *, path: str | None) -> str | None:
-    if path is not None and shutil.which(command, path=path) is None:
+    if path is not None and import_module("shutil").which(command, path=path) is None:
         return f"there is no program {command} on the PATH; write its whole path, or install it"
     return None
 
