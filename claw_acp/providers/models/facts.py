@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from claw_acp.contracts.provider import Capabilities, ModelInfo
 
 ThinkingStyle = Literal["none", "budget", "adaptive"]
-"""Ways to ask an Anthropic model to think: not at all, a budget of tokens, or an effort that it spends itself."""
+"""Ways to request thinking from an Anthropic model: not at all, a budget of tokens, or an effort."""
 
 
 class _Row(NamedTuple):
@@ -151,6 +151,6 @@ def takes_sampling(model: str) -> bool:
 
 
 def _spelled(model: str) -> str:
-    """One spelling: lower-case, and `claude-opus-4-5` also where a service writes `claude-opus-4.5`."""
+    """A canonical spelling: lower-case, and `claude-opus-4-5` for a service's `claude-opus-4.5`."""
     name = model.lower()
     return name.replace(".", "-") if "claude" in name else name

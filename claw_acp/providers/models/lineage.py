@@ -1,7 +1,7 @@
-"""The family and generation of a model, read from its name; the newest of a family is what a role stands for.
+"""The family and generation of a model, read from its name; a role means the newest of a family.
 
 `claude-sonnet-4-5-20250929` is of the family `claude sonnet`, generation 4.5, a dated snapshot. Sizes, quantizations
-and words such as `mini` belong to the family: another one of them is another model.
+and words such as `mini` belong to the family: another size is another model.
 """
 
 import re
@@ -29,8 +29,8 @@ class Lineage(NamedTuple):
     """The parts of a model's name.
 
     Attributes:
-        family: The name without numbers, whoever it comes from (`anthropic/`) first.
-        version: The generation: whole numbers that can be compared, empty when the name has none.
+        family: The name without numbers, after its vendor (`anthropic/`).
+        version: The generation as comparable whole numbers; empty when the name has none.
         date: The date of a snapshot as a number, 0 for a name that moves with its model.
         finished: Whether it is no preview.
     """
@@ -66,10 +66,10 @@ def lineage(model: str) -> Lineage:
 
 
 def newest(models: Sequence[ModelInfo], families: Sequence[Family]) -> str:
-    """The newest model of some families, by its name; empty when there is none.
+    """The newest model of some families, by name; empty if there is none.
 
-    Previews are never chosen, snapshots only where there is nothing else, and models that will be retired as well.
-    The first number decides, then when the models came out, if the list says that of all of them, then the rest.
+    Previews are never chosen, snapshots and models that will be retired only if there is nothing else. The first number
+    decides, then the release dates if the list has all of them, then the other numbers.
     """
     found = [(lineage(model.id), model) for model in models if _might_be(model.id, families)]
     found = [(line, model) for line, model in found if line.family in families and line.finished]
@@ -93,13 +93,13 @@ def steady(models: Sequence[ModelInfo]) -> str:
 
 
 def _might_be(model: str, families: Sequence[Family]) -> bool:
-    """A quick look before the name is read: lists are long, and a session waits."""
+    """A quick test before the name is parsed: lists are long, and a session waits."""
     name = model.lower()
     return any(all(word in name for word in family) for family in families)
 
 
 def _words(name: str) -> Sequence[str]:
-    """The words of a name; a date is one of them, also where it is written `2025-08-07` or `08-2024`."""
+    """The words of a name; a date is one of them, also in the form `2025-08-07` or `08-2024`."""
     for other in "_ @":
         name = name.replace(other, "-")
     if "20" in name:
@@ -132,7 +132,7 @@ def _read(word: str, version: list[int]) -> Sequence[str]:
 
 
 def _count(number: str, version: list[int]) -> None:
-    """Add a number. Behind a dot it is read as a decimal, for vendors write 4.20 for what came before 4.3."""
+    """Add a number. After a dot it is read as a decimal, since vendors release 4.20 before 4.3."""
     for place, digits in enumerate(number.strip(".").split(".")):
         if place:
             version.append(int(f"{digits}00"[:2]))

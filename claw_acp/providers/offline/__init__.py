@@ -1,1 +1,1 @@
-"""The offline assistant: how requests are understood, and how each is done."""
+"""The offline assistant: a grammar of requests, and the tasks that carry them out."""

@@ -1,4 +1,4 @@
-"""Running commands and mending what a test found, for the offline assistant."""
+"""Running commands and fixing a failing test, for the offline assistant."""
 
 from collections.abc import Generator
 
@@ -14,7 +14,7 @@ OUTPUT_TAIL = 12  # lines of a command's output that are repeated
 
 
 def run(command: str | None, worker: Worker) -> Doing:
-    """Run a command and show the end of its output; done also when the command itself failed."""
+    """Run a command and show the end of its output; also done when the command itself failed."""
     line = command or worker.last_command or TEST_COMMAND
     outcome = yield from worker.shell(line)
     if worker.last_code is None:
@@ -26,7 +26,7 @@ def run(command: str | None, worker: Worker) -> Doing:
 
 
 def repair(command: str | None, worker: Worker) -> Doing:
-    """Make a failing test pass by correcting a text that is spelled other than the test says."""
+    """Make a failing test pass by correcting a text that is spelled differently in the test."""
     line = command or worker.last_command or TEST_COMMAND
     worker.think("The failure itself says best what is wrong, so I run the test before anything else.")
     worker.say(f"I run `{line}` to see what fails.")
@@ -70,7 +70,7 @@ def _correct(asked: Correction, command: str, worker: Worker) -> Doing:
 
 
 def _locate(asked: Correction, worker: Worker) -> Generator[Move, Outcomes, tuple[str, Correction] | None]:
-    """Find the only file outside the tests that has the wrong text, whichever side of the comparison it was."""
+    """Find the only file outside the tests with the wrong text, on either side of the comparison."""
     for correction in (asked, asked.reversed):
         if not any(letter.isalnum() for letter in correction.wrong):
             continue

@@ -1,7 +1,7 @@
-"""A general rule that mends one kind of failing test: a text in the program that is spelled other than the test says.
+"""A rule that fixes one kind of failing test: a text in the program that is spelled differently in the test.
 
-It needs no model: the failed comparison names what came out and what should have; the piece in which they differ is
-looked for in the program, and if it is in one file only, it is replaced there.
+It needs no model: the failed comparison shows the actual and the expected text; the piece in which they differ is
+searched in the program, and if it is in one file only, it is replaced there.
 """
 
 import re
@@ -23,12 +23,12 @@ class Correction(Value):
 
     @property
     def reversed(self) -> "Correction":
-        """The same the other way: tests do not agree on which side of a comparison the expected text stands."""
+        """The reverse correction: tests differ in which side of a comparison is the expected text."""
         return Correction(wrong=self.right, right=self.wrong)
 
 
 def correction_from(output: str) -> Correction | None:
-    """The correction that the first failed comparison of two texts in a test's output asks for; None without one."""
+    """The correction for the first failed comparison of two texts in a test's output; None without one."""
     match = _UNITTEST.search(output) or _PYTEST.search(output)
     if match is None:
         return None
@@ -54,7 +54,7 @@ def difference(left: str, right: str) -> Correction:
 
 
 def files_hit(found: str) -> tuple[str, ...]:
-    """The files in what the search tool found (a path, then its lines indented), tests left out."""
+    """The files in the output of the search tool (a path, then its lines indented), without tests."""
     paths = dict.fromkeys(match["path"] for match in _HIT.finditer(found))
     return tuple(path for path in paths if not _is_test(path))
 
@@ -65,7 +65,7 @@ def _is_test(path: str) -> bool:
 
 
 def _shared(left: str, right: str) -> int:
-    """The number of characters that both begin with."""
+    """The length of the common beginning."""
     pairs = zip(left, right, strict=False)
     return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(left), len(right)))
 

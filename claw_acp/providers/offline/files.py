@@ -22,7 +22,7 @@ def read(path: str, *, explain: bool, worker: Worker) -> Doing:
 
 
 def create(path: str, content: str, worker: Worker) -> Doing:
-    """Write a file whole; text without a line end gets one."""
+    """Write a whole file; text without a line end gets one."""
     text = content if content.endswith("\n") else f"{content}\n"
     outcome = yield from worker.call("write_file", path=path, content=text)
     if outcome.failed:
@@ -33,7 +33,7 @@ def create(path: str, content: str, worker: Worker) -> Doing:
 
 
 def append(path: str, content: str, worker: Worker) -> Doing:
-    """Put a text after the last line; a missing file is created."""
+    """Add a text after the last line; a missing file is created."""
     worker.think(f"To add to {path} I have to see how it ends.")
     outcome = yield from worker.call("read_file", path=path)
     if outcome.failed:
@@ -51,7 +51,7 @@ def append(path: str, content: str, worker: Worker) -> Doing:
 
 
 def replace(path: str, *, old: str, new: str, worker: Worker) -> Doing:
-    """Replace a text wherever it is in a file."""
+    """Replace every occurrence of a text in a file."""
     worker.think(f"First I look whether {path} has that text.")
     outcome = yield from worker.call("read_file", path=path)
     if outcome.failed:
@@ -85,7 +85,7 @@ def _append_to_nothing(path: str, content: str, worker: Worker, *, reason: str) 
 
 
 def _unique_ending(text: str) -> str:
-    """The shortest run of last lines that occurs once, so that an edit can name it."""
+    """The shortest run of last lines that occurs once, to identify the end in an edit."""
     lines = text.split("\n")
     for count in range(1, len(lines)):
         ending = "\n".join(lines[-count:])

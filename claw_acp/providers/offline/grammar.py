@@ -1,7 +1,7 @@
-"""The sentences the offline assistant understands: patterns, each with the wish it stands for.
+"""The grammar of the offline assistant: patterns, each with its wish.
 
-Patterns see masked text (`offline_rules.quotes`), match a whole clause and ignore case; the first that fits wins, so
-the narrow ones stand before the wide ones.
+Patterns see masked text (`offline.quotes`), match a whole clause and ignore case; the first match wins, so narrow
+patterns come before wide ones.
 """
 
 import re
@@ -132,7 +132,7 @@ _RULES = (
 
 
 def wish_of(clause: str, *, masked: Masked) -> Wish | None:
-    """The wish a clause of masked text stands for; None if no rule knows it."""
+    """The wish of a clause of masked text; None if no rule matches."""
     for rule in _RULES:
         for pattern in rule.patterns:
             if match := pattern.match(clause):

@@ -1,4 +1,4 @@
-"""Requests that the offline assistant understands, as data."""
+"""The requests that the offline assistant knows, as data."""
 
 from typing import TypeAlias
 
@@ -8,7 +8,7 @@ TITLE_LIMIT = 60  # characters
 
 
 class ListFiles(Value):
-    """Show what is in a folder; None: the project's."""
+    """List a folder; None: the project's."""
 
     path: str | None = None
 
@@ -20,7 +20,7 @@ class FindFiles(Value):
 
 
 class ReadFile(Value):
-    """Show a file, or say what is in it."""
+    """Show or describe a file."""
 
     path: str
     explain: bool = False
@@ -34,21 +34,21 @@ class Search(Value):
 
 
 class CreateFile(Value):
-    """Write a new file, or a file anew."""
+    """Create or replace a file."""
 
     path: str
     content: str
 
 
 class Append(Value):
-    """Put a text at the end of a file."""
+    """Add a text at the end of a file."""
 
     path: str
     content: str
 
 
 class Replace(Value):
-    """Replace a text wherever it is in a file."""
+    """Replace every occurrence of a text in a file."""
 
     path: str
     old: str
@@ -56,33 +56,33 @@ class Replace(Value):
 
 
 class Run(Value):
-    """Run a command; None: the one before, or the usual one for tests."""
+    """Run a command; None: the previous one, or the usual one for tests."""
 
     command: str | None = None
 
 
 class Repair(Value):
-    """Make a failing test pass; None: the command before, or the usual one."""
+    """Make a failing test pass; None: the previous command, or the usual one for tests."""
 
     command: str | None = None
 
 
 class MakePlan(Value):
-    """Publish a list of things to do."""
+    """Publish a plan."""
 
     entries: tuple[str, ...]
 
 
 class Summarize(Value):
-    """Say what the project is."""
+    """Describe the project."""
 
 
 class Help(Value):
-    """Say what the assistant can do."""
+    """Describe what the assistant can do."""
 
 
 class Conditional(Value):
-    """Something to do only if the last command failed."""
+    """A wish to carry out only if the last command failed."""
 
     wish: "Wish"
 
@@ -126,7 +126,7 @@ def describe(wish: Wish) -> str:
 
 
 def shortened(text: str) -> str:
-    """The first line, or as much of it as fits in a title."""
+    """The first line, cut to the length of a title."""
     line = text.strip().split("\n", 1)[0]
     return line if len(line) <= TITLE_LIMIT else f"{line[: TITLE_LIMIT - 1]}…"
 

@@ -1,4 +1,4 @@
-"""Looking around in a project, for the offline assistant."""
+"""Exploring a project, for the offline assistant."""
 
 import re
 
@@ -10,7 +10,7 @@ _README = re.compile(r"^(?:[./]*)readme(?:\.\w+)?$", re.IGNORECASE)
 
 
 def list_files(path: str | None, worker: Worker) -> Doing:
-    """Show what is in a folder."""
+    """List a folder."""
     place = f"`{path}`" if path else "the project"
     outcome = yield from worker.call("list_files", **({"path": path} if path else {}))
     if outcome.failed:
@@ -22,7 +22,7 @@ def list_files(path: str | None, worker: Worker) -> Doing:
 
 
 def find_files(pattern: str, worker: Worker) -> Doing:
-    """Show which files have a name."""
+    """List the files whose name matches a pattern."""
     outcome = yield from worker.call("glob", pattern=pattern if "/" in pattern else f"**/{pattern}")
     if outcome.failed:
         worker.complain(f"look for `{pattern}`", outcome=outcome)
@@ -33,7 +33,7 @@ def find_files(pattern: str, worker: Worker) -> Doing:
 
 
 def search(text: str, path: str | None, worker: Worker) -> Doing:
-    """Show where a text is; it is searched as it is, not as a pattern."""
+    """Show the occurrences of a text, which is searched literally."""
     arguments = {"pattern": literal(text)} | ({"path": path} if path else {})
     outcome = yield from worker.call("grep", **arguments)
     if outcome.failed:
@@ -45,7 +45,7 @@ def search(text: str, path: str | None, worker: Worker) -> Doing:
 
 
 def summarize(worker: Worker) -> Doing:
-    """Say what kinds of files there are, and what the readme says."""
+    """Summarize the kinds of files, and the readme."""
     worker.think("The names of the files and the readme tell most about a project.")
     found = yield from worker.call("glob", pattern="**/*")
     if found.failed:
@@ -67,7 +67,7 @@ def summarize(worker: Worker) -> Doing:
 
 
 def literal(text: str) -> str:
-    """A search pattern that finds exactly `text` (only what is special in patterns is escaped)."""
+    """A search pattern that matches exactly `text` (only special characters are escaped)."""
     return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
 
 

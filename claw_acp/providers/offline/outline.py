@@ -25,7 +25,7 @@ NAMES_SHOWN = 12
 
 
 class Outline(Value):
-    """The parts of a text that tell what it is."""
+    """The parts of a text that characterize it."""
 
     lines: int
     imports: int
@@ -35,19 +35,19 @@ class Outline(Value):
 
 
 def language_of(path: str) -> str:
-    """The language a file name suggests; empty when it suggests none."""
+    """The language suggested by a file name, or an empty string."""
     return _LANGUAGES.get(PurePosixPath(path).suffix.lower(), "")
 
 
 class FileText(Value):
-    """A file as the read tool gave it, without the numbers; `whole` when nothing of it is missing."""
+    """A file as returned by the read tool, without line numbers; `whole` if nothing is missing."""
 
     text: str
     whole: bool
 
 
 def file_text(result: str) -> FileText:
-    """Take the numbers and the notes off what the read tool said (`   12→text`, then notes in brackets)."""
+    """Remove the line numbers and notes from the read tool's output (`   12→text`, then notes in brackets)."""
     lines = result.split("\n")
     numbered = list(takewhile(_NUMBERED.match, lines))
     if not numbered:
@@ -58,7 +58,7 @@ def file_text(result: str) -> FileText:
 
 
 def outline(text: str) -> Outline:
-    """Look at the lines of `text`."""
+    """The outline of `text`."""
     lines = text.strip("\n").split("\n")
     found = [match for line in lines if (match := _DEFINITION.match(line))]
     return Outline(

@@ -1,8 +1,8 @@
 """The embedded assistant: it needs no key and no network, so a fresh machine has a working agent.
 
-It is deterministic and works by rules: a request is looked up in a small grammar (`offline_rules.requests`) and done
-with the session's own tools through ordinary tool calls (`offline_rules.tasks`). It keeps nothing: each answer follows
-from the conversation (`offline_rules.moves`).
+It is deterministic and works by rules: a request is looked up in a small grammar (`offline.requests`) and carried out
+with the session's own tools through ordinary tool calls (`offline.tasks`). It has no state: each answer follows from
+the conversation (`offline.task_steps`).
 """
 
 import re
@@ -40,17 +40,17 @@ _CHUNKS = re.compile(rf"(?:\s*\S+){{1,{CHUNK_WORDS}}}\s*|\s+")
 
 
 class OfflineProvider(Provider):
-    """Does simple file work by rules; anything else it answers with what it can do."""
+    """Does simple file work by rules; anything else it answers with a description of what it can do."""
 
     def __init__(self, setup: ProviderSetup) -> None:
         self.name = setup.name
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Decide on the next move."""
+        """Answer with the next move."""
         return _response(_move(request), request)
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The next move, a few words at a time."""
+        """Answer with the next move, a few words at a time."""
         move = _move(request)
         if move.thought:
             yield ThoughtChunk(text=move.thought)
@@ -60,12 +60,12 @@ class OfflineProvider(Provider):
         yield Finished(response=_response(move, request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Tools. Pictures and sound are taken, as the handshake offers, and answered with what cannot be done then."""
+        """Tools. Images and sound are accepted, as the handshake offers, and answered with an explanation."""
         del model
         return Capabilities(images=True, audio=True, thinking=True, context_window=CONTEXT_WINDOW)
 
     async def models(self) -> Sequence[ModelInfo]:
-        """The one it has."""
+        """Its only model."""
         return (
             ModelInfo(id=MODEL, name="Offline assistant", description="Simple file work by rules, without a model"),
         )

@@ -1,4 +1,4 @@
-"""Quoted pieces of a request, taken out so that no quoted word is read as part of an instruction."""
+"""Quoted pieces of a request, masked so that no quoted word is read as part of an instruction."""
 
 import re
 from dataclasses import dataclass
@@ -25,23 +25,23 @@ ATOM = f"{OPEN}\\d+{CLOSE}"
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A request with a numbered mark in place of each quoted piece."""
+    """A request with a numbered mark for each quoted piece."""
 
     text: str
     pieces: tuple[str, ...] = ()
 
     def restore(self, text: str) -> str:
-        """`text`, without space around it, with the pieces put back exactly."""
+        """`text`, stripped, with the quoted pieces restored exactly."""
         return re.sub(ATOM, lambda found: self.pieces[int(found.group()[1:-1])], text.strip())
 
     def replacing(self, pattern: re.Pattern[str], *, piece: str) -> "Masked":
-        """The same with `piece` as one more quoted piece wherever `pattern` matches."""
+        """The same with every match of `pattern` masked as the quoted `piece`."""
         mark = f"{OPEN}{len(self.pieces)}{CLOSE}"
         return Masked(pattern.sub(mark, self.text), (*self.pieces, piece))
 
 
 def mask(text: str) -> Masked:
-    """Take the quoted pieces out of `text`."""
+    """Mask the quoted pieces of `text`."""
     pieces: list[str] = []
 
     def take(found: re.Match[str]) -> str:
@@ -54,7 +54,7 @@ def mask(text: str) -> Masked:
 
 
 def path_of(uri: str) -> str:
-    """The path of a `file:` address; any other text is returned as it is."""
+    """The path of a `file:` URI; any other text is returned unchanged."""
     return unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
 
 

@@ -1,4 +1,4 @@
-"""From a request in English to wishes: cut it into clauses and look each up in the grammar."""
+"""Parsing an English request: it is split into clauses, and each is looked up in the grammar."""
 
 import re
 
@@ -26,7 +26,7 @@ def understand(text: str, *, attached: str | None = None) -> tuple[Wish, ...]:
     """The wishes in `text`, in order; empty if any part of it is not understood.
 
     Args:
-        text: What the person wrote.
+        text: The person's message.
         attached: The path of a file that came with the message; "this file" means it.
     """
     masked = mask(text)

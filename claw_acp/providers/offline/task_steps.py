@@ -1,8 +1,8 @@
-"""The steps of an offline task, without keeping anything between requests.
+"""The steps of an offline task, without state between requests.
 
-A task is a generator of moves: what to think, to say and which tools to call in one model answer. It is sent the
-outcomes of those calls and goes on, so tasks read as straight lines. A model request replays the task from the start
-against the answers that are already in the conversation and plays the first move that is not there yet.
+A task is a generator of moves: the thinking, text and tool calls of one model answer. It is sent the outcomes of those
+calls and goes on, so tasks read as straight lines. A model request replays the task from the start against the answers
+that are already in the conversation, and answers with the first new move.
 """
 
 import json
@@ -28,7 +28,7 @@ class Call(Value):
 
 
 class Move(Value):
-    """One answer of the assistant; without calls it is the last one."""
+    """One answer of the assistant; an answer without calls is the last."""
 
     thought: str = ""
     text: str = ""
@@ -43,13 +43,13 @@ class Outcome(Value):
 
 
 Outcomes: TypeAlias = Sequence[Outcome]
-"""One outcome for each call of the move, in its order."""
+"""One outcome for each call of the move, in order."""
 
 Task: TypeAlias = Generator[Move, Outcomes, None]
 
 
 def next_move(task: Task, *, conversation: Sequence[Message], offered: frozenset[str]) -> Move:
-    """Replay `task` over what was said since the last user message; the move that comes next."""
+    """Replay `task` over the conversation since the last user message; returns the next move."""
     turn = _since_last_user_message(conversation)
     results = {message.tool_call_id: message for message in turn if message.role == "tool"}
     answers = [message for message in turn if message.role == "assistant"]
@@ -86,7 +86,7 @@ def _outcomes(move: Move, *, answer: Message, results: dict[str | None, Message]
 
 
 def _possible(move: Move, *, offered: frozenset[str]) -> Move:
-    """The move itself, or an excuse if it needs a tool the session does not offer."""
+    """The move itself, or an apology if the session lacks a tool for it."""
     missing = sorted({call.tool for call in move.calls if call.tool not in offered})
     if not missing:
         return move

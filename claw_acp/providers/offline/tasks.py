@@ -1,6 +1,6 @@
-"""Working through a request to the offline assistant: wish by wish, stopping at the first failure.
+"""Carrying out a request to the offline assistant: wish by wish, up to the first failure.
 
-What to try after a failure is the person's to say: nothing is insisted on.
+After a failure the person decides how to go on: nothing is retried.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from claw_acp.providers.offline.worker import Doing, Worker
 
 
 def task_for(wishes: Sequence[Wish], *, offered: frozenset[str]) -> Task:
-    """The work for `wishes`, with the tools on offer. No wishes: say what is possible."""
+    """The task for `wishes` with the tools on offer. Without wishes: a description of what is possible."""
     if not wishes:
         yield Move(text=f"{NOT_UNDERSTOOD}\n\n{ABILITIES}\n\n{HOW_TO_CONNECT}\n")
         return
@@ -59,7 +59,7 @@ def _steps(wish: Wish) -> Sequence[str]:
 
 
 def _may_go_on(wish: Wish, following: Wish, worker: Worker) -> bool:
-    """After a command that failed only goes on what was meant for that case."""
+    """Return whether to go on: after a failed command only with a wish for that case."""
     return not (isinstance(wish, Run) and worker.last_failed) or isinstance(following, Conditional)
 
 

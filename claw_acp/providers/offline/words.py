@@ -1,4 +1,4 @@
-"""The offline assistant's words about itself."""
+"""The offline assistant's texts about itself."""
 
 NOT_UNDERSTOOD = (
     "I am the offline assistant built into claw-acp: no language model is connected, so I work by fixed rules, and "

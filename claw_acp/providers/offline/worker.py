@@ -1,4 +1,4 @@
-"""Shared by the offline assistant's tasks: its voice, its plan, and the calls it makes."""
+"""Shared by the offline assistant's tasks: its text, its plan, and its tool calls."""
 
 import re
 from collections.abc import Generator, Sequence
@@ -15,16 +15,16 @@ _ENDING = re.compile(r"\[(?:exit code (?P<code>\d+)|killed by|timed out)[^\[\]]*
 
 Asking: TypeAlias = Generator[Move, Outcomes, Outcome]
 Doing: TypeAlias = Generator[Move, Outcomes, bool]
-"""Works on a wish; returns whether it could be done."""
+"""Carries out a wish; returns whether it succeeded."""
 
 
 def without_ending(output: str) -> str:
-    """The output of a command without the line in which the shell tool says how it ended."""
+    """The output of a command without the shell tool's line about its end."""
     return _ENDING.sub("", output).rstrip()
 
 
 class Worker:
-    """Collects what to say until the next call, and publishes the plan along with the calls."""
+    """Collects text until the next call, and publishes the plan along with the calls."""
 
     def __init__(self, steps: Sequence[str], *, plans: bool) -> None:
         self._steps = list(steps)
@@ -47,7 +47,7 @@ class Worker:
         self._thoughts.append(text)
 
     def show(self, text: str, *, language: str = "") -> None:
-        """Add a fenced block, cut to what is pleasant to read."""
+        """Add a fenced block, cut to a readable length."""
         lines = text.strip("\n").split("\n")
         if len(lines) > SHOWN_LINES:
             lines = [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES} more lines"]
@@ -56,7 +56,7 @@ class Worker:
         self.say("\n".join([f"{fence}{language}", *lines, fence]))
 
     def complain(self, what: str, *, outcome: Outcome) -> None:
-        """Say that `what` did not happen, and whether a person or the matter itself stood against it."""
+        """Report that `what` failed, and whether a person refused it or an error prevented it."""
         reason = outcome.text.strip().split("\n", 1)[0]
         if _REFUSED.search(reason):
             self.say(f"You did not allow me to {what}, so I left it.")
@@ -66,7 +66,7 @@ class Worker:
     # ------------------------------------------------------------------ acting
 
     def call(self, tool: str, **arguments: JsonValue) -> Asking:
-        """Call a tool and wait for what comes of it."""
+        """Call a tool and wait for its outcome."""
         plan = self._news_of_plan()
         outcomes = yield self._flush(calls=(*plan, Call(tool=tool, arguments=arguments)))
         return outcomes[-1]
@@ -88,11 +88,11 @@ class Worker:
         return self.last_command is not None and self.last_code != 0
 
     def step_done(self, count: int = 1) -> None:
-        """The current step of the plan is done, or so many."""
+        """Mark the current step of the plan, or so many, as done."""
         self._current += count
 
     def finish(self) -> Generator[Move, Outcomes, None]:
-        """Publish how far the plan came, then say what is left to say: nothing follows the last words."""
+        """Publish the state of the plan, then the remaining text, which ends the task."""
         if plan := self._news_of_plan():
             yield Move(calls=plan)
         yield self._flush()

@@ -1,4 +1,4 @@
-"""The address of an Ollama server, in all the ways people write it: `OLLAMA_HOST` is more than a URL."""
+"""The address of an Ollama server in all its usual forms: `OLLAMA_HOST` is more than a URL."""
 
 from urllib.parse import urlsplit
 
@@ -11,9 +11,9 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S1
 def ollama_address(written: str) -> str:
     """The base URL for a host, `host:port`, `:port` or URL, without a trailing slash.
 
-    The port is 11434 unless a scheme is named, which brings its own, as
-    https://github.com/ollama/ollama/blob/main/envconfig/config.go has it. Addresses that mean every interface mean
-    this machine to a client. What is no address is left as it is: the first request says so.
+    The port is 11434 unless a scheme implies another (https://github.com/ollama/ollama/blob/main/envconfig/config.go).
+    Addresses of all interfaces mean this machine to a client. Anything else is left unchanged: the first request
+    reports it.
     """
     text = written.strip().strip("\"'").strip().rstrip("/").removesuffix("/v1").removesuffix("/api")
     if not text:

@@ -1,4 +1,4 @@
-"""Ollama's own API: models on this machine, in a network, or in Ollama's cloud."""
+"""Ollama's own API: models on this machine, in the local network, or in Ollama's cloud."""
 
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -30,9 +30,9 @@ log = logging.getLogger(__name__)
 
 
 class OllamaProvider(HttpProvider):
-    """A server at its address, by default on this machine. A key is only needed by the cloud.
+    """A server at its address, by default on this machine. Only the cloud needs a key.
 
-    What a model can do is asked once and kept; a model that is not told of is taken to be like others of its name.
+    A model's capabilities are fetched once and cached; those of an unknown model follow from its name.
     """
 
     def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
@@ -46,7 +46,7 @@ class OllamaProvider(HttpProvider):
         self._unthinking: set[str] = set()
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Answer piece by piece. A model that refuses to be asked for thinking is asked again without."""
+        """Answer piece by piece. A model that refuses a request for thinking gets it again without."""
         model = await self._model(request.model)
         if request.tools and model.can("tools") is False:
             raise self._no_tools(request.model)
@@ -68,7 +68,7 @@ class OllamaProvider(HttpProvider):
                 yield event
 
     def capabilities(self, model: str) -> Capabilities:
-        """Capabilities of `model`: as the server describes it, else by its name."""
+        """The capabilities of `model`, from the server, else by name."""
         named = super().capabilities(model)
         known = self._known.get(model, UNKNOWN_MODEL)
         if known.abilities is None:
@@ -81,10 +81,10 @@ class OllamaProvider(HttpProvider):
         )
 
     async def models(self) -> Sequence[ModelInfo]:
-        """The models that are there and can chat, newest first, with what they can do.
+        """The installed models that can chat, newest first, with their capabilities.
 
         Raises:
-            ProviderError: The server cannot be asked.
+            ProviderError: The server cannot be reached.
         """
         listed = await self._service.get_json("/api/tags")
         rows = [row for row in _models_in(listed) if isinstance(row, dict) and _name(row)][:MODELS_ASKED]
@@ -102,7 +102,7 @@ class OllamaProvider(HttpProvider):
             await self._model(name)
 
     async def _model(self, name: str) -> OllamaModel:
-        """The server's description of a model, asked for once; empty where it does not answer as it should."""
+        """The server's description of a model, fetched once; empty if there is no valid answer."""
         known = self._known.get(name)
         if known is None:
             shown: JsonValue = None
@@ -148,7 +148,7 @@ class OllamaProvider(HttpProvider):
 
 
 def _patience(setup: ProviderSetup) -> Timeouts | None:
-    """Time enough to load a model, where nothing is configured."""
+    """Timeouts long enough to load a model, unless one is configured."""
     if setup.timeout is not None:
         return None
     return Timeouts(connect=setup.connection.connect_timeout or CONNECT_TIMEOUT, first_byte=LOADING_TIMEOUT)
@@ -197,7 +197,7 @@ def _remote(name: str) -> bool:
 
 
 def _parameter(lines: str, name: str) -> int:
-    """A whole number among the parameters of a model, one a line; 0 when it is not there."""
+    """A whole number among the parameters of a model, one a line; 0 if it is missing."""
     for line in lines.splitlines():
         words = line.split()
         if len(words) == 2 and words[0] == name and words[1].isdecimal():

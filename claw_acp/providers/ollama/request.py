@@ -1,7 +1,7 @@
-"""A request in the words of Ollama's chat API: https://docs.ollama.com/api/chat.
+"""A request to Ollama's chat API: https://docs.ollama.com/api/chat.
 
-Pictures stand beside the text of a message, arguments of calls are objects, and what a tool returned is a message that
-names the tool. Only people's messages can show pictures, so those of tools follow in one.
+Images are separate from the text of a message, arguments of calls are objects, and a tool result is a message that
+names the tool. Only user messages can hold images, so those of tool results follow in one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ class OllamaModel(Value):
 
     Attributes:
         context_window: Tokens the model was made for; 0 when unknown.
-        num_ctx: Tokens its own parameters ask for; 0 when they do not.
+        num_ctx: Tokens that its own parameters request; 0 if none.
         remote: Whether it runs in Ollama's cloud, which sets its window itself.
         abilities: `completion`, `tools`, `vision`, `thinking`, ...; None when the server does not say.
         thinks: The values that `think` may have; None when the server does not say.
@@ -37,7 +37,7 @@ class OllamaModel(Value):
 
     @property
     def window(self) -> int:
-        """The window in force with the requests made here, in tokens; 0 when unknown."""
+        """The context window of our requests, in tokens; 0 when unknown."""
         if self.remote:
             return self.context_window
         wanted = self.num_ctx or USUAL_WINDOW
@@ -52,7 +52,7 @@ UNKNOWN_MODEL = OllamaModel()
 
 
 def chat_body(request: ChatRequest, *, model: OllamaModel, thinking: bool, provider: str) -> JsonObject:
-    """The body of `POST /api/chat`, streaming. Without `thinking` nothing is said about it.
+    """The body of `POST /api/chat`, streaming. Without `thinking` the member is left out.
 
     Raises:
         RequestRejected: A part of a message cannot be sent.
@@ -89,7 +89,7 @@ def _options(options: ChatOptions, *, model: OllamaModel) -> JsonObject:
 
 
 def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> list[JsonObject]:
-    """The tools on offer. A choice cannot be asked for, so one that must be called is offered alone."""
+    """The tools on offer. The API has no tool choice, so a tool that must be called is offered alone."""
     choice = options.tool_choice
     if choice == "none":
         return []
@@ -104,9 +104,9 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> list[JsonObjec
 
 
 def _think(request: ChatRequest, *, model: OllamaModel) -> bool | str | None:
-    """The wish for thinking: a level where the model has them, else yes or no; None leaves it out.
+    """The value of `think`: a level if the model has levels, else true or false; None leaves it out.
 
-    Source: https://docs.ollama.com/capabilities/thinking. A model that cannot think refuses to be asked.
+    Source: https://docs.ollama.com/capabilities/thinking. A model without thinking refuses the request.
     """
     effort = request.options.effort
     if effort is None:
@@ -152,7 +152,7 @@ def _pictures(images: list[str]) -> JsonObject:
 
 
 def _assistant(message: Message, *, text: str) -> JsonObject:
-    """With its thinking where it has calls: that is what the templates of the models want back."""
+    """An assistant message; one with calls includes its thinking, as the templates of the models require."""
     body: dict[str, JsonValue] = {"role": "assistant", "content": text}
     if message.tool_calls:
         thinking = "".join(block.text for block in message.reasoning if not (block.origin or block.signature))

@@ -1,4 +1,4 @@
-"""The answer of Ollama's chat API, from the bytes of its stream: https://docs.ollama.com/api/streaming."""
+"""The answer of Ollama's chat API, parsed from its stream: https://docs.ollama.com/api/streaming."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from claw_acp.providers.transport.wire import items_at, malformed, number_at, ob
 class OllamaStream(AnswerParser):
     """Parses one stream; see `AnswerParser`.
 
-    Calls without an id get one of ours; so do calls whose id was there before, as some models number them anew.
+    Calls without an id get one of ours; so do calls with a repeated id, as some models restart the numbering.
     """
 
     def __init__(self, *, provider: str, model: str, clock: Clock, secrets: Sequence[str] = ()) -> None:

@@ -1,1 +1,1 @@
-"""OpenAI's chat completions, and the same at Azure."""
+"""OpenAI's chat completions, also at Azure."""

@@ -1,8 +1,8 @@
-"""OpenAI's models at Azure: chat completions at an address of one's own, by the names of deployments.
+"""OpenAI's models at Azure: chat completions at the address of a resource, with deployments as models.
 
-There are two ways to say the same. The v1 API is OpenAI's own under `/openai/v1`, and needs no version; it is taken
-unless the configuration names a dated `api_version`, or an address below `/openai/deployments`, which belong to the
-older one (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle and
+There are two APIs. The v1 API is OpenAI's own under `/openai/v1`, and needs no version; it is used unless the
+configuration names a dated `api_version`, or an address below `/openai/deployments`, which belong to the older API
+(https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle and
 https://learn.microsoft.com/azure/ai-foundry/openai/reference).
 """
 
@@ -21,7 +21,7 @@ from claw_acp.providers.transport.streaming import stream_answer
 from claw_acp.providers.transport.whole_answers import chat_chunks
 
 API_VERSION = "2024-10-21"
-"""The newest version of the older API that is not a preview."""
+"""The newest stable version of the older API."""
 
 V1 = "/openai/v1"
 DEPLOYMENTS = "/openai/deployments"
@@ -32,7 +32,7 @@ QUIRKS = Quirks(max_tokens="max_completion_tokens")
 class AzureProvider(HttpProvider):
     """A resource at `https://NAME.openai.azure.com`; a model is the name of a deployment.
 
-    The key goes into the header `api-key`. A token of Entra ID goes into the configured headers (`authorization`),
+    The key is sent in the header `api-key`. A token of Entra ID is sent in the configured headers (`authorization`),
     without a key.
     """
 
@@ -71,7 +71,7 @@ class AzureProvider(HttpProvider):
         )
 
     async def models(self) -> Sequence[ModelInfo]:
-        """None: the lists of the service are of what could be deployed, not of the names that were given to it."""
+        """None: the service lists what could be deployed, not the deployments."""
         return ()
 
     def _path(self, model: str) -> str:
@@ -85,7 +85,7 @@ class AzureProvider(HttpProvider):
 
 
 def _parts(address: str) -> tuple[str, str]:
-    """The address of a resource, and the deployment, from an address with either API's path, or none, behind it."""
+    """The address of a resource and the deployment, from an address with the path of either API, or none."""
     address = address.partition("?")[0].rstrip("/").removesuffix(CHAT)
     resource, found, deployment = address.partition(f"{DEPLOYMENTS}/")
     if found:

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions API, and every service that speaks it."""
+"""OpenAI's chat completions API, and every compatible service."""
 
 from collections.abc import AsyncGenerator, Sequence
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ MODELS = "/models"
 class OpenAIChatProvider(HttpProvider):
     """A service at its base URL (with `/v1`), or at the full address of its chat completions.
 
-    Where it differs from OpenAI's is in the quirks of its setup, and known of its host.
+    Its differences from OpenAI's are in the quirks of its setup and of its host.
     """
 
     hears = True
@@ -58,10 +58,10 @@ class OpenAIChatProvider(HttpProvider):
         )
 
     async def models(self) -> Sequence[ModelInfo]:
-        """The models the service lists; none where it has no list.
+        """The models the service lists; none if it has no list.
 
         Raises:
-            ProviderError: It cannot be asked.
+            ProviderError: It cannot be reached.
         """
         return [model_in(row) for row in await self._listed(self._models) if answers(row)] if self._models else ()
 

@@ -1,9 +1,9 @@
-"""The thinking of chat completions services: as it arrives, as it is kept, as it is sent back.
+"""The thinking of chat completions services: received, stored and sent back.
 
-Most services send plain text, as `reasoning_content` or `reasoning`. It belongs to nobody (`Reasoning.origin` is
-empty) and may be sent to any service that wants earlier thinking back. OpenRouter also sends `reasoning_details`, with
-signatures and encrypted parts that must come back as they were: they are kept as JSON in the block's signature, under
-an origin of ours (https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks).
+Most services send plain text, as `reasoning_content` or `reasoning`. It has no origin (`Reasoning.origin` is empty) and
+may be sent to any service that takes earlier thinking. OpenRouter also sends `reasoning_details`, with signatures and
+encrypted parts that must come back as they were: they are kept as JSON in the block's signature, under an origin of
+ours (https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks).
 """
 
 import json
@@ -16,22 +16,22 @@ from claw_acp.core.messages import Message, Reasoning
 from claw_acp.providers.transport.wire import text_at
 
 ORIGIN: Final = "openai"
-"""The wire family that understands our details: see `Reasoning.origin`."""
+"""The wire family of our details: see `Reasoning.origin`."""
 
 _GROWING: Final = ("text", "summary", "data")
-"""Members of a detail that arrive in pieces; the others are given once, and hold."""
+"""Members of a detail that arrive in pieces; the others arrive once."""
 
 _NOTHING: Final = " "  # Kimi refuses a call without thinking, and an empty one: charmbracelet/crush#2696
 
 
 class ReasoningDetails:
-    """Puts the `reasoning_details` of a stream together: pieces of one kind and index are one entry."""
+    """Joins the `reasoning_details` of a stream: pieces of one kind and index are one entry."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[JsonValue, JsonValue], dict[str, JsonValue]] = {}
 
     def add(self, fragments: Sequence[JsonValue]) -> str:
-        """Take the details of one chunk; what in them can be read."""
+        """Add the details of one chunk; returns their readable text."""
         told = ""
         for fragment in fragments:
             if isinstance(fragment, Mapping):
@@ -40,7 +40,7 @@ class ReasoningDetails:
         return told
 
     def block(self, text: str) -> Reasoning | None:
-        """All of it as one block of thinking that reads `text`; None when there is nothing but that text."""
+        """All details as one block of thinking that reads `text`; None if there is nothing but that text."""
         entries = list(self._entries.values())
         if all(set(entry) <= {"type", "text", "index", "format", "id"} and not entry.get("id") for entry in entries):
             return None
@@ -58,9 +58,9 @@ class ReasoningDetails:
 
 
 def sent_back(message: Message, *, quirks: Quirks) -> JsonObject:
-    """The members of an assistant message that give the service its own thinking back, where it wants that.
+    """The members of an assistant message with the service's own thinking, if it takes that back.
 
-    DeepSeek, Kimi and GLM want `reasoning_content` with every tool call, and the first two refuse one without
+    DeepSeek, Kimi and GLM need `reasoning_content` with every tool call, and the first two refuse one without
     (https://api-docs.deepseek.com/guides/thinking_mode, https://docs.z.ai/guides/capabilities/thinking-mode).
     """
     blocks = [block for block in message.reasoning if _ours(block)]

@@ -1,7 +1,7 @@
-"""A request in the words of OpenAI's chat completions API.
+"""A request to OpenAI's chat completions API.
 
-Tool results may hold only text there, so images and sound a tool returned follow in a user message of their own, after
-the last result of the round (results must stand together).
+Tool results may hold only text, so images and sound of tools follow in a user message of their own, after the last
+result of the round (results must be adjacent).
 """
 
 import json
@@ -18,10 +18,10 @@ from claw_acp.providers.transport.cache_marks import marked, takes_marks, wants_
 from claw_acp.providers.transport.wire import Media, texts_and_media
 
 EXTRA = "extra_content"
-"""The member that Google adds to calls in its OpenAI-compatible service, to be sent back."""
+"""The member that Google adds to calls in its OpenAI-compatible service, and needs back."""
 
 CONTINUE = "Continue."
-"""The message of a person for services that want one to begin."""
+"""The first user message for services that need one."""
 
 
 def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> JsonObject:
@@ -50,7 +50,7 @@ def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> J
 
 
 def thinking_wish(effort: Effort | None, *, model: str, style: EffortStyle | None) -> JsonObject:
-    """The members that ask for more or less thinking, or for none; nothing when nobody asked.
+    """The members that request more, less or no thinking; none without an effort.
 
     Sources: https://platform.openai.com/docs/guides/reasoning, https://openrouter.ai/docs/use-cases/reasoning-tokens,
     https://api-docs.deepseek.com/guides/thinking_mode, https://docs.z.ai/guides/capabilities/thinking-mode,
@@ -108,7 +108,7 @@ def _options(options: ChatOptions, *, quirks: Quirks) -> JsonObject:
 
 
 def _ordered(messages: Sequence[Message], *, quirks: Quirks) -> Sequence[Message]:
-    """The messages as the service takes them: whose turn is first, and where the instructions stand."""
+    """The messages in the order of the service: which role begins, and the place of the instructions."""
     if quirks.system is not False and not quirks.user_first:
         return messages
     instructions = [message for message in messages if message.role == "system"]
@@ -157,7 +157,7 @@ def _tool_call(call: ToolCall) -> JsonObject:
 
 
 def _arguments(text: str) -> str:
-    """The model's own words if they are JSON; services refuse a history with anything else."""
+    """The model's own text if it is JSON; services refuse a history with anything else."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The answer of a chat completions service, from the bytes of its stream."""
+"""The answer of a chat completions service, parsed from its stream."""
 
 import json
 from collections.abc import Sequence
@@ -139,7 +139,7 @@ class OpenAIStream(EventParser):
                         self._think(text_at(thought, "text"), events)
 
     def _untagged(self, tags: ThinkTags, told: tuple[str, str], events: list[StreamEvent]) -> None:
-        """Pass on what was told apart: thinking, then text."""
+        """Emit separated thinking and text."""
         thought, text = told
         if thought:
             self._think(thought, events)
@@ -149,7 +149,7 @@ class OpenAIStream(EventParser):
             self._tags = None
 
     def _finished(self, finish: str, events: list[StreamEvent]) -> None:
-        """The answer is whole: what was held back is let go, and what must be kept with the thinking closes it."""
+        """Finish the answer: emit what was held back, and close the thinking with its opaque data."""
         if self._tags is not None:
             self._untagged(self._tags, self._tags.finish(), events)
         self._think(self._thought_pairs.finish(), events)
@@ -179,7 +179,7 @@ class OpenAIStream(EventParser):
             call.extra = {EXTRA: extra}
 
     def _addressed(self, index: JsonValue, *, call_id: str, name: str) -> _CallInProgress:
-        """The call a fragment belongs to; a new one when it carries a new id (some services number all calls 0)."""
+        """The call of a fragment; a new one if the fragment has a new id (some services number all calls 0)."""
         if not isinstance(index, int):
             index = len(self._calls) - (0 if call_id or name else 1)
         call = self._open_calls.get(index)

@@ -1,7 +1,7 @@
-"""Thinking that stands in the text itself: `<think>…</think>` at the beginning of an answer.
+"""Thinking inside the text: `<think>…</think>` at the beginning of an answer.
 
-Servers that do not take the tags of a model's template apart leave it there (vLLM without a reasoning parser,
-llama.cpp with `--reasoning-format none`, many small services). Tags anywhere else are what the model wants to say.
+Servers that do not parse the tags of a model's template leave it there (vLLM without a reasoning parser, llama.cpp with
+`--reasoning-format none`, many small services). Tags anywhere else are part of the answer.
 """
 
 from typing import Final
@@ -11,9 +11,9 @@ CLOSE: Final = "</think>"
 
 
 class ThinkTags:
-    """Tells thinking from text while pieces of an answer arrive.
+    """Separates thinking from text in the pieces of an answer.
 
-    Once `done`, everything that follows is text, and there is nothing left to look for.
+    Once `done`, everything that follows is text.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class ThinkTags:
         return self._begin()
 
     def finish(self) -> tuple[str, str]:
-        """Thinking and text that were held back. Thinking that was never closed stays thinking."""
+        """Thinking and text that were held back. Unclosed thinking stays thinking."""
         held, self._held = self._held, ""
         self.done = True
         if self._thinking:
@@ -51,7 +51,7 @@ class ThinkTags:
         return self.finish()
 
     def _think(self) -> str:
-        """Everything before the closing tag, without what may be the beginning of that."""
+        """Everything before the closing tag, except an end that may be its beginning."""
         thought, tag, rest = self._held.partition(CLOSE)
         if tag:
             self._held = rest
@@ -63,7 +63,7 @@ class ThinkTags:
         return thought
 
     def _after(self) -> str:
-        """The text behind the closing tag, without the blank lines between the two."""
+        """The text after the closing tag, without the blank lines between."""
         text, self._held = self._held.lstrip(), ""
         self.done = bool(text)
         return text

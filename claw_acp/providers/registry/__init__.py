@@ -1,1 +1,1 @@
-"""The providers that can be named: known services, the user's own, their keys."""
+"""The registry of providers: known services, the user's own, their keys."""

@@ -22,13 +22,13 @@ log = logging.getLogger(__name__)
 
 
 class FoundKey(Value):
-    """A key and where it is.
+    """A key and its source.
 
     Attributes:
-        secret: The key; None while it has not been read, which takes time: `slow` says from where.
-        source: Where it is, in words that may be shown.
-        brief: The same without any path, for other programs.
-        slow: The reference to be read by a `SecretCache`, None for a key that was there at once.
+        secret: The key; None while it has not been read, which takes time: `slow` is its source.
+        source: The source, for people.
+        brief: The source without any path, for other programs.
+        slow: The reference to be read by a `SecretCache`, None for a key that was available at once.
     """
 
     secret: Secret | None
@@ -38,10 +38,10 @@ class FoundKey(Value):
 
 
 def find_key(profile: ProviderProfile, *, settings: Settings, named: bool) -> FoundKey | None:
-    """The provider's key, None when there is none. Generic keys serve only a provider the user `named`.
+    """The provider's key, if any. Generic keys serve only a provider the user `named`.
 
     Raises:
-        AuthRequired: The configured reference leads nowhere, or the key is another vendor's.
+        AuthRequired: The configured reference cannot be resolved, or the key is another vendor's.
     """
     if profile.overridden:
         return None  # a client has said what is sent, and all of it
@@ -57,10 +57,10 @@ def find_key(profile: ProviderProfile, *, settings: Settings, named: bool) -> Fo
 
 
 def require_key(profile: ProviderProfile, *, settings: Settings, given: str | None = None) -> FoundKey | None:
-    """The key of a provider the user named, `given` before all others; None only where requests may go without one.
+    """The key of a provider the user named, with `given` before all others; None only if it can do without.
 
     Raises:
-        AuthRequired: There is none, or none that can be used; the text says which variable to set.
+        AuthRequired: There is no usable one; the text says which variable to set.
     """
     if given:
         found = FoundKey(secret=Secret(given.strip()), source="the key that was given", brief="given")
@@ -79,7 +79,7 @@ def require_key(profile: ProviderProfile, *, settings: Settings, given: str | No
 def further_keys(profile: ProviderProfile, *, settings: Settings) -> Iterator[FoundKey]:
     """The keys that are used when the first one is refused or limited (`api_keys`).
 
-    One that leads nowhere, or to another vendor, is left out with a line in the log.
+    Unresolved ones and those of another vendor are left out with a line in the log.
     """
     keys = profile.section.api_keys if profile.section.api_key else profile.section.api_keys[1:]
     for reference in () if profile.overridden else keys:
@@ -94,7 +94,7 @@ def further_keys(profile: ProviderProfile, *, settings: Settings) -> Iterator[Fo
 
 
 def foreign_vendor(profile: ProviderProfile, key: Secret) -> str | None:
-    """Whom a key plainly belongs to that is not the vendor asked. A gateway of the user's own may take any key."""
+    """The vendor this key evidently belongs to, if not the provider's. A gateway of the user's own may take any key."""
     if profile.service is None or not profile.at_home:
         return None
     return other_vendor(profile.service.vendor, key.reveal())
@@ -137,14 +137,14 @@ def _own_variable(profile: ProviderProfile) -> tuple[str, ...]:
 
 
 def _generic_variables(profile: ProviderProfile) -> tuple[str, ...]:
-    """None where no key is taken, nor where one would take the place of AWS credentials that were meant."""
+    """The generic variables; none if no key is needed, or if a key would replace AWS credentials."""
     return () if profile.kind in {"offline", "scripted", "bedrock"} else GENERIC_KEY_VARIABLES
 
 
 def misplaced_keys(profiles: Mapping[str, ProviderProfile], *, settings: Settings) -> Iterator[str]:
-    """Keys in the environment that no provider uses by itself, since they stand in the wrong variable; a sentence each.
+    """A sentence for each key in the environment that is unused because it is in the wrong variable.
 
-    That is another vendor's key, or the key of a known vendor in a variable of nobody in particular.
+    That is another vendor's key, or the key of a known vendor in a generic variable.
     """
     for name in services_with_key(settings.environ):
         try:
@@ -159,7 +159,7 @@ def misplaced_keys(profiles: Mapping[str, ProviderProfile], *, settings: Setting
 
 
 def _home_of(vendor: str) -> str | None:
-    """The variable where the keys of a vendor belong."""
+    """The variable for the keys of a vendor."""
     return next((each.key_variable for each in SERVICES.values() if each.vendor == vendor and each.key_variable), None)
 
 

@@ -1,6 +1,6 @@
-"""Model servers on this machine: found by asking, at the ports that they use by themselves, which models they have.
+"""Model servers on this machine: found by requesting their model lists at their default ports.
 
-What listens there may be anything: only an answer in the words of a list of models makes it a model server.
+Any program may listen there: only a valid list of models proves a model server.
 """
 
 import json
@@ -26,7 +26,7 @@ from claw_acp.providers.transport.wire import items_at, number_at, object_at, te
 
 UNAUTHORIZED = (401, 403)
 DETAILS = {"lmstudio": "/api/v0/models", "llamacpp": "/props"}
-"""Paths at which servers say more of the models in OpenAI's list; below the address without `/v1`.
+"""Paths of further details about the models in OpenAI's list; below the address without `/v1`.
 
 https://lmstudio.ai/docs/api/rest-api, https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 """
@@ -42,7 +42,7 @@ class ServerAddress(Value):
 
 
 def server_addresses(settings: Settings) -> list[ServerAddress]:
-    """The addresses to look at, each for one server only. A server that the user configured needs no finding."""
+    """The addresses to try, each for one server only. A server that the user configured is not searched."""
     if not settings.local_servers:
         return []
     found: dict[str, ServerAddress] = {}
@@ -57,7 +57,7 @@ def server_addresses(settings: Settings) -> list[ServerAddress]:
 
 
 async def find_servers(settings: Settings) -> Mapping[str, FoundServer]:
-    """The servers that answer now, by provider, in the order of the table; a refused port costs nothing."""
+    """The servers that answer now, by provider, in the order of the table; a closed port costs nothing."""
     looked_at = server_addresses(settings)
     found: dict[str, FoundServer] = {}
 
@@ -73,7 +73,7 @@ async def find_servers(settings: Settings) -> Mapping[str, FoundServer]:
 
 
 async def _ask(address: ServerAddress, *, settings: Settings) -> FoundServer | None:
-    """The server at an address. No key is shown to whoever listens there; only to a model server that asks for one."""
+    """The server at an address. A key is sent only to a model server that requires one."""
     service, base_url = address.service, address.base_url
     native = service.kind == "ollama"
     url = base_url + ("/api/tags" if native else "/models")
@@ -98,7 +98,7 @@ async def _ask(address: ServerAddress, *, settings: Settings) -> FoundServer | N
 
 
 def _asks_for_key(answer: Answer) -> bool:
-    """True if a model server refused for want of a key, in words as OpenAI's API has them, or vLLM (a plain text).
+    """True if a model server refused a request without a key, in the form of OpenAI's API, or vLLM's (a plain text).
 
     https://platform.openai.com/docs/guides/error-codes
     """
@@ -109,7 +109,7 @@ def _asks_for_key(answer: Answer) -> bool:
 
 
 def _key(service: KnownService, *, settings: Settings) -> str:
-    """The key in a variable of the server's own; empty when there is none that can be sent."""
+    """The key in the server's own variable; empty when none can be sent."""
     key = next((key for variable in service.key_variables if (key := settings.environ.get(variable, "").strip())), "")
     return key if key.isascii() and key.isprintable() else ""
 
@@ -143,7 +143,7 @@ def _listed(body: JsonObject) -> list[ModelInfo] | None:
 
 
 def _detailed(models: Sequence[ModelInfo], details: JsonObject) -> list[ModelInfo]:
-    """The models with what the server says of them elsewhere: LM Studio of each, llama.cpp of the one that it runs."""
+    """The models with the server's further details: LM Studio has them for each, llama.cpp for the one it runs."""
     rows = {text_at(row, "id"): row for row in items_at(details, "data") if isinstance(row, Mapping)}
     if rows:
         return [model_in(rows[info.id]).over(info) if info.id in rows else info for info in models]

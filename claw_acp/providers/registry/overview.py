@@ -1,4 +1,4 @@
-"""All providers with what each one has and lacks, for the command line."""
+"""The state of all providers, for the command line."""
 
 from collections.abc import Iterator
 
@@ -17,18 +17,18 @@ class ProviderState(Value):
 
     Attributes:
         name: As configured.
-        aliases: Other names that lead to it.
-        kind: The wire family, empty when the configuration forgot it.
-        base_url: The address in force as it may be shown, and where it came from; empty when there is none.
-        key_variables: The variables that its key is looked for in.
-        key_source: Where the key was found (a variable's name, a reference), never the key; None without one.
-        further_keys: How many more keys it has.
+        aliases: Its other names.
+        kind: The wire family; empty when the configuration lacks it.
+        base_url: The address in force without secrets, and its origin; empty when there is none.
+        key_variables: The variables of its key.
+        key_source: The source of its key (a variable's name, a reference), never the key; None without one.
+        further_keys: The number of its further keys.
         models: The models it offers.
-        ready: Whether it can be asked now.
-        problem: What is wrong or missing, None when ready.
+        ready: Whether it can be used now.
+        problem: The problem; None when ready.
         configured: Whether the user's file mentions it.
         local: Whether it is a model server on this machine.
-        wrong_key: Whether there is a key for it that cannot be used.
+        wrong_key: Whether it has an unusable key.
     """
 
     name: str
@@ -53,7 +53,7 @@ def provider_states(settings: Settings) -> list[ProviderState]:
 
 
 def unknown_kinds(settings: Settings) -> Iterator[Diagnostic]:
-    """A finding for each provider whose wire family there is not; only here is known which there are."""
+    """A diagnostic for each provider whose `kind` is not installed."""
     for name, section in settings.providers.items():
         if section.kind is not None and not is_known(section.kind):
             key = f"providers.{name}.kind"
@@ -102,7 +102,7 @@ def _state(profile: ProviderProfile, *, settings: Settings) -> ProviderState:
 
 
 def _lack(profile: ProviderProfile, *, settings: Settings) -> str | None:
-    """The reason why a provider cannot be used without a key."""
+    """The reason a provider cannot be used without a key."""
     service = profile.service
     if profile.sign_in == "missing":
         return f"its credentials need a package; run pip install 'claw-acp[{profile.kind}]'"

@@ -1,4 +1,4 @@
-"""The keys that are the agent's own, wherever they were found."""
+"""The agent's own keys, from all sources."""
 
 from collections.abc import Iterator
 
@@ -13,10 +13,10 @@ _LEAST_LENGTH = 12  # characters; what stands in a variable for no key (`lm-stud
 
 
 def own_keys(settings: Settings) -> frozenset[str]:
-    """All keys that can be had at once: of the configuration, of logins, of variables, of the keyring and commands.
+    """All keys available at once: of the configuration, of logins, of variables, of the keyring and commands.
 
-    Not only those of the model that answers: a command may print any of them. One that takes time to get and was not
-    needed yet is not known, nor can it be in anything that we print.
+    Not only those of the model that answers: a command may print any of them. A slow key that was not needed yet is not
+    known, and cannot appear in our output.
     """
     found = {key for reference in _references(settings) if (key := _read(reference, settings=settings))}
     said = {value.strip() for name, value in settings.environ.items() if is_key(name)}

@@ -1,4 +1,4 @@
-"""Every provider that can be named: the table of known services, overlaid with what the user configured."""
+"""Every known provider: the table of services, overlaid with the user's configuration."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from claw_acp.providers.registry.services import KEY_KINDS, OFFLINE, SERVICES, s
 from claw_acp.providers.registry.wire_families import is_known, nearest
 
 OFFERED = 40
-"""Models of one provider that are offered; a picker with thousands helps nobody, and any name can still be typed."""
+"""Models of one provider to offer; a picker with thousands is of no use, and any name can still be typed."""
 
 SignIn: TypeAlias = Literal["", "possible", "missing", "ready"]
 
@@ -33,24 +33,25 @@ _NO_SECTION = ProviderSection()
 
 
 class ProviderProfile(Value):
-    """A provider as it is known and configured, before a key is looked for.
+    """A known or configured provider, before its key is looked up.
 
     Attributes:
-        name: As configured.
-        kind: The wire family; empty when the configuration forgot it.
+        name: Its configured name.
+        kind: The wire family; empty when the configuration lacks it.
         base_url: The address in force; empty when there is none.
-        base_url_origin: Where the address came from.
+        base_url_origin: The origin of the address.
         service: The row of the table, None for a service of the user's own.
-        section: What the user configured, empty when nothing.
+        section: The user's configuration, or an empty section.
         overridden: Whether a client has set address and headers for this process (ACP: `providers/set`).
-        headers: What it wants to be sent.
-        off: Whether a client has switched it off (ACP: `providers/disable`).
-        found: The server on this machine that answered as this provider; None when none did.
-        discovered: What was learned of models.
-        sign_in: Whether requests can be signed in place of a key: `ready` when something says so, `missing` when the
-            package for it is not installed then, `possible` when the provider is configured without a key; else empty.
-        invalid: What is wrong in its table that changes what is run or asked; None: nothing.
-        path: The PATH that its program is looked for on.
+        headers: Further headers of its requests.
+        off: Whether a client has disabled it (ACP: `providers/disable`).
+        found: The server on this machine that answered as this provider, if any.
+        discovered: The models and facts found at run time.
+        sign_in: Whether requests can be signed instead of using a key: `ready` when credentials are set up, `missing`
+            when the package for them is not installed, `possible` when the provider is configured without a key; else
+            empty.
+        invalid: The fault in its table that changes what is run or called; None: none.
+        path: The PATH for its program.
     """
 
     name: str
@@ -70,28 +71,28 @@ class ProviderProfile(Value):
 
     @property
     def local(self) -> bool:
-        """True if it is a program on this machine by its nature, and not for what the user configured."""
+        """True if it is by nature a server on this machine, whatever the user configured."""
         return self.service is not None and self.service.local
 
     @property
     def at_home(self) -> bool:
-        """True if requests go to the vendor itself, where nothing works without a key of that vendor."""
+        """True if requests go to the vendor itself, which requires a key of its own."""
         if self.service is None or self.service.local or self.kind == OFFLINE.kind:
             return False
         return self.service.own_address or self.base_url == self.service.base_url
 
     @property
     def needs_key(self) -> bool:
-        """True if a request without a key is hopeless."""
+        """True if every request without a key fails."""
         return self.at_home and not self.overridden and self.sign_in != "ready" and self.section.replay is None
 
     @property
     def listed(self) -> tuple[ModelInfo, ...]:
-        """The models that the service lists, best first; empty while that is not known."""
+        """The models that the service lists, best first; empty while unknown."""
         return self.discovered.listed(self.name, self.base_url)
 
     def about(self, model: str) -> ModelInfo | None:
-        """The description of one of its models; None when there is none."""
+        """The facts about one of its models; None when unknown."""
         return self.discovered.about(self.name, self.base_url, model)
 
     @property
@@ -108,7 +109,7 @@ class ProviderProfile(Value):
 
     @property
     def roles(self) -> Mapping[str, ModelRole]:
-        """The model that fills each role of the service, best first: by its list, else by what others publish of it."""
+        """The model for each role of the service, best first: from its list, else from published facts."""
         roles = self.service.roles if self.service else ()
         known = self.listed or self._published
         filled: dict[str, ModelRole] = {}
@@ -119,7 +120,7 @@ class ProviderProfile(Value):
         return filled
 
     def named(self, model: str) -> str:
-        """The model that a name means: the newest of a family, where it is that of a role (`claude-haiku`)."""
+        """The model of a name: for the name of a role (`claude-haiku`), the newest of its family."""
         roles = self.service.roles if self.service else ()
         role = next((role for role in roles if model in role.families), None)
         known = self.listed or self._published
@@ -134,14 +135,14 @@ class ProviderProfile(Value):
 
     @property
     def takes_login(self) -> bool:
-        """True if giving a key is all that it needs."""
+        """True if it only needs a key."""
         own_way = self.service is not None and (self.service.local or self.service.same_as)
         return self.kind in KEY_KINDS and bool(self.base_url) and not own_way
 
     def check(self) -> None:
-        """Raise ConfigError when the provider cannot work as it is configured; the text says what to add or mend.
+        """Raise ConfigError when the provider cannot work as configured; the text says what to add or correct.
 
-        Files that it needs are looked for, which takes some microseconds; nothing is run and nobody is asked.
+        Required files are looked up, which takes some microseconds; nothing is run or called.
         """
         table = f"[providers.{self.name}]"
         if self.off:
@@ -176,7 +177,7 @@ class ProviderProfile(Value):
 
 
 def _invalid(finding: Diagnostic, *, table: str) -> str:
-    """Begins with what is wrong: lists show only the beginning."""
+    """The text about an invalid value, which comes first: lists show only the beginning."""
     place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
     advice = f"; {finding.suggestion}" if finding.suggestion else ""
     key = finding.key.removeprefix(table[1:-1]).lstrip(".")
@@ -185,7 +186,7 @@ def _invalid(finding: Diagnostic, *, table: str) -> str:
 
 
 class ProviderProfiles(Mapping[str, ProviderProfile]):
-    """The profiles, each made when it is looked at. Other names of a service lead to its profile as well."""
+    """The profiles, each created when it is read. Other names of a service give its profile as well."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -207,12 +208,12 @@ class ProviderProfiles(Mapping[str, ProviderProfile]):
 
 
 def provider_profiles(settings: Settings) -> Mapping[str, ProviderProfile]:
-    """By name, in the order in which a model is chosen when none was named; `offline` is the last resort."""
+    """The profiles by name, in the order in which a model is chosen by default; `offline` is the last resort."""
     return ProviderProfiles(settings)
 
 
 def with_list(profile: ProviderProfile, listed: Sequence[ModelInfo]) -> ProviderProfile:
-    """The profile, knowing what its service has just listed."""
+    """The profile with a list that its service has just returned."""
     lists = {**profile.discovered.lists, (profile.name, profile.base_url): tuple(listed)}
     return replace(profile, discovered=replace(profile.discovered, lists=lists))
 
@@ -275,7 +276,7 @@ def _address(
 
 
 def server_address(service: KnownService, *, settings: Settings) -> tuple[str, Origin]:
-    """The address of a model server on this machine, and who said so; what is no address is ignored."""
+    """The address of a model server on this machine, and its origin; invalid addresses are ignored."""
     said = {LOCAL_SERVERS: settings.server_places.get(service.name, "")}
     if service.url_variable:
         said[service.url_variable] = settings.environ.get(service.url_variable, "").strip()

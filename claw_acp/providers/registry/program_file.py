@@ -1,4 +1,4 @@
-"""Looking for the program of a plugin as the system will, without running it."""
+"""Finding the program of a plugin the way the system will, without running it."""
 
 import os
 from importlib import import_module
@@ -8,11 +8,11 @@ from claw_acp.config.provider_section import ProviderSection
 
 
 def missing_program(section: ProviderSection, *, path: str | None) -> str | None:
-    """Why the program cannot be started, and what to do; None when it is there. Touches the disk a few times.
+    """Why the program cannot be started, and what to do; None when it exists. Reads the disk a few times.
 
     Args:
-        section: Its provider, as configured.
-        path: The PATH of our environment; one that the provider's `env` sets comes before it.
+        section: The provider's section.
+        path: The PATH of our environment; one in the provider's `env` overrides it.
     """
     command = section.command or ""
     if section.cwd is not None and not section.cwd.is_dir():
@@ -36,7 +36,7 @@ def _not_on_path(command: str, *, path: str | None) -> str | None:
 
 
 def _own_path(section: ProviderSection, path: str | None) -> str | None:
-    """The PATH that its process gets; None where it cannot be known yet, for it is kept elsewhere."""
+    """The PATH of its process; None while it is a reference that was not read."""
     own = section.env.get("PATH")
     if own is None:
         return path or os.defpath

@@ -1,4 +1,4 @@
-"""A service as it is known before anybody configures it, and the services that a wire family is named after."""
+"""A known service before configuration, and the services that are named like their wire family."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,12 @@ from claw_acp.providers.models.lineage import Family, lineage
 
 
 class ModelRole(Value):
-    """The newest model of some families, to offer when the user lists none.
+    """The newest model of some families, offered when the user lists none.
 
     Attributes:
-        families: By the beginnings of a name without numbers (`claude-sonnet`); the newest of all of them is meant.
-        description: What it is for.
-        last_resort: Its name, while neither the service nor the published reference says.
+        families: Prefixes of names without numbers (`claude-sonnet`); the newest model of all of them is used.
+        description: Its purpose.
+        last_resort: Its name, while neither the service's list nor published facts are known.
     """
 
     families: tuple[str, ...]
@@ -22,7 +22,7 @@ class ModelRole(Value):
 
     @property
     def of(self) -> Sequence[Family]:
-        """The families as they are read from names."""
+        """The parsed families."""
         return [lineage(family).family for family in self.families]
 
 
@@ -30,20 +30,20 @@ class KnownService(Value):
     """One service.
 
     Attributes:
-        name: What stands before the `/` in a model's name.
+        name: The part before the `/` in a model's name.
         kind: The wire family (an entry point of `claw_acp.providers`).
-        base_url: The service's own address; empty when there is none, or each customer has another.
+        base_url: The service's own address; empty when there is none, or every customer has another one.
         key_variables: The vendor's usual variables for the key, tried in order; empty when none is needed.
         url_variable: The vendor's usual variable for another address.
-        vendor: Whose keys the service takes, in the words of `vendor_of_key`; empty: anybody's.
-        roles: Best first; the first is the default. Empty when only the service itself can say.
-        quirks: Where it differs from its wire family.
+        vendor: The vendor of its keys, as named by `vendor_of_key`; empty: any.
+        roles: Best first; the first is the default. Empty when only the service itself knows its models.
+        quirks: Its differences from its wire family.
         aliases: Other names for it.
-        local: Whether it is a program on this machine, which answers without a key.
-        own_address: Whether each customer has an address of his own there, which must be configured.
-        same_as: The service that it is another API of; only who names it means it.
-        sign_in: Variables that say that requests are signed in another way than with a key.
-        sign_in_files: Files in the user's home that say so.
+        local: Whether it is a server on this machine, which needs no key.
+        own_address: Whether every customer has an own address, which must be configured.
+        same_as: The service of which it is another API, used only by name.
+        sign_in: Variables that show that requests are signed instead of using a key.
+        sign_in_files: Files in the user's home that show the same.
         sign_in_module: The module that signing needs; the extra of the wire family's name installs it.
     """
 
@@ -65,7 +65,7 @@ class KnownService(Value):
 
     @property
     def key_variable(self) -> str:
-        """The variable to name when a key is missing; empty when none is needed."""
+        """The variable to mention when a key is missing; empty when none is needed."""
         return self.key_variables[0] if self.key_variables else ""
 
 

@@ -1,14 +1,14 @@
 """The table of services that speak OpenAI's chat completions, all of it constants: reading it must cost nothing.
 
-Addresses and variables are the usual ones, and can be overridden. A service is here when an API key of its own opens
-it: none that only lets in another vendor's client.
+Addresses and variables are the defaults, and can be overridden. A service is listed if it has API keys of its own, not
+if it only admits another vendor's client.
 """
 
 from collections.abc import Mapping
 from typing import TypeAlias
 
 Row: TypeAlias = tuple[str, str, str, str]
-"""Name and aliases, base URL, variables for the key in order, vendor; see `KnownService`."""
+"""Name and aliases, base URL, variables of the key in order, vendor; see `KnownService`."""
 
 VENDORS: tuple[Row, ...] = (
     ("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "OpenRouter"),
@@ -47,7 +47,7 @@ VENDORS: tuple[Row, ...] = (
     ("synthetic", "https://api.synthetic.new/openai/v1", "SYNTHETIC_API_KEY", "Synthetic"),
     ("chutes", "https://llm.chutes.ai/v1", "CHUTES_API_KEY", "Chutes"),
 )
-"""Most of them in America and Europe."""
+"""Vendors mostly in America and Europe."""
 
 ASIA: tuple[Row, ...] = (
     ("moonshot kimi moonshot-intl", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY KIMI_API_KEY", "Moonshot"),
@@ -95,7 +95,7 @@ ASIA: tuple[Row, ...] = (
     ("mimo xiaomi", "https://api.xiaomimimo.com/v1", "MIMO_API_KEY XIAOMI_API_KEY", "Xiaomi"),
     ("atlascloud", "https://api.atlascloud.ai/v1", "ATLASCLOUD_API_KEY", "Atlas Cloud"),
 )
-"""Vendors in China, with the address for that country and the one for everybody else."""
+"""Vendors in China, with the address for that country and the international one."""
 
 GATEWAYS: tuple[Row, ...] = (
     ("vercel ai-gateway", "https://ai-gateway.vercel.sh/v1", "AI_GATEWAY_API_KEY VERCEL_API_KEY", "Vercel"),
@@ -112,7 +112,7 @@ GATEWAYS: tuple[Row, ...] = (
     ("poe", "https://api.poe.com/v1", "POE_API_KEY", "Poe"),
     ("ollama-cloud", "https://ollama.com/v1", "OLLAMA_API_KEY", "Ollama"),
 )
-"""One key for the models of many vendors."""
+"""Services with one key for the models of many vendors."""
 
 LOCAL: tuple[Row, ...] = (
     ("ollama", "http://127.0.0.1:11434", "", ""),
@@ -128,7 +128,7 @@ LOCAL: tuple[Row, ...] = (
     ("gpt4all", "http://127.0.0.1:4891/v1", "", ""),
     ("textgen text-generation-webui oobabooga", "http://127.0.0.1:5000/v1", "", ""),
 )
-"""Model servers on this machine, at the ports they use by themselves; of those that share one, the first is meant.
+"""Model servers on this machine, at their default ports; of those that share one, the first is assumed.
 
 Their variables are never those of a service elsewhere (`LLAMA_API_KEY` is also the key of Meta's): anything may listen
 at a port.
@@ -163,9 +163,9 @@ ROLES: Mapping[str, str] = {
     "vercel": "anthropic/claude-sonnet=anthropic/claude-sonnet-5.5 openai/gpt,openai/gpt-sol=openai/gpt-6.1-sol",
     "ollama-cloud": "gpt-oss:120b=gpt-oss:120b qwen-coder:480b=qwen3-coder:480b",
 }
-"""Models to offer, best first: the newest of a family (or of several), and a name to use while no list is known.
+"""Models to offer, best first: the newest of a family (or of several), and a name while no list is known.
 
-The name behind `=` is a last resort: it counts only before the service or the published reference has been read.
+The name after `=` is a last resort, used only until a list or published facts have been read.
 """
 
 ADDRESS_VARIABLES: Mapping[str, str] = {
@@ -174,7 +174,7 @@ ADDRESS_VARIABLES: Mapping[str, str] = {
     "cloudflare": "CLOUDFLARE_BASE_URL",
     "ollama": "OLLAMA_HOST",
 }
-"""The vendors' usual variables for another address, where they mean the same address as we do."""
+"""The vendors' usual variables for another address, if they mean the same address as we do."""
 
 _ZHIPU: Mapping[str, str | bool] = {
     "reasoning": "reasoning_content",
@@ -210,4 +210,4 @@ DIFFERENCES: Mapping[str, Mapping[str, str | bool]] = {
     "mimo": {"reasoning": "reasoning_content"},
     "cloudflare": {"models_path": ""},
 }
-"""Fields of `Quirks`: where a service differs from its wire family."""
+"""Fields of `Quirks`: the differences of services from their wire family."""

@@ -1,4 +1,4 @@
-"""The services we know by name, as data. A configured provider of the same name overrides only what it says."""
+"""The known services by name, as data. A configured provider of the same name overrides only its settings."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ from claw_acp.providers.registry.service_table import (
 
 
 class _Services(Mapping[str, KnownService]):
-    """The rows as services, each made when it is first asked for: a new session needs one or two of ninety."""
+    """The rows as services, each created at first use: a new session needs one or two of ninety."""
 
     def __init__(self, *parts: KnownService | tuple[Row, ...]) -> None:
         self._rows: dict[str, KnownService | Row] = {}
@@ -83,16 +83,16 @@ def _role(text: str, *, vendor: str) -> ModelRole:
 SERVICES: Mapping[str, KnownService] = _Services(
     ANTHROPIC, OPENAI, GEMINI, VENDORS, ASIA, GATEWAYS, RESPONSES, BEDROCK, AZURE, LOCAL, OFFLINE
 )
-"""By name, in the order in which a provider with a key is chosen when no model was."""
+"""The services by name, in the order in which a default provider is chosen."""
 
 API_TYPES = MappingProxyType({"anthropic": "anthropic", "openai": "openai", "azure": "azure", "bedrock": "bedrock"})
-"""The wire families that a client can route elsewhere, with the names that ACP has for them."""
+"""The wire families that a client can route elsewhere, with their names in ACP."""
 
 KEY_KINDS = ("openai", "anthropic", "gemini")
-"""The wire families whose services are opened by a key alone, so that one can log in to them."""
+"""The wire families whose services need only a key, so that one can log in to them."""
 
 GENERIC_KEY_VARIABLES = ("CLAW_ACP_API_KEY", "API_KEY")
-"""Keys of nobody in particular: they serve only a provider the user named."""
+"""Generic keys: they serve only a provider the user named."""
 
 # The first that fits decides; a key that fits none may be anybody's. Patterns, compiled when a key is found.
 _VENDOR_PREFIXES = (
@@ -118,15 +118,15 @@ _TELLING = frozenset(vendor for vendor, _ in _VENDOR_PREFIXES)
 
 
 def vendor_of_key(key: str) -> str | None:
-    """The vendor whose keys begin like `key`; None when the beginning gives nobody away."""
+    """The vendor whose keys begin like `key`; None when the beginning is ambiguous."""
     return next((vendor for vendor, prefix in _VENDOR_PREFIXES if re.match(prefix, key)), None)
 
 
 def other_vendor(vendor: str, key: str) -> str | None:
-    """Whose `key` plainly is, when it is not the vendor's; a vendor that is empty takes anybody's.
+    """The vendor this key evidently belongs to, if not `vendor`. An empty `vendor` accepts any key.
 
-    Many services begin their keys with `sk-` as OpenAI does: that alone proves something only where the vendor's own
-    keys begin in another way.
+    Many services begin their keys with `sk-` as OpenAI does: that proves something only if the vendor's own keys begin
+    differently.
     """
     found = vendor_of_key(key)
     if not vendor or found in {None, vendor}:
@@ -146,7 +146,7 @@ def quirks_at(host: str) -> Quirks:
 
 
 def service_called(name: str) -> str:
-    """The name of a service in the table, where `name` is another name for it; else `name` itself."""
+    """The canonical name of a service; an unknown `name` is returned unchanged."""
     return name if name in SERVICES else _aliases().get(name, name)
 
 
@@ -156,10 +156,10 @@ def _aliases() -> Mapping[str, str]:
 
 
 def services_with_key(environ: Mapping[str, str]) -> frozenset[str]:
-    """The services that have a variable for a key in the environment; quicker than asking each.
+    """The services with a key variable in the environment; quicker than looking up each.
 
-    `openai-responses` is not among them: it is another door to a service that is there already. Nor are servers on
-    this machine: a key does not say that one runs.
+    `openai-responses` is left out: it is another API of a service that is included. So are servers on this machine: a
+    key does not prove that one runs.
     """
     rows = [(row[0].partition(" ")[0], row[2].split()) for row in (*VENDORS, *ASIA, *GATEWAYS)]
     rows += [(family.name, [*family.key_variables]) for family in (ANTHROPIC, OPENAI, GEMINI, BEDROCK, AZURE)]

@@ -1,4 +1,4 @@
-"""The wire families that a provider can be of: ours by name, others from installed packages."""
+"""The wire families of providers: ours by name, others from installed packages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,7 +21,7 @@ OURS: Final = frozenset(
         "scripted",
     }
 )
-"""Known without a look at the installed packages, which takes 20 ms."""
+"""Known without reading the installed packages, which takes 20 ms."""
 
 
 def families() -> Mapping[str, Ref[Any]]:
@@ -30,11 +30,11 @@ def families() -> Mapping[str, Ref[Any]]:
 
 
 def is_known(kind: str) -> bool:
-    """True if there is such a wire family."""
+    """True if there is a wire family of this name."""
     return kind in OURS or kind in families()
 
 
 def nearest(kind: str) -> str:
-    """A hint for a kind that does not exist."""
+    """A suggestion for an unknown kind."""
     known = families()
     return did_you_mean(kind, known) or f"there are {', '.join(known) or 'none'}"

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, and the services that speak it."""
+"""OpenAI's Responses API, and compatible services."""
 
 import logging
 import re
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 class ResponsesProvider(HttpProvider):
-    """A service at its base URL (with `/v1`), authorized by API key.
+    """A service at its base URL (with `/v1`), authorized by an API key.
 
-    Summaries of the model's thinking are asked for until the service refuses them, as OpenAI does to organizations
-    that have not proved who they are; then the same request is sent without.
+    Summaries of the model's thinking are requested until the service refuses them, as OpenAI does to unverified
+    organizations; then the same request is sent without.
     """
 
     def __init__(self, setup: ProviderSetup, *, timeouts: Timeouts | None = None) -> None:
@@ -70,10 +70,10 @@ class ResponsesProvider(HttpProvider):
         )
 
     async def models(self) -> Sequence[ModelInfo]:
-        """The models the service lists; none where it has no list.
+        """The models the service lists; none if it has no list.
 
         Raises:
-            ProviderError: It cannot be asked.
+            ProviderError: It cannot be reached.
         """
         if not self._models:
             return ()

@@ -1,7 +1,7 @@
-"""A request in the words of OpenAI's Responses API.
+"""A request to OpenAI's Responses API.
 
-Nothing is stored with the vendor: every request carries the whole conversation, and the model's reasoning comes back
-to it encrypted, at its place. Stop sequences are not sent, as this API has none.
+Nothing is stored with the vendor: every request carries the whole conversation, with the model's reasoning encrypted in
+its place. Stop sequences are not sent, as this API has none.
 """
 
 import hashlib
@@ -17,10 +17,10 @@ from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
 from claw_acp.providers.transport.wire import object_at, text_at, texts_and_images
 
 ORIGIN = "responses"
-"""The wire family that understands our blocks: see `Reasoning.origin`."""
+"""The wire family of our blocks: see `Reasoning.origin`."""
 
 APART = "\n\n"
-"""The separator of two messages, or two parts of a summary, in the text that people see."""
+"""The separator of two messages, or two parts of a summary, in the visible text."""
 
 LEAST_TOKENS = 16  # of max_output_tokens; the API refuses less
 ID_LIMIT = 64  # characters of a call's id that the API takes
@@ -29,7 +29,7 @@ _ENCRYPTED: Final = "reasoning.encrypted_content"
 
 
 def responses_request(request: ChatRequest, *, provider: str, summaries: bool = True) -> JsonObject:
-    """The body of `POST /responses`, streaming. `summaries`: whether the model's thinking is to be told.
+    """The body of `POST /responses`, streaming. `summaries`: whether to request summaries of the thinking.
 
     Raises:
         RequestRejected: A part of a message cannot be sent.
@@ -87,7 +87,7 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> JsonObject:
 
 
 def _reasoning(request: ChatRequest, *, summaries: bool) -> JsonObject:
-    """Effort and summaries, for models that think: the others refuse all of it."""
+    """Effort and summaries, for models that think: others refuse them."""
     known = known_capabilities(request.model)
     wished = request.options.effort
     effort = least_effort(request.model) if wished == "off" else wished
@@ -102,7 +102,7 @@ def _reasoning(request: ChatRequest, *, summaries: bool) -> JsonObject:
 
 
 def _takes_sampling(model: str, *, effort: str) -> bool:
-    """True if a model takes temperature and top_p: OpenAI's own do while they do not think, and the others always.
+    """True if a model accepts temperature and top_p: OpenAI's own do without thinking, and others always.
 
     Source: https://developers.openai.com/api/docs/guides/latest-model#gpt-54-parameter-compatibility.
     """
@@ -171,7 +171,7 @@ def _call(call: ToolCall) -> JsonObject:
 
 
 def _arguments(text: str) -> str:
-    """The model's own words if they are JSON; a history with anything else may be refused."""
+    """The model's own text if it is JSON; a history with anything else may be refused."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -180,7 +180,7 @@ def _arguments(text: str) -> str:
 
 
 def _output(items: Sequence[str | ImagePart]) -> JsonValue:
-    """Text as it is; with images, a list of parts."""
+    """Text alone as it is; with images, a list of parts."""
     if any(isinstance(item, ImagePart) for item in items):
         return [_content(item) for item in items]
     return "".join(item for item in items if isinstance(item, str)) or "(no output)"
@@ -193,7 +193,7 @@ def _content(item: str | ImagePart) -> JsonObject:
 
 
 def _acceptable_id(call_id: str) -> str:
-    """The id in the length the API takes; other vendors write longer ones."""
+    """The id in the length that the API accepts; other vendors write longer ones."""
     if len(call_id) <= ID_LIMIT:
         return call_id
     return "call_" + hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()[:32]

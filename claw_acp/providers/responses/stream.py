@@ -1,4 +1,4 @@
-"""The answer of OpenAI's Responses API, from the typed events of its stream."""
+"""The answer of OpenAI's Responses API, parsed from the typed events of its stream."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _INCOMPLETE: Final[Mapping[str, ModelStop]] = {"max_output_tokens": "max_tokens"
 
 @dataclass(slots=True)
 class _Item:
-    """An item of the output that is still arriving. `start` and `calls` say where it stands: see `Mark`."""
+    """An incomplete item of the output. `start` and `calls` are its place: see `Mark`."""
 
     kind: str
     start: int
@@ -71,7 +71,7 @@ class ResponsesStream(TypedEventParser):
     # ------------------------------------------------------------------ items
 
     def _item(self, message: JsonObject, kind: str) -> _Item:
-        """The item an event belongs to; a new one where the stream did not announce it."""
+        """The item of an event; a new one if the stream did not announce it."""
         index = number_at(message, "output_index")
         item = self._items.get(index)
         if item is None:
@@ -134,7 +134,7 @@ class ResponsesStream(TypedEventParser):
         self._finish(self._item(message, text_at(given, "type")), given, events)
 
     def _finish(self, item: _Item, given: JsonObject, events: list[StreamEvent]) -> None:
-        """Take the finished form of an item: what was not streamed of it, and what is to be kept."""
+        """Handle the finished form of an item: emit what was not streamed, and keep its opaque data."""
         if item.finished:
             return
         item.finished = True

@@ -1,7 +1,7 @@
 """A play-back model for tests: answers come from a script file (`claw_acp.providers.scripted.script` has the format).
 
-Which turn is played follows from the conversation alone, so a provider may serve many sessions at once, and a
-process that was killed in the middle of a turn goes on where the journal says it was.
+The turn to play follows from the conversation alone, so a provider may serve many sessions at once, and a process that
+was killed in the middle of a turn goes on at the place that the journal shows.
 """
 
 from collections import Counter
@@ -64,7 +64,7 @@ class _Cue(Value):
 
 
 class ScriptedProvider(Provider):
-    """Plays a script back. The only state is how often an `error` step with `times` has failed."""
+    """Plays a script back. The only state is the number of failures of each `error` step with `times`."""
 
     def __init__(self, setup: ProviderSetup) -> None:
         """Read the script.
@@ -90,7 +90,7 @@ class ScriptedProvider(Provider):
         """Play the next turn step by step.
 
         Raises:
-            ProviderError: The script says so, it is over, or what it expected was not there.
+            ProviderError: The script has an error here, has ended, or expected another text.
         """
         cue = self._cue(request.messages)
         answer = _Answer()
@@ -108,7 +108,7 @@ class ScriptedProvider(Provider):
         yield Finished(response=answer.response())
 
     def capabilities(self, model: str) -> Capabilities:
-        """The capabilities that the script claims."""
+        """The capabilities declared by the script."""
         del model
         return self._script.capabilities.to_capabilities()
 

@@ -64,7 +64,7 @@ class CallStep(_Part):
 
     @property
     def arguments_text(self) -> str:
-        """The arguments as the model would have written them."""
+        """The arguments in the form a model writes them."""
         if isinstance(self.arguments, str):
             return self.arguments
         return json.dumps(self.arguments, ensure_ascii=False)
@@ -141,7 +141,7 @@ class Turn(_Part):
 
 
 class ScriptCapabilities(_Part):
-    """The capabilities that the played model claims."""
+    """The declared capabilities of the played model."""
 
     tools: bool = True
     images: bool = True

@@ -1,1 +1,1 @@
-"""From a model's name to the targets that are asked."""
+"""From a model's name to the targets of its requests."""

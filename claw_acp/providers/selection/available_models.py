@@ -1,4 +1,4 @@
-"""The models to choose from: those of every provider that can be used now."""
+"""The models to choose from: those of every usable provider."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from claw_acp.providers.registry.services import OFFLINE, services_with_key
 from claw_acp.providers.selection.route_rules import offered_routes
 
 OWN_CHOICE: Final = "The program's own choice"
-"""The description of a plugin's model where the plugin lists none."""
+"""The description of a plugin's default model if the plugin lists none."""
 
 
 class OfferedModel(NamedTuple):
@@ -24,7 +24,7 @@ class OfferedModel(NamedTuple):
 
 
 def available_models(settings: Settings) -> list[OfferedModel]:
-    """Routes, then the models of every provider that can be used now, for a picker; `offline/assistant` is the last."""
+    """Routes, then the models of every usable provider, for a picker; `offline/assistant` is the last."""
     offered = [offer for profile in usable(settings) for offer in _offers(profile)]
     configured = settings.model
     if configured and "/" in configured and all(offer.value != configured for offer in offered):
@@ -34,13 +34,13 @@ def available_models(settings: Settings) -> list[OfferedModel]:
 
 
 def model_in_use(name: str, *, about: str = "") -> OfferedModel:
-    """The entry of a model `provider/model` that is not offered by itself."""
+    """The picker entry of a model `provider/model` that is in use but not on offer."""
     provider, _, own = name.partition("/")
     return OfferedModel(name, _label(provider, own), OWN_CHOICE if own == PLUGIN_DEFAULT else about)
 
 
 def _label(provider: str, model: str) -> str:
-    """The model's name. Editors show it without its provider: one that says nothing alone is named with that."""
+    """The label of a model. Editors show it without its provider, which is added to names that are unclear alone."""
     if provider == OFFLINE.name:
         return f"Offline {model}"
     return f"{provider}'s own choice" if model == PLUGIN_DEFAULT else model
@@ -58,7 +58,7 @@ def _offers(profile: ProviderProfile) -> Iterator[OfferedModel]:
 
 
 def usable(settings: Settings) -> Iterator[ProviderProfile]:
-    """Providers that are configured completely and have a key, or need none; one that is broken is passed over."""
+    """Completely configured providers that have a key, or need none; broken ones are skipped."""
     named = (settings.model or "").partition("/")[0]
     profiles = provider_profiles(settings)
     likely = services_with_key(settings.environ).union(

@@ -1,4 +1,4 @@
-"""From a model's name, a route, or the providers that can be used on this machine to the model that answers."""
+"""From a model's name, a route, or the usable providers of this machine to the model that answers."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -29,14 +29,14 @@ log = logging.getLogger(__name__)
 
 
 def no_model_notice(settings: Settings) -> str:
-    """Why the offline assistant answers: a key stands in the wrong place, or there is none."""
+    """The reason the offline assistant answers: a key is in the wrong place, or there is none."""
     return " ".join([*misplaced_keys(provider_profiles(settings), settings=settings), OFFLINE_NOTICE])
 
 
 def resolve(settings: Settings, *, model: str | None, key: str | None = None) -> ResolvedModel:
-    """Resolve `model` (None: the configured one, else the first provider that can be used, else offline).
+    """Resolve `model` (None: the configured one, else the first usable provider, else offline).
 
-    Nothing is waited for: what is kept in a keyring, or comes from a command, may be `unread`.
+    This never waits: keys in a keyring or from a command may be `unread`.
 
     Raises:
         AuthRequired: The named provider has no usable key; the text says which variable to set.
@@ -53,11 +53,10 @@ def resolve(settings: Settings, *, model: str | None, key: str | None = None) ->
 
 
 async def resolve_ready(settings: Settings, *, model: str | None, secrets: SecretCache) -> ResolvedModel:
-    """The same with its keys and headers: `secrets` reads those in a keyring or from a command now, in a thread.
+    """The same with all keys and headers: `secrets` reads those in a keyring or from a command now, in a thread.
 
     Raises:
-        AuthRequired: As for `resolve`, or the key could not be read. Of the ways to take when that model fails, those
-            without a key are left out.
+        AuthRequired: As for `resolve`, or the key could not be read. Fallbacks without a key are left out.
         ConfigError: As for `resolve`.
     """
     resolved = resolve(settings, model=model)
@@ -69,7 +68,7 @@ async def resolve_ready(settings: Settings, *, model: str | None, secrets: Secre
 
 
 def unread_of(resolved: ResolvedModel) -> Sequence[KeyReference]:
-    """Everything that is still to be read, each once."""
+    """All unread keys and headers, each once."""
     routes = [route for route in resolved.routes.values() if isinstance(route, ResolvedModel)]
     own = (reference for target in resolved.targets for reference in target.unread)
     below = (reference for route in routes for reference in unread_of(route))
@@ -79,7 +78,7 @@ def unread_of(resolved: ResolvedModel) -> Sequence[KeyReference]:
 def _fetch(
     wanted: Sequence[KeyReference], environ: Mapping[str, str], secrets: SecretCache
 ) -> Mapping[KeyReference, ConfigError]:
-    """Have everything read; what could not be, and why."""
+    """Read all of them; returns the failures."""
     failures: dict[KeyReference, ConfigError] = {}
     for reference in wanted:
         try:
@@ -90,7 +89,7 @@ def _fetch(
 
 
 def _ready(resolved: ResolvedModel, failures: Mapping[KeyReference, ConfigError]) -> ResolvedModel:
-    """The model with nothing in it that is unread."""
+    """The model without unread keys and headers."""
     if unread := resolved.target.unread:
         error = failures.get(unread[0])
         reason = error.message if error else "it changed while it was read; try again"
@@ -132,7 +131,7 @@ def _route(name: str, *, settings: Settings) -> ResolvedModel:
 
 
 def _by_rules(settings: Settings) -> ResolvedModel:
-    """Resolve `hint:auto`: the model when no rule fits, and the routes of the rules."""
+    """Resolve `hint:auto`: the model if no rule matches, and the routes of the rules."""
     rules = rules_of(settings)
     wanted = dict.fromkeys([*(rule.route for rule in rules), *({DEFAULT} & settings.routes.keys())])
     routes: dict[str, ResolvedModel | ClawError] = {}

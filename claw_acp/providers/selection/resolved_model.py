@@ -1,4 +1,4 @@
-"""A model by its name, resolved: its target, the targets that stand in for it, and where routes lead."""
+"""A resolved model: its target, its fallbacks, and its routes."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -11,19 +11,19 @@ from claw_acp.providers.selection.target import Target
 
 
 class ResolvedModel(Value):
-    """A model that can be asked.
+    """A resolved model.
 
     Attributes:
         target: The model itself, with the first key.
-        fallbacks: The targets to ask when it fails, in their order: keys, then models, then providers.
+        fallbacks: The targets to ask when it fails, in order: keys, then models, then providers.
         label: `hint:NAME` when a route was chosen; sessions keep it, requests never carry it.
-        notice: Something the user should be told about this model, or None.
-        key_source: Where the key is, for people; None without one.
-        configured: Where a person named this model in the configuration; empty: nowhere.
-        replaced: Why this model answers and not the one that was named; empty: it is the one.
-        sees: Whether it is configured as the model for pictures, whatever is known of it.
-        rules: For `hint:auto`, which message goes to which route.
-        routes: For `hint:auto`, where those routes lead, or why they cannot be used.
+        notice: A notice for the user about this model, or None.
+        key_source: The source of the key, for people; None without one.
+        configured: The place in the configuration that names this model; empty: none.
+        replaced: Why this model answers instead of the one that was named; empty: it is that one.
+        sees: Whether it is the configured model for images, whatever is known about it.
+        rules: For `hint:auto`, the rules that choose a route.
+        routes: For `hint:auto`, the models of those routes, or why they cannot be used.
     """
 
     target: Target
@@ -39,7 +39,7 @@ class ResolvedModel(Value):
 
     @property
     def name(self) -> str:
-        """The name that sessions keep: `provider/model`, or `hint:NAME`."""
+        """The name for sessions: `provider/model`, or `hint:NAME`."""
         return self.label or self.target.name
 
     @property
@@ -68,17 +68,17 @@ class ResolvedModel(Value):
         return tuple(secret for setup in self.setups for secret in setup.secrets)
 
     def with_model(self, model: str) -> "ResolvedModel":
-        """This with another model of its provider, under each of its keys."""
+        """The same with another model of its provider, under each of its keys."""
         name = self.target.name
         chosen, *others = (replace(each, model=model) if each.name == name else each for each in self.targets)
         return replace(self, target=chosen, fallbacks=tuple(others))
 
     def for_message(self, text: str) -> "ResolvedModel":
-        """The model for what a person said; another one only for `hint:auto`.
+        """The model for a user message; a different one only for `hint:auto`.
 
         Raises:
             AuthRequired: The route has no usable key.
-            ConfigError: It leads nowhere.
+            ConfigError: The route cannot be resolved.
         """
         if not (self.rules or self.routes):
             return self

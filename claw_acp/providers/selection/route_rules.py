@@ -1,4 +1,4 @@
-"""Names for models: `hint:NAME` stands for a route, and `hint:auto` for the route whose rule fits the message."""
+"""Route names as models: `hint:NAME` means a route, and `hint:auto` the route whose rule matches the message."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ class RouteRule(Value):
     max_length: int | None = None
 
     def fits(self, text: str) -> bool:
-        """True if a message belongs to the route."""
+        """True if the rule matches a message."""
         if len(text) < self.min_length or (self.max_length is not None and len(text) > self.max_length):
             return False
         if self.keywords and not any(_has_word(text, word) for word in self.keywords):
@@ -38,12 +38,12 @@ class RouteRule(Value):
 
 
 def rules_of(settings: Settings) -> Sequence[RouteRule]:
-    """The configured rules, in their order."""
+    """The configured rules, in order."""
     return [_rule(rule) for rule in settings.rules]
 
 
 def pick_route(text: str, *, rules: Iterable[RouteRule], routes: Iterable[str]) -> str | None:
-    """The route of a message: of the first rule that fits, else the one called `default`; None when there is none."""
+    """The route of a message: of the first matching rule, else the one called `default`; None if there is none."""
     fitting = next((rule.route for rule in rules if rule.fits(text)), None)
     if fitting is not None:
         return fitting
@@ -51,12 +51,12 @@ def pick_route(text: str, *, rules: Iterable[RouteRule], routes: Iterable[str]) 
 
 
 def newest_text(request: ChatRequest) -> str:
-    """The newest message of a person."""
+    """The text of the newest user message."""
     return next((message.text for message in reversed(request.messages) if message.role == "user"), "")
 
 
 def no_such_route(name: str, routes: Iterable[str]) -> str:
-    """The sentence for a hint that stands for nothing."""
+    """The error text for an unknown hint."""
     known = list(routes)
     if not known:
         return f'there is no route "{name}", nor any other; write {name} = "provider/model" under [routes]'
@@ -71,9 +71,9 @@ def offered_routes(settings: Settings) -> Mapping[str, str]:
 
 
 def model_behind(name: str, *, settings: Settings) -> str:
-    """The `provider/model` that a name stands for; of `hint:auto`, the one that answers when no rule fits.
+    """The `provider/model` of a name; for `hint:auto`, the one that answers when no rule matches.
 
-    Empty when it stands for nothing.
+    Empty for an unknown name.
     """
     if not name.startswith(HINT):
         return name
@@ -95,5 +95,5 @@ def _rule(rule: RuleSection) -> RouteRule:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """True if the word stands in the text by itself, in any case."""
+    """True if the text contains the word as a whole, in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None

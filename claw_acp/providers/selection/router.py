@@ -1,4 +1,4 @@
-"""A provider that sends a request where its model's name points: `hint:NAME` is a route, other names are models."""
+"""A provider that routes a request by its model's name: `hint:NAME` is a route, other names are models."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
@@ -24,11 +24,11 @@ class Router(Provider):
     """Routes in front of a provider, which answers for every model that is no hint.
 
     Args:
-        usual: Where requests go that name no route; its model answers `hint:auto` when no rule fits and no route is
-            called `default`.
+        usual: The target of requests without a route; its model answers `hint:auto` when no rule matches and no route
+            is called `default`.
         routes: By name.
         providers: The provider of each of these targets.
-        rules: Which message goes to which route, for `hint:auto`.
+        rules: The rules that choose a route for `hint:auto`.
     """
 
     def __init__(
@@ -46,10 +46,10 @@ class Router(Provider):
         self._rules = rules
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Answer piece by piece. The response says who answered when a hint was asked.
+        """Answer piece by piece. The response names the model that answered a hint.
 
         Raises:
-            RequestRejected: There is no such route; the text names the nearest.
+            RequestRejected: There is no such route; the text suggests the nearest.
             ProviderError: The model that was asked failed.
         """
         target = self._target(request.model, text=newest_text(request))
@@ -67,7 +67,7 @@ class Router(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Capabilities of the model behind a name; of `hint:auto`, the one that answers when no rule fits.
+        """The capabilities of the model behind a name; for `hint:auto`, the one that answers when no rule matches.
 
         Raises:
             RequestRejected: There is no such route.

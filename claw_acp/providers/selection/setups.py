@@ -1,4 +1,4 @@
-"""From what is configured to what a provider is made from."""
+"""From the configuration of a provider to its setup."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -19,14 +19,14 @@ from claw_acp.core.secret import Secret
 from claw_acp.providers.registry.profiles import ProviderProfile
 
 _FAMILY_VARIABLES = {"bedrock": ("AWS_", "BEDROCK_API_KEY")}
-"""The variables that a wire family looks at itself, by their beginnings."""
+"""The variables that a wire family reads itself, by prefix."""
 
 
 def setup_of(profile: ProviderProfile, *, key: Secret | None, settings: Settings) -> ProviderSetup:
     """Make the setup of a profile with one of its keys; headers and variables not read yet are left out.
 
     Raises:
-        ConfigError: A header or variable that is kept elsewhere cannot be had.
+        ConfigError: A header or variable that is a reference cannot be resolved.
     """
     section = profile.section
     return ProviderSetup(
@@ -68,13 +68,13 @@ def _texts(texts: Mapping[str, SecretText], *, settings: Settings) -> Iterator[t
 
 
 def quirks_of(profile: ProviderProfile) -> Quirks:
-    """The quirks of a profile's service: as configured, else as known of it by name."""
+    """The quirks of a profile's service: as configured, else as known by name."""
     configured = Quirks(**{name: getattr(profile.section.quirks, name) for name in Quirks.fields})
     return configured.over(profile.service.quirks if profile.service else NO_QUIRKS)
 
 
 def connection_of(section: ProviderSection) -> ConnectionOptions:
-    """The connection options of a service, as configured."""
+    """The configured connection options of a service."""
     return ConnectionOptions(
         proxy=section.proxy or "", ca_file=section.ca_file, connect_timeout=section.connect_timeout
     )

@@ -15,7 +15,7 @@ class Target(Value):
         setup: The provider and its key; equal setups can share one provider.
         model: The model's own name, for `ChatRequest.model`.
         options: The configured sampling, for `ChatRequest.options`.
-        retries: How often a failed request is sent again before the next target is asked.
+        retries: How often a failed request is repeated before the next target is asked.
         unread: Keys and headers that have not been read yet (see `resolve_ready`).
     """
 
@@ -27,10 +27,10 @@ class Target(Value):
 
     @property
     def provider(self) -> str:
-        """The provider's name, as configured: what stands before the `/`."""
+        """The provider's configured name: the part before the `/`."""
         return self.setup.name
 
     @property
     def name(self) -> str:
-        """`provider/model`, whatever the key."""
+        """`provider/model`, without the key."""
         return f"{self.provider}/{self.model}"
