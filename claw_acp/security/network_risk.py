@@ -2,7 +2,7 @@
 
 import re
 
-from claw_acp.security.risk import UNKNOWN, Risk, Words, has_long, has_short
+from claw_acp.security.risk import Risk, Words, has_long, has_short, unknown
 
 _FETCHES: Risk = ("medium", "downloads from the network")
 _SENDS: Risk = ("high", "sends data over the network")
@@ -20,7 +20,7 @@ _HTTPIE_SENDS = re.compile(r"(?!https?://)[^=\s]+?(?::?=(?!=)@?|@).*|POST|PUT|PA
 
 def curl_risk(words: Words) -> Risk:
     """The risk of `curl`."""
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return _UNKNOWN
     if has_long(words, "--config") or has_short(words, "K"):
         return _SETTINGS
@@ -32,7 +32,7 @@ def curl_risk(words: Words) -> Risk:
 
 def wget_risk(words: Words) -> Risk:
     """The risk of `wget`."""
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return _UNKNOWN
     if has_long(words, "--use-askpass --execute --config --input-file") or has_short(words, "ei"):
         return _SETTINGS
@@ -43,14 +43,14 @@ def wget_risk(words: Words) -> Risk:
 
 def httpie_risk(words: Words) -> Risk:
     """The risk of `http` and its like, which send every `name=value` among their words."""
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return _UNKNOWN
     return _SENDS if any(_HTTPIE_SENDS.fullmatch(word) for word in words) else _FETCHES
 
 
 def aria2c_risk(words: Words) -> Risk:
     """The risk of `aria2c`, which can run a program at every event."""
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return _UNKNOWN
     events = "start pause stop complete error bt-download-complete"
     hooks = " ".join(f"--on-download-{event}" for event in events.split())
@@ -63,7 +63,7 @@ def aria2c_risk(words: Words) -> Risk:
 
 def yt_dlp_risk(words: Words) -> Risk:
     """The risk of `yt-dlp`, which can run programs before and after a download."""
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return _UNKNOWN
     runs = """--exec --exec-before-download --netrc-cmd --downloader --external-downloader --config-locations
         --batch-file --plugin-dirs --postprocessor-args --use-postprocessor --ffmpeg-location --cookies-from-browser"""

@@ -10,7 +10,7 @@ from claw_acp.security.git_risk import git_risk
 from claw_acp.security.network_risk import aria2c_risk, curl_risk, httpie_risk, wget_risk, yt_dlp_risk
 from claw_acp.security.own_program import own_risk, own_words
 from claw_acp.security.program_tables import FIXED, TASK_RUNNERS, table
-from claw_acp.security.risk import UNKNOWN, Level, Risk, Words, has_long, has_short
+from claw_acp.security.risk import UNKNOWN, Level, Risk, Words, has_long, has_short, unknown
 from claw_acp.security.risky_words import by_words, task_risk
 from claw_acp.security.service_risk import DATABASES, SERVICES, database_risk, service_risk
 from claw_acp.security.shell_command import names
@@ -42,7 +42,7 @@ def program_risk(program: str, words: Words) -> Risk:
 def _rm(words: Words) -> Risk:
     if has_short(words, "rR") or has_long(words, "--recursive --no-preserve-root"):
         return "high", "deletes files recursively"
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return "high", "deletes files whose names are known only when it runs"
     if any(re.search(r"[*?\[]", word) or word in {"/", "~", ".", ".."} for word in words):
         return "high", "deletes many files at once"
@@ -52,30 +52,23 @@ def _rm(words: Words) -> Risk:
 def _chmod(words: Words) -> Risk | None:
     if has_short(words, "R") or has_long(words, "--recursive"):
         return "high", "changes permissions of whole directories"
-    if any(UNKNOWN in word for word in words) and not harmless_mode(words):
+    if unknown(words) and not harmless_mode(words):
         return "high", "changes permissions of files whose names are known only when it runs"
-    return (
-        ("high", "lets a program run as another user")
-        if any(re.search(r"[+=].*s|^[4267]\d{3}$", w) for w in words)
-        else None
-    )
+    lends = any(re.search(r"[+=].*s|^[4267]\d{3}$", word) for word in words)
+    return ("high", "lets a program run as another user") if lends else None
 
 
 def _dd(words: Words) -> Risk | None:
     target = next((word[3:] for word in words if word.startswith("of=")), "")
-    return (
-        ("high", "writes to a disk or device") if target.startswith("/dev/") and not harmless_device(target) else None
-    )
+    device = target.startswith("/dev/") and not harmless_device(target)
+    return ("high", "writes to a disk or device") if device else None
 
 
 def _find(words: Words) -> Risk | None:
     if "-delete" in words:
         return "high", "deletes every file it finds"
-    return (
-        ("medium", "runs a command for every file it finds")
-        if any(w.startswith(("-exec", "-ok")) for w in words)
-        else None
-    )
+    runs = any(word.startswith(("-exec", "-ok")) for word in words)
+    return ("medium", "runs a command for every file it finds") if runs else None
 
 
 _DANGEROUS_CODE = re.compile(
@@ -114,6 +107,8 @@ def _interpreter(words: Words) -> Risk:
 
 
 _PUBLISHES = names("publish unpublish deprecate yank login logout adduser owner token upload push access dist-tag")
+_INSTALLS = names("install i add ci update upgrade remove uninstall dlx exec get download sync")
+_CHECKS = names("test t build check lint vet fmt clippy")
 
 
 def _package_manager(words: Words) -> Risk | None:
@@ -127,37 +122,18 @@ def _package_manager(words: Words) -> Risk | None:
         return "high", "publishes to, or signs in at, a package registry"
     if verb == "config" and rest[:1] == ("set",):
         return "high", "changes the settings of the package manager"
-    if verb in {
-        "install",
-        "i",
-        "add",
-        "ci",
-        "update",
-        "upgrade",
-        "remove",
-        "uninstall",
-        "dlx",
-        "exec",
-        "get",
-        "download",
-        "sync",
-    }:
+    if verb in _INSTALLS:
         return "medium", "installs or removes packages, which run their own scripts"
     if verb in {"run", "run-script"} and rest[:1]:
         return task_risk(rest[:1], otherwise=("medium", "runs the project's own commands"))
-    return (
-        ("low", "builds or checks the project")
-        if verb in {"test", "t", "build", "check", "lint", "vet", "fmt", "clippy"}
-        else task_risk(tuple(plain[:2]), otherwise=("medium", "runs the project's own commands"))
-    )
+    if verb in _CHECKS:
+        return "low", "builds or checks the project"
+    return task_risk(tuple(plain[:2]), otherwise=("medium", "runs the project's own commands"))
 
 
 def _system_packages(words: Words) -> Risk:
-    return (
-        ("high", "removes software of this machine")
-        if "remove" in words or "purge" in words
-        else ("medium", "installs software")
-    )
+    removes = {"remove", "purge"} & set(words)
+    return ("high", "removes software of this machine") if removes else ("medium", "installs software")
 
 
 def _containers(words: Words) -> Risk:
@@ -171,29 +147,12 @@ def _containers(words: Words) -> Risk:
 
 
 def _gh(words: Words) -> Risk:
-    risky = {
-        "create",
-        "delete",
-        "merge",
-        "close",
-        "edit",
-        "api",
-        "auth",
-        "comment",
-        "upload",
-        "secret",
-        "run",
-        "release",
-    }
-    return (
-        ("high", "acts in your name on a hosting service")
-        if risky & set(words)
-        else ("medium", "asks a hosting service")
-    )
+    acts = names("create delete merge close edit api auth comment upload secret run release") & set(words)
+    return ("high", "acts in your name on a hosting service") if acts else ("medium", "asks a hosting service")
 
 
 def _kill(words: Words) -> Risk | None:
-    if any(UNKNOWN in word for word in words) or {"1", str(os.getpid()), str(os.getppid())} & set(words):
+    if unknown(words) or {"1", str(os.getpid()), str(os.getppid())} & set(words):
         return "high", "stops a program that may be any"
     return ("high", "stops every program you run") if "-1" in words[1:] or "0" in words else None
 
@@ -203,10 +162,8 @@ _TAR_RUNS = """--to-command --checkpoint-action --use-compress-program --rsh-com
 
 
 def _tar(words: Words) -> Risk | None:
-    bundle = (
-        words[0] if words and not words[0].startswith("-") else ""
-    )  # `tar xIf prog a.tar`: letters without a stroke
-    if has_long(words, _TAR_RUNS) or has_short(words, "IF") or set(bundle) & set("IF"):
+    bundle = "".join(words[:1])  # `tar xIf prog a.tar`: letters without a stroke
+    if has_long(words, _TAR_RUNS) or has_short(words, "IF") or (set(bundle) & set("IF") and not bundle.startswith("-")):
         return "high", "runs other programs while it packs"
     if has_long(words, "--remove-files --recursive-unlink --absolute-names --unlink-first --overwrite-dir"):
         return "high", "deletes files or writes anywhere while it packs"
@@ -219,10 +176,11 @@ def _zip(words: Words) -> Risk | None:
     return None
 
 
+_HARMLESS_OF_CMAKE = names("echo make_directory touch copy copy_if_different time tar")
+
+
 def _task(words: Words) -> Risk:
-    if words[:1] == ("-E",) and not set(words[1:2]) <= names(
-        "echo make_directory touch copy copy_if_different time tar"
-    ):
+    if words[:1] == ("-E",) and not set(words[1:2]) <= _HARMLESS_OF_CMAKE:
         return "high", "deletes files or runs other programs"
     return task_risk(words, otherwise=("medium", "runs the project's own commands"))
 
@@ -241,14 +199,10 @@ def _script(words: Words) -> Risk:
 
 Judge = Callable[[Words], Risk | None]
 JUDGES: Mapping[str, Judge] = {
-    "rm": _rm,
-    "unlink": _rm,
-    "chmod": _chmod,
-    "chown": _chmod,
-    "chgrp": _chmod,
+    **dict.fromkeys(names("rm unlink"), _rm),
+    **dict.fromkeys(names("chmod chown chgrp"), _chmod),
     "dd": _dd,
-    "find": _find,
-    "gfind": _find,
+    **dict.fromkeys(names("find gfind"), _find),
     "git": git_risk,
     "curl": curl_risk,
     "wget": wget_risk,
@@ -260,23 +214,15 @@ JUDGES: Mapping[str, Judge] = {
     "kill": _kill,
     **dict.fromkeys(names("tar gtar bsdtar"), _tar),
     "zip": _zip,
-    "gh": _gh,
-    "glab": _gh,
+    **dict.fromkeys(names("gh glab"), _gh),
     **dict.fromkeys(
-        names("""npm pnpm yarn npx cargo go pip pip3 uv poetry gem bundle composer twine bun deno"""),
-        _package_manager,
+        names("npm pnpm yarn npx cargo go pip pip3 uv poetry gem bundle composer twine bun deno"), _package_manager
     ),
-    **dict.fromkeys(
-        names("apt apt-get yum dnf pacman brew snap apk zypper port choco winget"),
-        _system_packages,
-    ),
+    **dict.fromkeys(names("apt apt-get yum dnf pacman brew snap apk zypper port choco winget"), _system_packages),
     **dict.fromkeys(names("docker docker-compose podman nerdctl"), _containers),
     **{name: partial(database_risk, name) for name in DATABASES},
     **{name: partial(service_risk, name) for name in SERVICES},
     **TOOL_JUDGES,
     **dict.fromkeys(TASK_RUNNERS, _task),
-    **dict.fromkeys(
-        names("""python python2 python3 node nodejs perl ruby php lua rscript ts-node tsx"""),
-        _interpreter,
-    ),
+    **dict.fromkeys(names("python python2 python3 node nodejs perl ruby php lua rscript ts-node tsx"), _interpreter),
 }

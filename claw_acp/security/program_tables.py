@@ -64,7 +64,7 @@ FIXED: Mapping[str, Risk] = table(
             swaks wormhole magic-wormhole croc ffsend pastebinit gist lftp ncftp ncftpput ncftpget smbclient
             websocat wscat ipfs ngrok cloudflared localtunnel lt bore frpc frps chisel tailscale mosh autossh sshfs
             rsh rlogin rexec cadaver grpcurl tmate upterm ttyd gotty telegram-send slackcat ntfy transfer.sh s4cmd
-            mc b2 twine uftp hping3 twilio qrcp piping-server restic borg duplicity""",
+            mc b2 uftp hping3 twilio qrcp piping-server restic borg duplicity""",
         ),
         ("high", "stops programs of this machine", "killall pkill xkill skill"),
         ("high", "writes to other people", "wall write talk"),
@@ -79,7 +79,7 @@ FIXED: Mapping[str, Risk] = table(
         (
             "low",
             "builds or checks the project",
-            """pytest ruff mypy pyright tsc eslint prettier black jest vitest shellcheck ctest""",
+            "pytest ruff mypy pyright tsc eslint prettier black jest vitest shellcheck ctest",
         ),
         (
             "high",

@@ -17,6 +17,11 @@ UNKNOWN: Final = "\0"
 _CLUSTER = re.compile(r"-[A-Za-z0-9]+")
 
 
+def unknown(words: Words) -> bool:
+    """True if some of the words are known only when the command runs."""
+    return any(UNKNOWN in word for word in words)
+
+
 def has_long(words: Sequence[str], options: str, *, but: str = "") -> bool:
     """True if a word could be one of the long `options`, in full or abbreviated; `but` are options of those names."""
     known, others = options.split(), set(but.split())

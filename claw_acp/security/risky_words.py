@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from claw_acp.security.risk import UNKNOWN, Risk, Words
+from claw_acp.security.risk import Risk, Words, unknown
 from claw_acp.security.shell_command import names
 
 _ACTIONS = names(
@@ -31,7 +31,7 @@ def risky_word(words: Iterable[str]) -> str | None:
 
 def by_words(words: Words, *, otherwise: Risk) -> Risk:
     """The risk of a program of which nothing is known but its words."""
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return "high", "runs an unknown program with words that are known only when it runs"
     found = risky_word(words)
     if found:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from claw_acp.security.risk import UNKNOWN, Risk, Words
+from claw_acp.security.risk import Risk, Words, unknown
 from claw_acp.security.risky_words import risky_word
 from claw_acp.security.shell_command import names
 
@@ -62,7 +62,7 @@ def database_risk(program: str, words: Words) -> Risk:
     """The risk of a client of a data base."""
     if words and set(words) <= _ABOUT_ITSELF:
         return _LOOKS_AT_DATA
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return _CHANGES_DATA
     if program in {"redis-cli", "valkey-cli"}:
         verb = _first(words, valued=_REDIS_VALUED)[:1]
@@ -85,7 +85,7 @@ def service_risk(program: str, words: Words) -> Risk:
         return "medium", "looks at a service"
     looks = _ALONE.get(program, _LOOKS)
     verb = plain[1:2] if set(plain[:1]) & _GROUPS else plain[:1]
-    hidden = any(UNKNOWN in word for word in words) or any(_SECRETS.fullmatch(word) for word in plain)
+    hidden = unknown(words) or any(_SECRETS.fullmatch(word) for word in plain)
     if set(verb) & looks and not hidden and risky_word(words) is None:
         return "medium", "looks at a service, or works on what is sent there later"
     return "high", "may change or show what runs elsewhere"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from claw_acp.security.risk import UNKNOWN, Risk, Words, has_long, has_short
+from claw_acp.security.risk import UNKNOWN, Risk, Words, has_long, has_short, unknown
 from claw_acp.security.shell_command import names
 
 _RUNS_OTHERS: Final[Risk] = ("high", "runs other programs that its words name")
@@ -45,7 +45,7 @@ def _copy(words: Words) -> Risk | None:
 
 
 def _pack(words: Words) -> Risk | None:
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return _UNKNOWN_FILES
     replaces = has_short(words, "r") or has_long(words, "--recursive")
     return ("high", "replaces every file of whole directories") if replaces else None
@@ -73,7 +73,7 @@ def _jq(words: Words) -> Risk | None:
 
 
 def _name_lookup(words: Words) -> Risk:
-    if any(UNKNOWN in word for word in words):
+    if unknown(words):
         return "high", "sends something over the network that is known only when it runs"
     return "medium", "asks the network about a name"
 
@@ -136,9 +136,7 @@ TOOL_JUDGES: Final[Mapping[str, Callable[[Words], Risk | None]]] = {
     **dict.fromkeys(names("awk gawk mawk nawk"), _awk),
     **dict.fromkeys(names("cp mv ln install"), _copy),
     **dict.fromkeys(names("gzip gunzip bzip2 bunzip2 xz unxz zstd lz4 pigz"), _pack),
-    **dict.fromkeys(
-        names("tee patch split"), lambda words: _UNKNOWN_FILES if any(UNKNOWN in w for w in words) else None
-    ),
+    **dict.fromkeys(names("tee patch split"), lambda words: _UNKNOWN_FILES if unknown(words) else None),
     **dict.fromkeys(names("env printenv"), _environment),
     **dict.fromkeys(names("export set"), _variables),
     **dict.fromkeys(
