@@ -3,9 +3,11 @@
 from collections import deque
 from collections.abc import Sequence
 
+from claw_acp.core.errors import SessionBusy
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import Value
 from claw_acp.session.prompt_message import OnAccepted
+from claw_acp.session.session import QUEUE_LIMIT
 
 
 class SteeringPrompt(Value):
@@ -27,10 +29,17 @@ class Steering:
         self._open = True
 
     def add(self, prompt: SteeringPrompt) -> bool:
-        """Queue a prompt to join before the next model request; False when the turn accepts none."""
-        if self._open:
-            self._waiting.append(prompt)
-        return self._open
+        """Queue a prompt to join before the next model request; False when the turn accepts none.
+
+        Raises:
+            SessionBusy: Too many prompts wait to join.
+        """
+        if not self._open:
+            return False
+        if len(self._waiting) >= QUEUE_LIMIT:
+            raise SessionBusy(f"{QUEUE_LIMIT} prompts already wait to join this turn; let some join or cancel them")
+        self._waiting.append(prompt)
+        return True
 
     def withdraw(self, prompt: SteeringPrompt) -> None:
         """Remove a prompt that has not joined yet."""

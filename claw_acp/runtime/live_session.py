@@ -30,7 +30,7 @@ class LiveSession(Record):
         extensions: Supply further tools, commands and instructions.
         notices: Problems with the set-up to show: no model, mistakes in the configuration.
         prompt: The system prompt, without the layers of extensions.
-        running: The turn that runs.
+        turns: The turn that runs, and those that wait behind it.
         closed: Set when it has been closed; present while it is closing.
     """
 
@@ -42,7 +42,7 @@ class LiveSession(Record):
     extensions: Extensions
     notices: Sequence[str] = ()
     prompt: SystemPrompt = made_by(default_factory=SystemPrompt)
-    running: "RunningTurn | None" = None
+    turns: "list[RunningTurn]" = made_by(default_factory=list)
     closed: anyio.Event | None = None
 
 

@@ -15,13 +15,15 @@ class RunningTurn:
 
     Args:
         scope: Its place in the queue; cancelling it ends the turn, or keeps it from beginning.
+        steers: Its prompt was to join the turn before it, and could not.
 
     Attributes:
         steering: The prompts that wait to join it.
     """
 
-    def __init__(self, scope: anyio.CancelScope) -> None:
+    def __init__(self, scope: anyio.CancelScope, *, steers: bool = False) -> None:
         self.scope = scope
+        self.steers = steers
         self.steering = Steering()
         self._waiting = 0
         self._ended = anyio.Event()
@@ -30,6 +32,16 @@ class RunningTurn:
     def cancel(self) -> None:
         """Cancel only this turn; it ends soon, with the outcome `cancelled`."""
         self.scope.cancel()
+
+    def join(self, prompt: SteeringPrompt) -> "JoinedPrompt | None":
+        """Have a prompt join before the next model request; None when the turn accepts none, or was cancelled.
+
+        Raises:
+            SessionBusy: Too many prompts wait to join.
+        """
+        if self.scope.cancel_called or not self.steering.add(prompt):
+            return None
+        return JoinedPrompt(self, prompt)
 
     async def outcome(self) -> Outcome:
         """Wait for the end. Cancelling the wait does not affect the turn.

@@ -58,21 +58,30 @@ def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> 
     return None if command is None else Typed(command, "".join(argument), tuple(prompt[1:]))
 
 
+def may_be_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> bool:
+    """Return whether a prompt names a command, known or misspelt."""
+    return find_command(commands, prompt) is not None or _lone_name(prompt) is not None
+
+
 async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> str | None:
     """The answer to a prompt that is only an unknown command; None for all others.
 
     It is a slash and a name with nothing else, unless a file has this name: anything more may be a sentence, which must
     not be lost.
     """
-    text = prompt[0].text.strip() if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
-    found = _ALONE.fullmatch(text)
-    if found is None or await anyio.Path(text).exists():
+    name = _lone_name(prompt)
+    if name is None or await anyio.Path(f"/{name}").exists():
         return None
-    name = found[1]
     if name in _EDITORS_OWN:
         return f"There is no command /{name} here: {_EDITORS_OWN[name]}."
-    hint = did_you_mean(text, [f"/{command.name}" for command in commands])
+    hint = did_you_mean(f"/{name}", [f"/{command.name}" for command in commands])
     return f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands."
+
+
+def _lone_name(prompt: Sequence[ContentPart]) -> str | None:
+    text = prompt[0].text.strip() if len(prompt) == 1 and isinstance(prompt[0], TextPart) else ""
+    found = _ALONE.fullmatch(text)
+    return found[1] if found else None
 
 
 async def look_for_commands(live: LiveSession) -> None:

@@ -36,6 +36,7 @@ from claw_acp.runtime.slash_commands import (
     find_command,
     keep_answer,
     look_for_commands,
+    may_be_command,
     misspelt,
 )
 from claw_acp.runtime.turn_factory import TurnFactory
@@ -112,12 +113,12 @@ class Turns:
         Raises:
             SessionBusy: Too many prompts are waiting.
         """
-        running = live.running
-        if steer and running is not None and _can_join(live, prompt):
-            joining = SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted)
-            if running.steering.add(joining):
-                return JoinedPrompt(running, joining)
-        turn = RunningTurn(live.session.queue_turn())
+        if steer and _can_join(live, prompt):
+            joined = live.turns[0].join(SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted))
+            if joined is not None:
+                return joined
+        turn = RunningTurn(live.session.queue_turn(), steers=steer)
+        live.turns.append(turn)
         self._tasks.start_soon(partial(self._run_to_end, turn, live, prompt, ports=ports), name="turn")
         return turn
 
@@ -142,15 +143,13 @@ class Turns:
             if cancelled:
                 raise
         finally:
-            if live.running is turn:
-                live.running = None
+            live.turns.remove(turn)
         self._discovery.look()  # not before: the person waited for the answer, and reads now
 
     async def _run(
         self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Outcome:
         session = live.session
-        live.running = running
         live.settings = self._configuration.for_folder(session.roots[0])  # a key or rule added meanwhile counts
         await live.prompt.refresh(session.roots, session.record.instructions)
         await live.extensions.announce()
@@ -241,7 +240,9 @@ class Turns:
 
 
 def _can_join(live: LiveSession, prompt: Sequence[ContentPart]) -> bool:
-    """Return whether a prompt may join a turn, whose model is already chosen."""
+    """Return whether a prompt may join the running turn, whose model has been chosen already."""
+    if not live.turns or any(turn.steers for turn in live.turns[1:]):  # those came first, and stay first
+        return False
     if any(isinstance(part, ImagePart | AudioPart) for part in prompt):
         return False
-    return find_command(live.commands(), prompt) is None
+    return not may_be_command(live.commands(), prompt)

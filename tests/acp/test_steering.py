@@ -8,12 +8,15 @@ from typing import TypeAlias
 
 import pytest
 
+from claw_acp.core.errors import SessionBusy
+from claw_acp.session.session import QUEUE_LIMIT
 from tests.support.editors.exchange import Call, Json
 from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, Step, call, expect, hold, say, turn
 
 OpenHouse: TypeAlias = Callable[..., AbstractAsyncContextManager[SharedHouse]]
 NOTE = "and be quick"
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 CALLING = turn(say("one moment"), call("shell", command="until [ -e go ]; do :; done; echo ran"))
 
 
@@ -22,9 +25,10 @@ def open_house(project: Path, home: Path) -> OpenHouse:
     return partial(SharedHouse.opened, project=project, home=home, config='mode = "auto"')
 
 
-async def steer(guest: Guest, text: str = NOTE, *, steering: bool = True) -> Call:
+async def steer(guest: Guest, content: str | Json = NOTE, *, steering: bool = True) -> Call:
     """Send a prompt that is to join the turn, and see that it has arrived."""
-    prompt: Json = {"sessionId": guest.session, "prompt": [{"type": "text", "text": text}]}
+    block: Json = {"type": "text", "text": content} if isinstance(content, str) else content
+    prompt: Json = {"sessionId": guest.session, "prompt": [block]}
     sent = await guest.start("session/prompt", {**prompt, "_meta": {"claw-acp/steer": steering}})
     await guest.request("session/status", {"sessionId": guest.session})
     return sent
@@ -64,7 +68,7 @@ async def test_one_that_comes_while_the_model_gives_its_last_answer_is_still_ans
         assert (await steering.outcome()).stop_reason == "end_turn"
 
 
-@pytest.mark.parametrize(("text", "steering"), [(NOTE, False), ("/help", True)])
+@pytest.mark.parametrize(("text", "steering"), [(NOTE, False), ("/help", True), ("/hepl", True)])
 async def test_what_was_not_asked_to_join_and_commands_wait_for_their_own_turn(
     open_house: OpenHouse, project: Path, text: str, *, steering: bool
 ) -> None:
@@ -99,6 +103,35 @@ async def test_a_cancelled_turn_takes_along_what_was_to_join_it(open_house: Open
         steering = await steer(guest)
         await guest.notify("session/cancel", {"sessionId": guest.session})
         assert (await running.outcome()).stop_reason == (await steering.outcome()).stop_reason == "cancelled"
+
+
+async def test_one_that_comes_after_the_turn_was_cancelled_is_answered_in_its_own(open_house: OpenHouse) -> None:
+    async with open_house(script=Script(CALLING, turn(expect(NOTE), say("quickly done")))) as house:
+        guest, running = await begun(house)
+        await guest.notify("session/cancel", {"sessionId": guest.session})
+        steering = await steer(guest)
+        assert (await running.outcome()).stop_reason == "cancelled"
+        assert (await steering.outcome()).stop_reason == "end_turn"
+
+
+async def test_one_that_could_not_join_is_not_overtaken_by_the_next(open_house: OpenHouse, project: Path) -> None:
+    script = Script(CALLING, turn(expect("ran"), say("done")), turn(say("a dot")), turn(expect(NOTE), say("quick")))
+    async with open_house(script=script) as house:
+        guest, _ = await begun(house)
+        picture = await steer(guest, {"type": "image", "mimeType": "image/png", "data": DOT})
+        steering = await steer(guest)
+        (project / "go").touch()
+        assert (await picture.outcome()).stop_reason == (await steering.outcome()).stop_reason == "end_turn"
+
+
+async def test_sixteen_may_wait_to_join(open_house: OpenHouse) -> None:
+    async with open_house(script=Script(CALLING)) as house:
+        guest, running = await begun(house)
+        for _ in range(QUEUE_LIMIT):
+            await steer(guest)
+        assert (await (await steer(guest)).failure()).code == SessionBusy.code
+        await guest.notify("session/cancel", {"sessionId": guest.session})
+        assert (await running.outcome()).stop_reason == "cancelled"
 
 
 async def test_in_protocol_2_it_is_answered_when_it_has_joined(open_house: OpenHouse, project: Path) -> None:
