@@ -42,7 +42,7 @@ class LiveSession(Record):
     extensions: Extensions
     notices: Sequence[str] = ()
     prompt: SystemPrompt = made_by(default_factory=SystemPrompt)
-    turns: "list[RunningTurn]" = made_by(default_factory=list)
+    turns: "list[RunningTurn]" = made_by(default_factory=list["RunningTurn"])
     closed: anyio.Event | None = None
 
 
