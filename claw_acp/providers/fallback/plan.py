@@ -32,7 +32,7 @@ COOLDOWN = 10.0  # seconds a target rests that failed while others were there, u
 KEY_REST = 300.0  # seconds a refused key rests, and a target without credit or a right to its model
 
 Why = Literal["limited", "failing", "refused"]
-"""Why a target rests: it asked for it, so it is waited for; it failed, so others come first; its key is no good."""
+"""The reason for a cool-down: the target asked for it, so it is waited for; it failed; its key is bad."""
 
 
 class Rest(Value):

@@ -101,7 +101,7 @@ class OllamaStream(AnswerParser):
         self.done = True
 
     def _failed(self, error: JsonValue) -> ProviderError:
-        """An error in mid-stream has no status: what was asked in vain counts as refused, the rest as failed."""
+        """The error of a stream, without a status: requests that cannot succeed count as rejected, others as failed."""
         words = refusal_in_reply(error, secrets=self._secrets).words
         if "does not support" in words or "not found" in words:
             error = {"message": words, "code": "400"}

@@ -56,7 +56,7 @@ def responses_request(request: ChatRequest, *, provider: str, summaries: bool = 
 
 
 def _conversation(system: str, messages: Sequence[Message]) -> str:
-    """A name for the conversation that stays as long as it begins alike, so that one cache serves all its turns."""
+    """A cache key for the conversation that stays the same while its beginning does, for all its turns."""
     first = next((message.text for message in messages if message.role == "user"), "")
     return hashlib.sha256(f"{system}\0{first}".encode("utf-8", "replace")).hexdigest()[:32]
 

@@ -1,4 +1,4 @@
-"""The targets of a model, in the order in which they are asked: its keys, other models, then other providers."""
+"""The targets of a model in the order of attempts: its keys, other models, then other providers."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,16 +42,16 @@ def named_model(wanted: str, *, profiles: Mapping[str, ProviderProfile]) -> tupl
 
 
 def targets_of(profile: ProviderProfile, model: str, *, key: FoundKey | None, settings: Settings) -> Sequence[Target]:
-    """Every target, the chosen one first. Others that cannot be used are left out, with a line in the log.
+    """Every target, the chosen one first. Unusable others are left out, with a line in the log.
 
     Raises:
-        ConfigError: The chosen one cannot be used.
+        ConfigError: The chosen one is unusable.
     """
     return list(_Walk(settings).through(profile, model, key=key, depth=0))
 
 
 class _Walk:
-    """Goes from provider to provider, depth first; each model of each is met once, so circles end."""
+    """Walks from provider to provider, depth first; each model of each is visited once, so cycles end."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -1,1 +1,1 @@
-"""Tools for models that know none: explained, called and answered in text."""
+"""Tools for models without native tools: described, called and answered in text."""

@@ -1,7 +1,7 @@
-"""Tool calls in words: one JSON object between two markers, as a model writes it and as it is written back to it.
+"""Tool calls in text: one JSON object between two markers, parsed from a model's answer and written back to it.
 
-What cannot be read is a call too, of the name it seems to have and with the model's own text as its arguments: whoever
-runs calls finds that these are no JSON object and says so, and the model can mend it. Nothing is ever guessed.
+An unreadable call is a call too, with its apparent name and the model's own text as its arguments: the tool runner
+reports that these are no JSON object, and the model can correct it. Nothing is ever guessed.
 """
 
 import json
@@ -21,11 +21,11 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 def read_calls(text: str, *, new_id: Callable[[], str]) -> list[ToolCall]:
-    """The calls of the text between two markers: of each object in it, or of the whole when it cannot be read.
+    """The calls in the text between two markers: one for each object, or one for an unreadable text.
 
     Args:
         text: One JSON object with `name` and `arguments`; some models write several, one after the other.
-        new_id: Makes the id of a call.
+        new_id: Returns the id of a call.
     """
     try:
         return [_call(value, new_id=new_id) for value in _objects(text)]
@@ -36,7 +36,7 @@ def read_calls(text: str, *, new_id: Callable[[], str]) -> list[ToolCall]:
 
 
 def written_call(call: ToolCall) -> str:
-    """A call as the model would have written it. Arguments that are no JSON stand in it as a string."""
+    """A call in the form a model writes it. Arguments that are no JSON become a string."""
     try:
         arguments: JsonValue = _strict(call.arguments or "{}")
     except (ValueError, RecursionError):
@@ -45,9 +45,9 @@ def written_call(call: ToolCall) -> str:
 
 
 def written_result(message: Message) -> list[ContentPart]:
-    """The result of a call between markers; pictures stay what they are.
+    """The result of a call between markers; images stay separate.
 
-    A file or page can hold the closing marker to pass for what a person says, so there it is spelt differently.
+    A file or page could hold the closing marker to pass for a user message, so there it is altered.
     """
     status = "error" if message.failed else "ok"
     inner = [
@@ -75,10 +75,10 @@ def _end_of_gap(text: str, start: int) -> int:
 
 
 def _call(value: JsonObject, *, new_id: Callable[[], str]) -> ToolCall:
-    """The call of one object; the name of its arguments is the one asked for, or that which Llama models learnt.
+    """The call of one object; its arguments are named as requested, or as Llama models learnt it.
 
     Raises:
-        ValueError: It has members from which nobody can tell what is meant.
+        ValueError: Its members are ambiguous.
     """
     key = next((key for key in ("arguments", "parameters") if key in value), None)
     if key is None and len(value) > 1:
@@ -98,7 +98,7 @@ def _usable(name: str | None) -> str:
 
 
 def _is_object(text: str) -> bool:
-    """True if this could pass for the arguments of a tool."""
+    """True if the text could be the arguments of a tool."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""Tools for every model: in its vendor's own way, or in words where the model or the vendor knows no tools.
+"""Tools for every model: native ones, or described in text if the model or the vendor supports none.
 
-Which of the two a model needs is known of it, or found out once: a vendor that refuses a request because of its tools
-gets it again at once in words, and that is remembered for a week, across processes.
+The mode of a model is known, or found out once: a request that a vendor refuses because of its tools is repeated at
+once with text tools, and that is remembered for a week, across processes.
 """
 
 import json
@@ -47,12 +47,12 @@ log = logging.getLogger(__name__)
 
 
 class ToolModes:
-    """The models that were found to need their tools in words, as (provider, model).
+    """The models that were found to need text tools, as (provider, model).
 
     Args:
-        file: Where that is kept for the next process; None: nowhere. A file that cannot be read or written only
-            costs one more refused request.
-        clock: Time, for what is too old to be believed.
+        file: The file that stores them for later processes; None: none. An unreadable or unwritable file only costs one
+            more refused request.
+        clock: Time, for the age of an entry.
     """
 
     def __init__(self, file: Path | None = None, *, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -63,12 +63,12 @@ class ToolModes:
         self._reading = anyio.Lock()
 
     async def in_words(self, provider: str, model: str) -> bool:
-        """True if the model needs words."""
+        """True if the model needs text tools."""
         await self._look()
         return self.clock.now() - self._since.get((provider, model), 0.0) < VALIDITY
 
     async def remember(self, provider: str, model: str) -> None:
-        """Note that the model needs words."""
+        """Note that the model needs text tools."""
         await self._look()
         self._since = _bounded({**self._since, (provider, model): self.clock.now()})
         if self._file is not None:
@@ -94,7 +94,7 @@ class ToolModes:
 
 
 class TextToolProvider(Provider):
-    """Another provider, whose models can all be given tools."""
+    """Another provider with tools for all its models."""
 
     def __init__(self, inner: Provider, *, memory: ToolModes) -> None:
         self.name = inner.name
@@ -102,7 +102,10 @@ class TextToolProvider(Provider):
         self._memory = memory
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Answer piece by piece. A refusal of tools is answered by the same request in words, and said once."""
+        """Answer piece by piece.
+
+        If tools are refused, the same request is repeated with text tools, with one notice.
+        """
         refused, lasting = "", True
         if not needs_words(request) or await self._takes_tools(request.model):
             try:
@@ -145,10 +148,10 @@ class TextToolProvider(Provider):
                     yield Finished(response=self._whole(request, event.response, "".join(said), reader))
 
     def _whole(self, request: ChatRequest, response: ChatResponse, text: str, reader: TextCallReader) -> ChatResponse:
-        """The response with its calls out of its text.
+        """The response with the calls extracted from its text.
 
         Raises:
-            EmptyAnswer: There was nothing but calls, and none was wanted.
+            EmptyAnswer: It held only calls, and none was allowed.
         """
         calls = (*response.tool_calls, *reader.calls)
         stop = response.stop
@@ -167,7 +170,7 @@ class TextToolProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Capabilities of `model` without text tools."""
+        """The capabilities of `model` apart from text tools."""
         return self._inner.capabilities(model)
 
     async def models(self) -> Sequence[ModelInfo]:
@@ -183,7 +186,7 @@ class TextToolProvider(Provider):
 
 
 def _kept(file: Path, *, now: float) -> dict[tuple[str, str], float]:
-    """Models and times of the last days in a file; empty where it is damaged."""
+    """The models and times of the last days in a file; empty if it is damaged."""
     try:
         rows: JsonValue = json.loads(read_plain_file(file, limit=FILE_LIMIT))
     except FileNotFoundError:
@@ -204,7 +207,7 @@ def _kept(file: Path, *, now: float) -> dict[tuple[str, str], float]:
 
 
 def _keep(file: Path, since: dict[tuple[str, str], float], *, now: float) -> dict[tuple[str, str], float]:
-    """Write what is known, with what other processes found meanwhile; returns all of it."""
+    """Write the entries, merged with those of other processes; returns all of them."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with only_writer(file):
         together = _bounded({**_kept(file, now=now), **since})

@@ -1,9 +1,9 @@
-"""A request whose tools are explained in words, for models that cannot be given them in their vendor's own way.
+"""A request whose tools are described in text, for models without native tools.
 
-The explanation stands at the end of the instructions and depends on the tools alone, in the order of their names, so
-that it stays the same byte for byte. What changes from request to request, whether a tool must be called, is said at
-the end of the conversation. Earlier calls are text as the model would have written them; their results come from the
-user, all of one round in one message, since many of these models want the roles to alternate.
+The description is at the end of the instructions and depends on the tools alone, sorted by name, so that it stays the
+same byte for byte. The tool choice, which changes from request to request, is at the end of the conversation. Earlier
+calls are text in the form a model writes them; their results come from the user, all of one round in one message, since
+many of these models need alternating roles.
 """
 
 import json
@@ -37,7 +37,7 @@ and \\n for a line break.
 
 
 def in_words(request: ChatRequest) -> ChatRequest:
-    """The same request without native tools, calls or results; its tools are explained in the instructions."""
+    """The same request without native tools, calls or results; its tools are described in the instructions."""
     told = _with_results(_explained(request.messages, section=_section(request.tools)))
     wish = _wish(request.options.tool_choice) if request.tools else ""
     return replace(
@@ -49,7 +49,7 @@ def in_words(request: ChatRequest) -> ChatRequest:
 
 
 def needs_words(request: ChatRequest) -> bool:
-    """True if there is anything in a request that a model without tools could not be given."""
+    """True if a request holds anything that needs native tools."""
     return bool(request.tools) or any(message.role == "tool" or message.tool_calls for message in request.messages)
 
 

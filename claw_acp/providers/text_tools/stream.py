@@ -1,8 +1,8 @@
-"""Finds the tool calls in the text of an answer, piece by piece as it comes, and keeps them out of what people see.
+"""Finds the tool calls in the text of a streamed answer, and removes them from the visible text.
 
-A call begins where a marker begins a line and a JSON object follows it. Everywhere else a marker is only text: within
-a sentence, in a block of code, deeper than three spaces (which is one as well), in thinking. So an answer that explains
-how calls are written calls nothing. Nothing is held back but what may still become a marker, and the calls themselves.
+A call begins where a marker begins a line and a JSON object follows it. Everywhere else a marker is only text: within a
+sentence, in a block of code (fenced, or indented by more than three spaces), in thinking. So an answer that explains
+how calls are written calls nothing. Only possible markers and the calls themselves are held back.
 """
 
 import re
@@ -39,7 +39,7 @@ _IN_STRING: Final = re.compile(r'["\\]')
 
 
 class TextCallReader:
-    """Reads one answer. `calls` is complete after `finish`; `new_id` makes their ids."""
+    """Reads one answer. `calls` is complete after `finish`; `new_id` returns their ids."""
 
     def __init__(self, *, new_id: Callable[[], str]) -> None:
         self.calls: list[ToolCall] = []
@@ -55,14 +55,14 @@ class TextCallReader:
         self._over = False
 
     def feed(self, text: str) -> str:
-        """Take the next piece; returns what of it, and of earlier ones, is text to be seen."""
+        """Take the next piece; returns the visible text of it and of earlier ones."""
         if len(text) <= LONGEST_READ:
             return self._read(text, final=False)
         pieces = (text[start : start + LONGEST_READ] for start in range(0, len(text), LONGEST_READ))
         return "".join([self._read(piece, final=False) for piece in pieces])
 
     def finish(self) -> str:
-        """The answer is over: returns the rest of its text. A call without a closing marker counts if it is whole."""
+        """End the answer: returns the rest of its text. A call without a closing marker counts if it is complete."""
         text = self._read("", final=True)
         if self._call is not None:
             self.calls += read_calls(self._call.ended(), new_id=self._new_id)
@@ -80,7 +80,7 @@ class TextCallReader:
         return "".join(shown)
 
     def _step(self, *, final: bool) -> str | None:
-        """Decide about the next part of the rest: what of it is shown; None when more must come first."""
+        """Decide on the next part of the rest; returns its visible text, or None when more is needed."""
         if self._call is not None:
             return self._read_call(self._call)
         if self._line_starts and not self._thinking:
@@ -116,7 +116,7 @@ class TextCallReader:
         return gap + text
 
     def _begin_line(self, *, final: bool) -> str | None:
-        """Look for what a line can begin with."""
+        """Decide on the beginning of a line."""
         line = self._rest.lstrip(" ")
         if not line and len(self._rest) <= LONGEST_GAP and not final:
             return None
@@ -170,7 +170,7 @@ class TextCallReader:
 
 
 class _CallText:
-    """The text of one call as it comes. A closing marker within a JSON string ends nothing."""
+    """The text of one call as it arrives. A closing marker within a JSON string does not end it."""
 
     def __init__(self, marker: _Marker) -> None:
         self.closed = False
@@ -179,7 +179,7 @@ class _CallText:
         self._in_string = False
 
     def feed(self, text: str) -> str:
-        """Take what belongs to the call; returns the text after it, or what cannot be judged yet."""
+        """Take the part that belongs to the call; returns the text after it, or an undecided end."""
         start = 0
         while not self.closed:
             stop = (_IN_STRING if self._in_string else _STOPS).search(text, start)
@@ -198,11 +198,11 @@ class _CallText:
         return text
 
     def ended(self) -> str:
-        """All of it, between the markers."""
+        """The whole text between the markers."""
         return "".join(self._taken).strip()
 
     def _passed(self, text: str, at: int) -> int | None:
-        """The place after the character that stopped us; None when it takes more text to know."""
+        """The place after the character that stopped the scan; None when more text is needed."""
         match text[at]:
             case "\\":
                 return at + 2 if at + 1 < len(text) else None
@@ -222,7 +222,7 @@ class _CallText:
 
 
 def _begins(line: str, marker: _Marker) -> bool | None:
-    """True if a line begins with a marker and an object behind it; None while it may."""
+    """True if a line begins with a marker followed by an object; None while it may."""
     if not line.startswith(marker.opening):
         return None if marker.opening.startswith(line) else False
     after = line[len(marker.opening) :]
@@ -233,6 +233,6 @@ def _begins(line: str, marker: _Marker) -> bool | None:
 
 
 def _first_line(text: str, *, final: bool) -> str | None:
-    """The first line, or the most of it that counts; None while it may go on."""
+    """The first line, or the part of it that matters; None while it may go on."""
     line, newline, _ = text[: LONGEST_GAP + 1].partition("\n")
     return line if newline or final or len(line) > LONGEST_GAP else None

@@ -1,4 +1,4 @@
-"""Parsers of streamed answers: what they have in common. Each wire family brings one of its own."""
+"""Parsers of streamed answers: the common part. Each wire family has its own."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -13,20 +13,20 @@ from claw_acp.providers.transport.refusals import refusal_error, refusal_in_repl
 from claw_acp.providers.transport.wire import parsed, text_at
 
 Handler: TypeAlias = Callable[[JsonObject, list[StreamEvent]], None]
-"""Takes one event of the vendor's, and adds those that it stands for."""
+"""Handles one event of the vendor's, and appends the resulting events."""
 
 
 class AnswerParser(ABC):
     """Turns the bytes of one reply into events, without input or output of its own.
 
     Args:
-        provider: Names the provider in errors.
-        model: Names the model in errors.
+        provider: The provider's name for errors.
+        model: The model's name for errors.
         secrets: Texts that errors must not show.
 
     Attributes:
-        done: True if the answer is complete; what follows is of no interest.
-        usage: The tokens the vendor has spoken of, also where the answer fails; None before it did.
+        done: True if the answer is complete; the rest is ignored.
+        usage: The tokens that the vendor reported so far, also for a failed answer; None before that.
     """
 
     def __init__(self, *, provider: str, model: str, secrets: Sequence[str] = ()) -> None:
@@ -38,7 +38,7 @@ class AnswerParser(ABC):
 
     @abstractmethod
     def feed(self, data: bytes) -> Sequence[StreamEvent]:
-        """The events `data` completes. Kinds of event not known to the parser are read over.
+        """The events that `data` completes. Unknown kinds of events are skipped.
 
         Raises:
             ProviderError: The reply is malformed, or carries the vendor's own error.
@@ -49,13 +49,16 @@ class AnswerParser(ABC):
         """The whole answer, once the body has ended or `done` is true.
 
         Raises:
-            ProviderError: It is not complete, or there is nothing in it.
+            ProviderError: It is incomplete or empty.
         """
 
     def _answer(
         self, *, text: str, calls: tuple[ToolCall, ...], reasoning: tuple[Reasoning, ...], stop: ModelStop
     ) -> ChatResponse:
-        """The whole answer. Its regular end is told from its calls: services say `stop` after them, or the reverse."""
+        """The whole answer.
+
+        Its regular end follows from its calls: services report `stop` after them, or the reverse.
+        """
         if stop in ("end", "tool_calls"):
             stop = "tool_calls" if calls else "end"
             if not calls and not text.strip():
@@ -63,7 +66,7 @@ class AnswerParser(ABC):
         return ChatResponse(text=text, tool_calls=calls, reasoning=reasoning, usage=self.usage, stop=stop)
 
     def _refusal(self, error: JsonValue) -> ProviderError:
-        """The error for the vendor's own in mid-stream."""
+        """The error for a vendor's error inside a stream."""
         refusal = refusal_in_reply(error, secrets=self._secrets)
         return refusal_error(refusal, provider=self._provider, model=self._model)
 
@@ -89,10 +92,10 @@ class EventParser(AnswerParser):
 
     @abstractmethod
     def _take(self, event: JsonObject, events: list[StreamEvent]) -> None:
-        """Take one event of the vendor's."""
+        """Handle one event of the vendor's."""
 
     def _end(self, events: list[StreamEvent]) -> None:  # noqa: ARG002 - for those that hold something back
-        """Take `[DONE]`. Some APIs do without it, and their imitators send it nevertheless."""
+        """Handle `[DONE]`. Some APIs do without it, and compatible services send it nevertheless."""
         self.done = True
 
 

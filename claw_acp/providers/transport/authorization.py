@@ -1,4 +1,4 @@
-"""The header that carries a key: as the wire family has it, or as the service's quirks say."""
+"""The header that carries a key: in the wire family's style, or that of the service's quirks."""
 
 import base64
 import hashlib
@@ -23,16 +23,16 @@ _HEADERS: Final = {
     "x-api-key": ("x-api-key", ""),
     "api-key": ("api-key", ""),
 }
-"""Styles by name: the header, and what stands before the key in it."""
+"""Styles by name: the header, and the text before the key in it."""
 
 
 def authorized(setup: ProviderSetup, *, family: tuple[str, str]) -> "tuple[dict[str, str], Signer | None]":
-    """The headers that carry the key of a setup, and what signs each request; nothing of both without a key.
+    """The headers that carry the key of a setup, and the signer of its requests; neither without a key.
 
-    `family` is the style of the wire family: a header, and what stands before the key in it.
+    `family` is the style of the wire family: a header, and the text before the key in it.
 
     Raises:
-        ConfigError: The style in the quirks is none that we know.
+        ConfigError: The style in the quirks is unknown.
     """
     style = setup.quirks.auth or ""
     header, before = _header(style, family=family, provider=setup.name)
@@ -59,16 +59,16 @@ def _header(style: str, *, family: tuple[str, str], provider: str) -> tuple[str,
 
 
 class ZhipuTokens:
-    """Signs requests with tokens of a few minutes, made from a key of the form `id.secret`: Zhipu's first way.
+    """Signs requests with short-lived tokens, made from a key of the form `id.secret`: Zhipu's first scheme.
 
     A token is a JSON web token (RFC 7519) under HS256 with a header of Zhipu's own (`sign_type`), and times in
     milliseconds: https://docs.bigmodel.cn/cn/api/introduction.
 
     Args:
         key: The key.
-        provider: Whose it is, for errors.
-        clock: Tells when a token must be renewed.
-        unless: Names of headers that are configured; where `authorization` is among them, that one is sent.
+        provider: The provider's name for errors.
+        clock: The time, for the renewal of tokens.
+        unless: Names of configured headers; if `authorization` is among them, no token is sent.
     """
 
     def __init__(self, key: str, *, provider: str, clock: Clock, unless: frozenset[str] = frozenset()) -> None:

@@ -1,4 +1,4 @@
-"""Marks up to which prompts are cached: whether a request carries them, and where in OpenAI's chat completions.
+"""Cache marks of prompts: whether a request needs them, and their place in OpenAI's chat completions.
 
 Sources: https://openrouter.ai/docs/features/prompt-caching,
 https://vercel.com/docs/ai-gateway/models-and-providers/automatic-caching,
@@ -17,27 +17,27 @@ _MARK: Final[JsonObject] = {"cache_control": {"type": "ephemeral"}}
 
 
 def wants_marks(request: ChatRequest, quirks: Quirks) -> bool:
-    """True if to mark the prompt of a request: not where marks are off, nor one shorter than wanted."""
+    """True if the prompt of a request is to be marked: not if marks are off, nor if it is too short."""
     if quirks.cache_marks is False:
         return False
     return not quirks.cache_min_chars or prompt_length(request) >= quirks.cache_min_chars
 
 
 def prompt_length(request: ChatRequest) -> int:
-    """The characters of the texts and tools of a request."""
+    """The number of characters in the texts and tools of a request."""
     texts = sum(len(message.text) for message in request.messages)
     return texts + sum(len(json.dumps([tool.name, tool.description, tool.parameters])) for tool in request.tools)
 
 
 def takes_marks(model: str) -> bool:
-    """True if the vendor of a model caches only up to marks, wherever it is served."""
+    """True if the vendor of a model caches only up to marks, on any service."""
     return "claude" in model.lower()
 
 
 def marked(messages: Sequence[JsonObject]) -> list[JsonObject]:
-    """The messages with marks on the instructions, and at the ends of this request and of the one before.
+    """The messages with marks on the instructions, and at the ends of this request and of the previous one.
 
-    Anthropic takes four, and the one before is written already: a long round of calls would carry it out of reach.
+    Anthropic allows four; the previous end is cached already, but a long round of calls would carry it out of reach.
     """
     answers = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
     ends = {len(messages) - 1, *(index - 1 for index in answers[-1:])}
@@ -48,7 +48,7 @@ def marked(messages: Sequence[JsonObject]) -> list[JsonObject]:
 
 
 def _marked(message: JsonObject) -> JsonObject:
-    """The mark is on the last text; blank ones cannot carry it."""
+    """A copy of the message with a mark on its last text; blank texts cannot carry one."""
     content = message.get("content")
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     if not isinstance(parts, list):

@@ -1,9 +1,9 @@
-"""Files of HTTP exchanges with a model service: one JSON object a line, without keys, to be looked at and replayed.
+"""Files of HTTP exchanges with a model service: one JSON object a line, without keys, for inspection and replay.
 
 A line is `{"request": {"method", "path", "body"}, "response": {"status", "headers", "pieces", "end"}}`. The path is the
-one below the base URL. A body is `{"json": ...}`, `{"text": ...}` or `{"base64": ...}`; a piece is what one read
-brought, as text, or as `{"base64": ...}` where it is none. `end` is `complete`, `left` (nobody read on) or the name of
-the error that the connection broke off with; an exchange without an answer has no status.
+one below the base URL. A body is `{"json": ...}`, `{"text": ...}` or `{"base64": ...}`; a piece is the data of one
+read, as text or as `{"base64": ...}`. `end` is `complete`, `left` (reading was stopped) or the name of the error that
+ended the connection; an exchange without an answer has no status.
 """
 
 import json
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 class Exchange(Value):
-    """One request and what came of it. `status` is None where nothing came; `end`: see the module."""
+    """One request and its outcome. `status` is None without an answer; `end`: see the module."""
 
     method: str
     path: str
@@ -58,11 +58,11 @@ class Exchange(Value):
 
 
 class Recorder:
-    """Adds exchanges to a file, which several sessions and processes may do at once.
+    """Appends exchanges to a file, which several sessions and processes may do at once.
 
     Args:
-        path: The file; made for its owner alone.
-        secrets: What must never be in it.
+        path: The file, created with access for its owner only.
+        secrets: Texts that must never be in it.
     """
 
     def __init__(self, path: Path, *, secrets: Sequence[str]) -> None:
@@ -71,7 +71,7 @@ class Recorder:
         self._secrets = secrets
 
     async def keep(self, exchange: Exchange) -> None:
-        """Write one exchange, in a thread. What goes wrong is logged and kept in `trouble`, never raised."""
+        """Write one exchange, in a thread. Errors are logged and kept in `trouble`, never raised."""
         write = partial(_append, self._path, exchange, secrets=self._secrets)
         reason = f"no answer from the disk within {WRITE_TIMEOUT:g} s"
         try:
@@ -90,9 +90,9 @@ class Recorder:
 
 
 class Player:
-    """Answers from a file. A request is recognized by its method, path and body; our own ids in it do not matter.
+    """Answers from a file. A request is recognized by its method, path and body; our own ids in it are ignored.
 
-    Of several answers to the same request each is given once, in the order of the file, and the last one ever after.
+    Several answers to the same request are given in the order of the file, and the last one from then on.
     """
 
     def __init__(self, path: Path, *, provider: str, secrets: Sequence[str]) -> None:
@@ -141,7 +141,7 @@ class Player:
 
 
 class Kept(Value):
-    """An exchange of a file, with what requests are recognized by, and its line."""
+    """An exchange of a file, with its recognition key and its line."""
 
     exchange: Exchange
     key: tuple[str, str, str]
@@ -149,9 +149,9 @@ class Kept(Value):
 
 
 def canonical(body: bytes) -> str:
-    """A body as it is compared: JSON with sorted keys, our own ids numbered as they come, whatever time it was.
+    """A body for comparison: JSON with sorted keys, our own ids numbered in order of appearance, times removed.
 
-    Nor does it matter where: the folders that the instructions name are numbered wherever they stand.
+    Folders that the instructions name are numbered wherever they occur.
     """
     try:
         text = json.dumps(json.loads(body), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -230,7 +230,7 @@ def _line(exchange: Exchange, *, secrets: Sequence[str]) -> bytes:
 
 
 def _clean(path: str, body: bytes, *, secrets: Sequence[str]) -> tuple[str, bytes]:
-    """Path and body without secrets, each for itself."""
+    """Path and body without secrets, each by itself."""
     [clean] = masked_pieces([path.encode()], secrets=secrets)
     return clean.decode("utf-8", "replace"), masked_pieces([body], secrets=secrets)[0]
 
@@ -265,7 +265,7 @@ def read_line(line: bytes, *, number: int) -> Kept:
     """One recorded exchange.
 
     Raises:
-        ValueError, TypeError, RecursionError: No recorder writes such a line.
+        ValueError, TypeError, RecursionError: The line was not written by a recorder.
     """
     value: JsonValue = json.loads(line)
     match value:
@@ -327,6 +327,6 @@ def _bytes(value: object) -> bytes:
 
 
 def headers_of(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Those that are kept."""
+    """The headers to store."""
     kept = ((name.lower(), value) for name, value in headers.items() if name.lower() in _KEPT_HEADERS)
     return tuple((name, value) for name, value in kept if _plain(value))

@@ -1,4 +1,4 @@
-"""The base of providers that speak HTTP; a wire family adds its request, its stream and its list of models."""
+"""The base class of HTTP providers; a wire family adds its request, its stream and its list of models."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""HTTP towards one model service. What httpx raises leaves here as an error of the core."""
+"""HTTP requests to one model service. httpx errors become errors of the core here."""
 
 import json
 import logging
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class Timeouts(Value):
-    """Bounds of a request, in seconds: `first_byte` until the reply begins, `idle` from one read of it to the next."""
+    """Timeouts of a request, in seconds: `first_byte` until the reply begins, `idle` between two reads of it."""
 
     connect: float = CONNECT_TIMEOUT
     first_byte: float = FIRST_BYTE_TIMEOUT
@@ -60,22 +60,23 @@ USUAL_CONNECTION = ConnectionOptions()
 
 
 class Signer(Protocol):
-    """Adds what proves who asks to one request, where a header that is always the same does not do."""
+    """Adds the authorization of one request, where a constant header is not enough."""
 
     async def sign(self, method: str, url: str, *, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
-        """The headers to add; `headers` are those that will be sent anyway, by lower-case name.
+        """The headers to add; `headers` are all others of the request, by lower-case name.
 
         Raises:
-            ProviderError: There is nothing to sign with.
+            ProviderError: There are no credentials to sign with.
         """
         ...
 
 
 class HttpService:
-    """One service at one base URL, with the headers every request carries.
+    """One service at one base URL, with the headers of every request.
 
-    The client is made at the first request and keeps connections between requests; proxies come from the environment,
-    or from `connection`. `secrets` are never shown in an error. With a `cassette` exchanges are recorded, or replayed.
+    The client is created at the first request and keeps connections between requests; proxies come from the
+    environment, or from `connection`. `secrets` are never shown in an error. With a `cassette` exchanges are recorded,
+    or replayed.
     """
 
     def __init__(
@@ -105,12 +106,12 @@ class HttpService:
     async def stream(
         self, path: str, *, body: JsonObject, model: str = "", documents: bool = False
     ) -> AsyncGenerator[bytes, None]:
-        """POST a JSON body; yields the reply's bytes as each read brings them. Close it with `contextlib.aclosing`.
+        """POST a JSON body; yields the bytes of each read of the reply. Close it with `contextlib.aclosing`.
 
-        Errors name `model`. With `documents` a reply may also be one that calls itself JSON.
+        Errors name `model`. With `documents` the reply's type may also be JSON.
 
         Raises:
-            ProviderError: The service could not be reached, refused, fell silent or broke off.
+            ProviderError: The service could not be reached, refused, stopped sending or disconnected.
         """
         response = await self._open("POST", path, content=_encoded(body), model=model)
         try:
@@ -165,16 +166,16 @@ class HttpService:
             await client.aclose()
 
     def trouble(self) -> str:
-        """A failure beside the requests, reported once; else empty."""
+        """A failure of recording, reported once; else empty."""
         return self._tape.trouble() if self._tape else ""
 
     # ------------------------------------------------------------------ requests
 
     async def _open(self, method: str, path: str, *, content: bytes | None, model: str = "") -> httpx.Response:
-        """Send a request; the response is a success and its body unread.
+        """Send a request; returns a successful response with an unread body.
 
         Raises:
-            ProviderError: It was not.
+            ProviderError: The request failed.
         """
         self._check_headers()
         timeout = httpx.Timeout(self._timeouts.connect, read=self._timeouts.first_byte)
@@ -232,10 +233,10 @@ class HttpService:
             ) from error
 
     def _trust(self) -> ssl.SSLContext:
-        """Certificates to trust: the usual ones; none at all (and no time spent on them) where no TLS can happen.
+        """The certificates to trust; none at all (and no time spent on them) if no TLS is possible.
 
         Raises:
-            ServiceMisconfigured: The file of further ones cannot be read.
+            ServiceMisconfigured: The file of additional ones cannot be read.
         """
         if self._base_url.startswith("http://") and not getproxies() and not self._connection.proxy:
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -250,7 +251,7 @@ class HttpService:
             ) from error
 
     def _check_headers(self) -> None:
-        """Refuse headers that cannot be sent before httpx does: its error would quote the key."""
+        """Refuse headers that cannot be sent, before httpx does: its error would quote the key."""
         for name, value in self._headers.items():
             if not (value.isascii() and value.isprintable()):
                 raise ProviderAuthFailed(
@@ -286,7 +287,7 @@ class HttpService:
         return refusal_error(refusal, provider=self._provider, model=model)
 
     async def _refuse_unstreamed(self, response: httpx.Response, *, model: str, documents: bool) -> None:
-        """Turn away replies that call themselves a success and are no answer: web pages, errors as plain JSON."""
+        """Refuse successful replies that are no answer: web pages, errors as plain JSON."""
         kind = response.headers.get("content-type", "")
         if "application/json" in kind and documents:
             return  # whoever reads it finds the error in it, if there is one
@@ -307,7 +308,7 @@ class HttpService:
         )
 
     def _unanswered(self, error: httpx.HTTPError | httpx.InvalidURL, *, model: str) -> ProviderError:
-        """The error for a request that got no reply at all."""
+        """The error for a request without any reply."""
         name, where = self._provider, self._where()
         who = f"{name} ({model})" if model else name
         log.info("model request unanswered", extra={"provider": name, "error": type(error).__name__})
@@ -331,7 +332,7 @@ class HttpService:
                 return ProviderUnavailable(f"{text} Try again in a moment.", provider=name)
 
     def _broken(self, error: httpx.HTTPError, *, model: str = "") -> ProviderError:
-        """The error for a reply that began and did not end."""
+        """The error for an incomplete reply."""
         name, where = self._provider, self._where()
         who = f"{name} ({model})" if model else name
         log.info("model reply broken", extra={"provider": name, "error": type(error).__name__})
@@ -350,7 +351,7 @@ class HttpService:
         return f"{url.host}:{url.port or (443 if url.scheme == 'https' else 80)}"
 
     def _reason(self, error: Exception) -> str:
-        """The most exact words in a chain of causes: `Connection refused`, not `All connection attempts failed`."""
+        """The most specific text in a chain of causes: `Connection refused`, not `All connection attempts failed`."""
         words = [text for cause in _causes(error) if (text := _words(cause))]
         return masked(words[-1] if words else type(error).__name__, secrets=self._secrets)
 
@@ -366,14 +367,14 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _words(error: BaseException) -> str:
-    """The message of an exception; the system's own where asyncio hides it (`Connect call failed (...)`)."""
+    """The message of an exception; the system's own if asyncio hides it (`Connect call failed (...)`)."""
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)
     return str(getattr(error, "strerror", None) or error)
 
 
 def _error_in(body: bytes) -> JsonValue:
-    """The `error` of a JSON body; None where there is none."""
+    """The `error` of a JSON body, or None."""
     try:
         value: JsonValue = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,7 +1,6 @@
-"""A row of a service's list of models, in the words of whichever service it is.
+"""A row of a service's list of models, in the form of any known service.
 
-Lists are alike in their ids and in nothing else: each member is looked for under all the names that it is known to
-have, and what no service says stays unknown.
+Lists have only the ids in common: each member is looked up under all its known names, and missing facts stay unknown.
 """
 
 import re
@@ -55,7 +54,7 @@ _PRICED: Final = (
 
 
 def model_in(row: JsonObject) -> ModelInfo:
-    """The model that a row describes; `id` may be empty."""
+    """The model of a row; `id` may be empty."""
     title = text_at(row, "name") or text_at(row, "display_name")
     return ModelInfo(
         id=text_at(row, "id"),
@@ -72,12 +71,12 @@ def model_in(row: JsonObject) -> ModelInfo:
 
 
 def window_in(row: JsonObject) -> int:
-    """The window in tokens; 0 when the row does not say."""
+    """The window in tokens; 0 if it is missing."""
     return next((size for name in WINDOWS for place in _parts(row) if (size := number_at(place, name)) > 0), 0)
 
 
 def answers(row: JsonObject) -> bool:
-    """True if the row is not of a model for something else than messages, as far as it says."""
+    """True unless the row says that the model does not chat."""
     kind = text_at(row, "type")
     capabilities = object_at(row, "capabilities")
     chats = capabilities.get("completion_chat", row.get("supports_chat"))
@@ -89,7 +88,7 @@ def _parts(row: JsonObject) -> Sequence[JsonObject]:
 
 
 def _goes_in(row: JsonObject, medium: str, *, otherwise: bool | None = None) -> bool | None:
-    """True if it takes a medium: a list of what goes in is complete, other lists may leave it out."""
+    """True if the model takes a medium: a list of inputs is complete, other lists may leave it out."""
     for place in (*_parts(row), object_at(row, "architecture")):
         for name in _MODALITIES:
             if goes_in := items_at(place, name):
@@ -137,7 +136,7 @@ def _prices(row: JsonObject) -> tuple[Price, ...]:
 
 
 def _per_token(said: JsonValue) -> int | None:
-    """Picodollars from dollars for one token; only text is that: numbers are for a million of them, or for others."""
+    """Picodollars from dollars per token, which are texts; numbers mean dollars per million, or other units."""
     try:
         dollars = float(said) if isinstance(said, str) else -1.0
     except ValueError:

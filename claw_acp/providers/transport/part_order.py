@@ -1,8 +1,8 @@
-"""The order of the parts of an answer, for families that want it back.
+"""The order of the parts of an answer, for families that need it back.
 
-A message has one text and then its calls. What a vendor signs, or labels, may stand anywhere between and within them,
-so each such thing is kept as a block of `Reasoning` that says where: its opaque part is a JSON object of the place and
-of what the vendor wants back. Blocks stand in the order in which their things came.
+A message has one text and then its calls. Signed or labelled parts may be anywhere between and within them, so each is
+stored as a block of `Reasoning` whose opaque part is a JSON object of its place and of the vendor's data. Blocks are in
+the order of arrival.
 """
 
 import json
@@ -15,13 +15,13 @@ from claw_acp.core.value import Value
 
 
 class Mark(Value):
-    """A thing at its place.
+    """A part with its place.
 
     Attributes:
         start: Characters of the message's text before it.
-        end: Characters of the text up to where it ends; `start` for what has no part in the text.
+        end: Characters of the text up to its end; `start` if it has no text.
         calls: Tool calls before it.
-        kept: What the vendor wants back, in the words of its family.
+        kept: The data for the vendor, in the form of its family.
         thought: The thinking of its block.
     """
 
@@ -32,7 +32,7 @@ class Mark(Value):
     thought: str = ""
 
     def written(self) -> str:
-        """The opaque part of a block of reasoning."""
+        """The opaque part of its block of reasoning."""
         place = [self.start, self.end, self.calls]
         return json.dumps({"place": place, **self.kept}, ensure_ascii=False, separators=(",", ":"))
 
@@ -48,7 +48,7 @@ Piece: TypeAlias = str | ToolCall | MarkedText
 
 
 def pieces_in_order(message: Message, *, text: str, origin: str) -> Iterator[Piece]:
-    """An answer of a model as it came: unmarked text, calls, and what blocks of `origin` mark."""
+    """A model's answer in its original order: unmarked text, calls, and the parts that blocks of `origin` mark."""
     at = given = 0
     calls = message.tool_calls
     for mark in _marks(message.reasoning, origin=origin):

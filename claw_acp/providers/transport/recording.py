@@ -1,4 +1,4 @@
-"""Records the exchanges of one service, or plays recorded ones in its place (see `cassette`). For `HttpService`."""
+"""Recording and replay of the exchanges of one service (see `cassette`), for `HttpService`."""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -28,12 +28,12 @@ _FAILURES: Final[dict[str, type[httpx.TransportError]]] = {
 
 
 class Tape:
-    """Stands where requests are sent.
+    """Sends requests, and records them or replays recorded ones.
 
     Args:
-        cassette: The file, and what to do with it.
-        provider: Whose it is, for errors.
-        secrets: What must never be in the file.
+        cassette: The file and the mode.
+        provider: The provider's name for errors.
+        secrets: Texts that must never be in the file.
     """
 
     def __init__(self, cassette: Cassette, *, provider: str, secrets: tuple[str, ...]) -> None:
@@ -46,7 +46,7 @@ class Tape:
         """The response with its body unread, as `AsyncClient.send` with `stream=True`.
 
         Raises:
-            httpx.TransportError: There was none, now or when it was recorded.
+            httpx.TransportError: There was no response, now or when it was recorded.
             RequestRejected: There is no recorded answer.
         """
         if self._player is not None:
@@ -64,7 +64,7 @@ class Tape:
         return response
 
     def trouble(self) -> str:
-        """Why an exchange could not be recorded, the first time that happened; else empty."""
+        """The first failure of recording; else empty."""
         if self._told or not self._recorder.trouble:
             return ""
         self._told = True
@@ -72,7 +72,7 @@ class Tape:
 
 
 class _Recorded(httpx.AsyncByteStream):
-    """A body that is kept when it was read, or left."""
+    """A body that is recorded when it was read, or closed."""
 
     def __init__(
         self, body: httpx.AsyncByteStream, *, exchange: Exchange, recorder: Recorder, encoding: str = ""
@@ -120,7 +120,7 @@ class _Recorded(httpx.AsyncByteStream):
 
 
 class _Played(httpx.AsyncByteStream):
-    """A recorded body, in the pieces that it came in."""
+    """A recorded body, in its original pieces."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange

@@ -1,7 +1,7 @@
-"""Errors for refused requests, by status and the vendor's words, as tables. The first row that fits speaks.
+"""Errors for refused requests, by status and the vendor's text, as tables. The first matching row decides.
 
-Statuses alone do not tell much: one vendor's 429 is another's 402, and "no such model" comes as 400, 403, 404 and 422.
-So the words come first, each pattern only for the statuses it was seen with, and the status decides what they leave.
+Statuses alone say little: one vendor's 429 is another's 402, and "no such model" comes as 400, 403, 404 and 422. So
+texts come first, each pattern only for the statuses it was seen with, and the status decides the rest.
 """
 
 import re
@@ -25,7 +25,7 @@ from claw_acp.core.errors import (
 
 
 class Meaning(NamedTuple):
-    """An error, what happened in words that follow the provider's name, and what to do."""
+    """An error class, what happened in words that follow the provider's name, and a remedy."""
 
     error: type[ProviderError]
     happened: str
@@ -33,7 +33,7 @@ class Meaning(NamedTuple):
 
 
 def meaning_of(status: int, said: str) -> Meaning:
-    """The meaning of a refusal; `said` is everything the vendor said, machine words included."""
+    """The meaning of a refusal; `said` is the vendor's whole text, error codes included."""
     for statuses, pattern, meaning in _BY_WORDS:
         if status in statuses and re.search(pattern, said, re.IGNORECASE | re.DOTALL):
             return meaning

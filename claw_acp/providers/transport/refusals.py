@@ -1,8 +1,8 @@
-"""Refusals of a model service: status, headers and words, as one of the errors of the core.
+"""Refusals of a model service: status, headers and text, as one of the errors of the core.
 
-The words are the vendor's own, found in the error bodies of the OpenAI and Anthropic families and of the servers that
-imitate them, without keys and cut to a readable length. Error events inside a stream pass here too, so a refusal
-reads the same wherever it happened.
+The text is the vendor's own, from the error bodies of the OpenAI and Anthropic families and of compatible servers,
+without keys and cut to a readable length. Error events inside a stream pass here too, so a refusal reads the same
+wherever it happened.
 """
 
 import json
@@ -28,9 +28,9 @@ _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 
 
 class Refusal(Value):
-    """A refused request: HTTP status, the vendor's message, its machine words (type and code), seconds to wait.
+    """A refused request: HTTP status, the vendor's message, its error codes (type and code), seconds to wait.
 
-    `paced` means that the body itself tells to come back, so that waiting helps, whatever it says of a quota.
+    `paced` means that the body itself asks for a retry, so that waiting helps, whatever it says about a quota.
     """
 
     status: int
@@ -43,7 +43,7 @@ class Refusal(Value):
 def read_refusal(
     status: int, *, headers: Mapping[str, str], body: bytes, clock: Clock, secrets: Sequence[str] = ()
 ) -> Refusal:
-    """Understand an error reply. `headers` must be case-insensitive or lower-case."""
+    """Parse an error reply. `headers` must be case-insensitive or lower-case."""
     text = body.decode("utf-8", "replace")
     try:
         value: JsonValue = json.loads(text)
@@ -65,7 +65,7 @@ def read_refusal(
 
 
 def refusal_in_reply(error: JsonValue, *, secrets: Sequence[str] = ()) -> Refusal:
-    """Understand an error that came inside a reply whose own status was a success; its words stand for a status."""
+    """Parse an error inside a reply with a successful status; its text replaces the status."""
     words, kind = _said({"error": error})
     statuses = (_status_of(word) for word in kind.split())
     status = next((status for status in statuses if status is not None), 500)
@@ -80,9 +80,9 @@ def refusal_in_reply(error: JsonValue, *, secrets: Sequence[str] = ()) -> Refusa
 
 
 def retry_after(headers: Mapping[str, str], *, clock: Clock) -> float | None:
-    """Seconds the server asked us to wait, at most `RETRY_AFTER_CAP`; None if it did not say, or not clearly.
+    """Seconds the server asked us to wait, at most `RETRY_AFTER_CAP`; None without a clear value.
 
-    OpenAI's `x-ratelimit-reset-*` is no such wish: it tells when the whole limit is free again
+    OpenAI's `x-ratelimit-reset-*` is no such request: it is the time until the whole limit is free again
     (https://platform.openai.com/docs/guides/rate-limits).
     """
     seconds = _number(headers.get("retry-after-ms"), scale=0.001)
@@ -99,7 +99,7 @@ def retry_after(headers: Mapping[str, str], *, clock: Clock) -> float | None:
 
 
 def refusal_error(refusal: Refusal, *, provider: str, model: str = "") -> ProviderError:
-    """The error a refusal stands for, with a sentence on what happened and one on what to do."""
+    """The error for a refusal, with a sentence on what happened and one on what to do."""
     meaning = _meaning(refusal)
     happened, where = meaning.happened, f"HTTP {refusal.status}"
     if model and meaning is UNKNOWN_MODEL:
@@ -151,7 +151,7 @@ def _status_of(word: str) -> int | None:
 
 
 def _said(value: JsonValue) -> tuple[str, str]:
-    """The message and the machine words of an error body of any known shape."""
+    """The message and the error codes of an error body of any known shape."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = value[0] if value else None  # Google's OpenAI-compatible service wraps errors in a list
     if isinstance(value, str):
@@ -182,7 +182,7 @@ def _filtered(error: Mapping[str, JsonValue]) -> list[str]:
 
 
 def _asked_delay(value: JsonValue) -> float | None:
-    """Seconds that Google's `RetryInfo` in the details of an error asks to wait, at most `RETRY_AFTER_CAP`."""
+    """Seconds to wait in Google's `RetryInfo`, from the details of an error, at most `RETRY_AFTER_CAP`."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = value[0] if value else None
     error = value.get("error") if isinstance(value, Mapping) else None

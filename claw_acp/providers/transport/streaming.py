@@ -1,4 +1,4 @@
-"""A streamed answer, from the bytes of a reply to events. What the families share; each brings its own parser."""
+"""A streamed answer, from the bytes of a reply to events: the part shared by all families."""
 
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -33,7 +33,7 @@ DRAIN_TIMEOUT = 0.5  # seconds for the end of the body after the end of the answ
 
 @runtime_checkable
 class Ending(Protocol):
-    """A parser that learns something from the end of the body itself."""
+    """A parser with events at the end of the body."""
 
     def ended(self) -> Sequence[StreamEvent]:
         """The events that the end of the body completes."""
@@ -49,15 +49,15 @@ async def stream_answer(
     parser: AnswerParser,
     unfold: Unfold | None = None,
 ) -> AsyncGenerator[StreamEvent, None]:
-    """Send a request and yield what comes as it comes, then `Finished`.
+    """Send a request and yield events as they arrive, then `Finished`.
 
     Args:
-        service: Where to.
-        request: What is asked.
+        service: The service.
+        request: The request.
         path: Below the service's base URL.
         body: The request in the vendor's form.
-        parser: Reads the answer.
-        unfold: The stream that one JSON document stands for; None: a stream is the only answer.
+        parser: Parses the answer.
+        unfold: Returns the stream for an answer that is one JSON document; None: only streams are accepted.
 
     Raises:
         ProviderError: See `HttpService.stream` and the parser. It names the model, and the usage if that is known.
@@ -93,7 +93,7 @@ async def stream_answer(
 
 
 def _joined(events: Sequence[StreamEvent]) -> Sequence[StreamEvent]:
-    """Adjacent pieces of one kind as one. They arrived in one read, so none of them waits for another."""
+    """Adjacent pieces of one kind joined. They arrived in one read, so none waits for another."""
     if len(events) < 2:
         return events
     joined = [events[0]]
@@ -116,7 +116,7 @@ def _joined(events: Sequence[StreamEvent]) -> Sequence[StreamEvent]:
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
-    """Read the body's end, so that the connection can serve the next turn."""
+    """Read the body to its end, so that the connection can be reused."""
     with anyio.move_on_after(DRAIN_TIMEOUT):
         async for _ in chunks:
             pass
@@ -136,7 +136,7 @@ async def collected(events: AsyncIterator[StreamEvent]) -> ChatResponse:
 
 
 def provider_failed(error: BaseException, *, who: str, provider: str, model: str) -> ProviderFailed:
-    """The error for a provider whose own code raised something; that is logged with its traceback."""
+    """The error for an exception in a provider's own code, which is logged with its traceback."""
     log.error("provider failed", exc_info=error, extra={"provider": provider, "model": model})
     text = f"{who} failed: {full_sentence(described(error))} The log has more; choose another model meanwhile."
     return ProviderFailed(text, provider=provider, model=model)

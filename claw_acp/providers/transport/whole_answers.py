@@ -1,7 +1,7 @@
-"""Answers that come as one JSON document although a stream was asked for: read as the stream they stand for.
+"""Answers that come as one JSON document although a stream was requested, converted to a stream.
 
-Small servers and gateways do that, some under the name of a stream. A stream never begins with a brace or a bracket, so
-the first character tells; nothing waits for it, and a stream goes its usual way from then on.
+Small servers and gateways do that, some with the content type of a stream. A stream never begins with a brace or a
+bracket, so the first character decides, without delay for a stream.
 """
 
 import json
@@ -18,7 +18,7 @@ MARK_OF_BYTES: Final = b"\xef\xbb\xbf"
 
 Feed: TypeAlias = Callable[[bytes], Sequence[StreamEvent]]
 Unfold: TypeAlias = Callable[[JsonObject], Sequence[JsonObject]]
-"""The events of a stream that a document stands for; none when there is no answer in it."""
+"""Returns the stream events for a document; none if it holds no answer."""
 
 _END: Final = b"data: [DONE]\n\n"
 _scan: Callable[[str], tuple[JsonValue, int]] = json.JSONDecoder().raw_decode
@@ -28,12 +28,12 @@ class AnswerBody:
     """The body of one answer on its way to a parser.
 
     Attributes:
-        feed: The events that some bytes complete; once this is known to be a stream, the parser's own.
+        feed: Returns the events that some bytes complete; for a stream, the parser's own method.
 
     Args:
         feed: The parser's.
-        unfold: What documents stand for.
-        provider: Whose answer it is, for errors.
+        unfold: Converts documents.
+        provider: The provider's name for errors.
     """
 
     def __init__(self, feed: Feed, *, unfold: Unfold, provider: str) -> None:
@@ -48,7 +48,7 @@ class AnswerBody:
         """The events that the end of the body completes: those of a whole document.
 
         Raises:
-            ProviderError: It is none, or carries the vendor's own error.
+            ProviderError: It is no document, or carries the vendor's own error.
         """
         events: list[StreamEvent] = []
         if self.feed == self._keep:
@@ -101,7 +101,7 @@ class AnswerBody:
 
 
 def chat_chunks(document: JsonObject) -> Sequence[JsonObject]:
-    """A chat completion as chunks; chunks stay what they are."""
+    """A chat completion as chunks; chunks are returned unchanged."""
     if document.get("error") is not None:
         return (document,)
     rows = [row for row in items_at(document, "choices") if isinstance(row, dict)]
@@ -112,7 +112,7 @@ def chat_chunks(document: JsonObject) -> Sequence[JsonObject]:
 
 
 def message_events(document: JsonObject) -> Sequence[JsonObject]:
-    """A message of Anthropic's API as events; events stay what they are."""
+    """A message of Anthropic's API as events; events are returned unchanged."""
     if document.get("error") is not None:
         return ({**document, "type": "error"},)
     if "content" not in document:
@@ -131,7 +131,7 @@ def message_events(document: JsonObject) -> Sequence[JsonObject]:
 
 
 def response_events(document: JsonObject) -> Sequence[JsonObject]:
-    """A response of the Responses API as events; events stay what they are."""
+    """A response of the Responses API as events; events are returned unchanged."""
     if text_at(document, "type"):
         return (document,)
     if document.get("error") is not None:
@@ -143,5 +143,5 @@ def response_events(document: JsonObject) -> Sequence[JsonObject]:
 
 
 def content_pieces(document: JsonObject) -> Sequence[JsonObject]:
-    """A response of Gemini's API as the piece of a stream that it is."""
+    """A response of Gemini's API as one piece of a stream."""
     return (document,) if {"error", "candidates", "promptFeedback", "usageMetadata"} & document.keys() else ()

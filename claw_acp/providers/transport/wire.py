@@ -1,4 +1,4 @@
-"""Shared by all wire families: parts of a message as a model reads them, and safe access to JSON that came in."""
+"""Shared by all wire families: the parts of a message for a model, and safe access to received JSON."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ _FENCE_ESCAPE = str.maketrans({'"': "&quot;", "<": "&lt;", ">": "&gt;", "\n": " 
 
 
 Media: TypeAlias = ImagePart | AudioPart
-"""Parts of a request beside texts."""
+"""Parts of a request other than text."""
 
 
 def text_or_media(part: ContentPart, *, provider: str) -> str | Media:
-    """A part as text, or an image or sound of a type that every family takes which takes any.
+    """A part as text, or an image or sound of a type that every family with such media accepts.
 
     Raises:
         RequestRejected: It is of another type.
@@ -64,7 +64,7 @@ def texts_and_images(parts: Sequence[ContentPart], *, provider: str) -> list[str
 
 
 def texts_and_media(parts: Sequence[ContentPart], *, provider: str) -> list[str | Media]:
-    """Parts in order, adjacent texts joined: a document stands on lines of its own, a link within the sentence."""
+    """Parts in order, adjacent texts joined: a document is on lines of its own, a link within the sentence."""
     merged: list[str | Media] = []
     for part in parts:
         item = text_or_media(part, provider=provider)
