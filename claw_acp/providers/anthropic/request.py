@@ -7,6 +7,7 @@ the end of the previous request if many calls have carried it out of reach; toge
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, Effort, OneTool, ToolChoice, ToolSpec
@@ -15,6 +16,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, Reasoning
 from claw_acp.providers.models.facts import takes_sampling, thinking_style
 from claw_acp.providers.transport.cache_marks import wants_marks
+from claw_acp.providers.transport.request_parts import Block, Turn, alternating, given, instructions
 from claw_acp.providers.transport.wire import arguments_object, texts_and_images
 
 ORIGIN = "anthropic"
@@ -32,8 +34,6 @@ _TOOL_CHOICES: Final[Mapping[ToolChoice, JsonObject]] = {"none": {"type": "none"
 _UNCACHEABLE = frozenset({"thinking", "redacted_thinking"})
 _FOREIGN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
-Block = dict[str, JsonValue]
-
 
 def messages_request(request: ChatRequest, *, provider: str, quirks: Quirks = NO_QUIRKS) -> JsonObject:
     """The body of `POST /v1/messages`, streaming.
@@ -41,7 +41,7 @@ def messages_request(request: ChatRequest, *, provider: str, quirks: Quirks = NO
     Raises:
         RequestRejected: A part of a message cannot be sent.
     """
-    turns = _turns(request.messages, provider=provider)
+    turns = alternating(request.messages, partial(_blocks, provider=provider), result="tool_result")
     marks = wants_marks(request, quirks)
     if marks:
         _mark_ends(turns)
@@ -51,7 +51,7 @@ def messages_request(request: ChatRequest, *, provider: str, quirks: Quirks = NO
         "stream": True,
         "messages": [{"role": role, "content": blocks} for role, blocks in turns],
     }
-    system = [text for message in request.messages if message.role == "system" if (text := message.text.strip())]
+    system = instructions(request.messages)
     if system:
         body["system"] = [{"type": "text", "text": "\n\n".join(system), **(_MARK if marks else {})}]
     body |= _tools(request.tools, options=request.options, cached=marks and not system)
@@ -95,7 +95,7 @@ def asked_thinking(request: ChatRequest, *, begun_without: bool) -> JsonObject:
     return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= LEAST_BUDGET else {}
 
 
-def _round_began_without_thinking(turns: Sequence[tuple[str, list[Block]]]) -> bool:
+def _round_began_without_thinking(turns: Sequence[Turn]) -> bool:
     """True if tool results answer a message that has no thinking, by another model or with thinking off."""
     if len(turns) < 2 or turns[-1][1][0]["type"] != "tool_result":
         return False
@@ -105,56 +105,30 @@ def _round_began_without_thinking(turns: Sequence[tuple[str, list[Block]]]) -> b
 def _sampling(request: ChatRequest, *, thinks: bool) -> JsonObject:
     """The sampling options that the model accepts; thinking fixes the temperature."""
     options = request.options
-    body: dict[str, JsonValue] = {}
-    if takes_sampling(request.model):
-        if options.temperature is not None and not thinks:
-            body["temperature"] = min(options.temperature, 1.0)
-        if options.top_p is not None and not thinks:
-            body["top_p"] = options.top_p
-    if options.stop:
-        body["stop_sequences"] = list(options.stop)
-    return body
+    sampled = takes_sampling(request.model) and not thinks
+    temperature = None if options.temperature is None else min(options.temperature, 1.0)
+    return given(
+        {
+            "temperature": temperature if sampled else None,
+            "top_p": options.top_p if sampled else None,
+            "stop_sequences": [*options.stop] or None,
+        }
+    )
 
 
 # ------------------------------------------------------------------ messages
 
 
-def _turns(messages: Sequence[Message], *, provider: str) -> list[tuple[str, list[Block]]]:
-    """Alternating turns, starting with the user's."""
-    turns: list[tuple[str, list[Block]]] = []
-    for message in messages:
-        if message.role == "system":
-            continue
-        role = "assistant" if message.role == "assistant" else "user"
-        blocks = list(_blocks(message, provider=provider))
-        if not blocks:
-            continue
-        if turns and turns[-1][0] == role:
-            turns[-1][1].extend(blocks)
-        else:
-            turns.append((role, blocks))
-    if not turns or turns[0][0] == "assistant":
-        turns.insert(0, ("user", [{"type": "text", "text": "Continue."}]))
-    for role, blocks in turns:
-        if role == "user":
-            blocks.sort(key=_results_first)
-    return turns
-
-
-def _mark_ends(turns: Sequence[tuple[str, list[Block]]]) -> None:
+def _mark_ends(turns: Sequence[Turn]) -> None:
     """Put a cache mark on the last block, and on that of the previous request if ours would not reach it."""
     for _, blocks in turns[-3::2] if _far_from_last_mark(turns) else turns[-1:]:
         if blocks[-1]["type"] not in _UNCACHEABLE:
             blocks[-1] |= _MARK
 
 
-def _far_from_last_mark(turns: Sequence[tuple[str, list[Block]]]) -> bool:
+def _far_from_last_mark(turns: Sequence[Turn]) -> bool:
     """True if the end of the previous request's messages is out of reach of a mark at our end."""
     return len(turns) >= 3 and len(turns[-2][1]) + len(turns[-1][1]) >= LOOKBACK
-
-
-def _results_first(block: Block) -> bool:
-    return block["type"] != "tool_result"
 
 
 def _blocks(message: Message, *, provider: str) -> Iterator[Block]:

@@ -7,6 +7,7 @@ results of one round of calls share one user message, and members for one maker'
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from claw_acp.providers.anthropic.request import DEFAULT_MAX_TOKENS, asked_think
 from claw_acp.providers.bedrock.models import CachePlaces, cache_places, is_claude, is_nova_2, shows_in_results
 from claw_acp.providers.models.facts import takes_sampling, thinking_style
 from claw_acp.providers.transport.cache_marks import wants_marks
+from claw_acp.providers.transport.request_parts import Block, Turn, alternating, given, instructions
 from claw_acp.providers.transport.wire import arguments_object, texts_and_images
 
 ORIGIN = "bedrock"
@@ -26,12 +28,9 @@ ORIGIN = "bedrock"
 PLAIN_MAX_TOKENS = 4_096  # the most that the Claude models without thinking may say
 ID_LIMIT = 64  # characters of a call's id
 
-_CACHE_POINT: Final[JsonObject] = {"cachePoint": {"type": "default"}}
+_CACHE_POINT: Final[Block] = {"cachePoint": {"type": "default"}}
 _FOREIGN_ID: Final = re.compile(r"[^a-zA-Z0-9_.:-]")
-_NO_OUTPUT: Final[JsonObject] = {"text": "(no output)"}
-
-Block = dict[str, JsonValue]
-Turn = tuple[str, list[JsonObject]]
+_NO_OUTPUT: Final[Block] = {"text": "(no output)"}
 
 
 def converse_path(model: str) -> str:
@@ -46,12 +45,11 @@ def converse_body(request: ChatRequest, *, provider: str, quirks: Quirks = NO_QU
         RequestRejected: A part of a message cannot be sent.
     """
     places = cache_places(request.model) if wants_marks(request, quirks) else "nowhere"
-    turns = _turns(request.messages, model=request.model, provider=provider)
+    blocks = partial(_blocks, model=request.model, provider=provider)
+    turns = alternating(request.messages, blocks, result="toolResult")
     fields = _fields(request, turns=turns)
     body: dict[str, JsonValue] = {}
-    system: list[JsonObject] = [
-        {"text": text} for message in request.messages if message.role == "system" if (text := message.text.strip())
-    ]
+    system: list[JsonObject] = [{"text": text} for text in instructions(request.messages)]
     if system:
         body["system"] = [*system, _CACHE_POINT] if places != "nowhere" else system
     tools = _tools(request, turns=turns, cached=places == "everywhere" and not system)
@@ -67,7 +65,7 @@ def converse_body(request: ChatRequest, *, provider: str, quirks: Quirks = NO_QU
     return body
 
 
-def _mark_end(blocks: list[JsonObject], *, places: CachePlaces) -> None:
+def _mark_end(blocks: list[Block], *, places: CachePlaces) -> None:
     """Put a cache point after the conversation so far, if the model accepts it there."""
     allowed = places == "everywhere" or (places == "text" and all("text" in block for block in blocks))
     if allowed and "reasoningContent" not in blocks[-1]:
@@ -79,20 +77,19 @@ def _mark_end(blocks: list[JsonObject], *, places: CachePlaces) -> None:
 
 def _inference(request: ChatRequest, *, fields: JsonObject) -> JsonObject:
     options, model = request.options, request.model
-    body: dict[str, JsonValue] = {}
     most = options.max_tokens
     if most is None and is_claude(model):  # else the model's own limit is taken from the account's quota
         most = PLAIN_MAX_TOKENS if thinking_style(model) == "none" else DEFAULT_MAX_TOKENS
-    if most is not None:
-        body["maxTokens"] = most
-    if not (is_claude(model) and ("thinking" in fields or not takes_sampling(model))):
-        if options.temperature is not None:
-            body["temperature"] = min(options.temperature, 1.0)
-        if options.top_p is not None:
-            body["topP"] = options.top_p
-    if options.stop:
-        body["stopSequences"] = list(options.stop)
-    return body
+    sampled = not (is_claude(model) and ("thinking" in fields or not takes_sampling(model)))
+    temperature = None if options.temperature is None else min(options.temperature, 1.0)
+    return given(
+        {
+            "maxTokens": most,
+            "temperature": temperature if sampled else None,
+            "topP": options.top_p if sampled else None,
+            "stopSequences": [*options.stop] or None,
+        }
+    )
 
 
 def _fields(request: ChatRequest, *, turns: Sequence[Turn]) -> JsonObject:
@@ -158,33 +155,7 @@ def _names_used(turns: Sequence[Turn]) -> list[str]:
 # ------------------------------------------------------------------ messages
 
 
-def _turns(messages: Sequence[Message], *, model: str, provider: str) -> list[Turn]:
-    """Alternating turns, starting with the user's, each with the results of a round first."""
-    turns: list[Turn] = []
-    for message in messages:
-        if message.role == "system":
-            continue
-        role = "assistant" if message.role == "assistant" else "user"
-        blocks = list(_blocks(message, model=model, provider=provider))
-        if not blocks:
-            continue
-        if turns and turns[-1][0] == role:
-            turns[-1][1].extend(blocks)
-        else:
-            turns.append((role, blocks))
-    if not turns or turns[0][0] == "assistant":
-        turns.insert(0, ("user", [{"text": "Continue."}]))
-    for role, blocks in turns:
-        if role == "user":
-            blocks.sort(key=_results_first)
-    return turns
-
-
-def _results_first(block: JsonObject) -> bool:
-    return "toolResult" not in block
-
-
-def _blocks(message: Message, *, model: str, provider: str) -> Iterator[JsonObject]:
+def _blocks(message: Message, *, model: str, provider: str) -> Iterator[Block]:
     if message.role == "tool":
         yield from _result(message, model=model, provider=provider)
         return
@@ -196,7 +167,7 @@ def _blocks(message: Message, *, model: str, provider: str) -> Iterator[JsonObje
         yield {"toolUse": {"toolUseId": _acceptable_id(call.id), "name": call.name, "input": given}}
 
 
-def _reasoning(block: Reasoning) -> Iterator[JsonObject]:
+def _reasoning(block: Reasoning) -> Iterator[Block]:
     """The thinking that was signed here; that of another service's model would be refused."""
     if block.origin != ORIGIN:
         return
@@ -206,7 +177,7 @@ def _reasoning(block: Reasoning) -> Iterator[JsonObject]:
         yield {"reasoningContent": {"reasoningText": {"text": block.text, "signature": block.signature}}}
 
 
-def _content(message: Message, *, provider: str) -> Iterator[JsonObject]:
+def _content(message: Message, *, provider: str) -> Iterator[Block]:
     for item in texts_and_images(message.parts, provider=provider):
         if isinstance(item, ImagePart):
             yield {"image": {"format": item.mime_type.partition("/")[2], "source": {"bytes": item.data}}}
@@ -214,7 +185,7 @@ def _content(message: Message, *, provider: str) -> Iterator[JsonObject]:
             yield {"text": item}
 
 
-def _result(message: Message, *, model: str, provider: str) -> Iterator[JsonObject]:
+def _result(message: Message, *, model: str, provider: str) -> Iterator[Block]:
     """The result of a tool; its images come after it for models that cannot see them inside."""
     content = list(_content(message, provider=provider))
     whole = shows_in_results(model)

@@ -13,6 +13,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import AudioPart, Message, ToolCall
 from claw_acp.providers.gemini.thinking import is_current, thinking_config
 from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
+from claw_acp.providers.transport.request_parts import CONTINUE, given
 from claw_acp.providers.transport.wire import Media, arguments_object, object_at, text_at, texts_and_media
 
 ORIGIN = "gemini"
@@ -77,19 +78,15 @@ def _declared(tool: ToolSpec) -> JsonObject:
 
 
 def _config(options: ChatOptions, *, model: str) -> JsonObject:
-    config: dict[str, JsonValue] = {}
-    if options.max_tokens is not None:
-        config["maxOutputTokens"] = options.max_tokens
-    if options.temperature is not None:
-        config["temperature"] = options.temperature
-    if options.top_p is not None:
-        config["topP"] = options.top_p
-    if options.stop:
-        config["stopSequences"] = list(options.stop[:STOP_LIMIT])
-    thinking = thinking_config(model, options.effort)
-    if thinking:
-        config["thinkingConfig"] = thinking
-    return config
+    return given(
+        {
+            "maxOutputTokens": options.max_tokens,
+            "temperature": options.temperature,
+            "topP": options.top_p,
+            "stopSequences": [*options.stop[:STOP_LIMIT]] or None,
+            "thinkingConfig": thinking_config(model, options.effort) or None,
+        }
+    )
 
 
 # ------------------------------------------------------------------ messages
@@ -112,7 +109,7 @@ class _Contents:
             elif content.parts:
                 contents.append(content)
         if not contents or contents[0].kind == "answered":
-            contents.insert(0, _Content("said", [{"text": "Continue."}]))
+            contents.insert(0, _Content("said", [{"text": CONTINUE}]))
         for content in contents:
             if content.kind == "results":
                 content.parts.sort(key=_results_first)

@@ -10,6 +10,7 @@ from claw_acp.contracts.provider import ChatOptions, ChatRequest, OneTool, ToolS
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message
 from claw_acp.core.value import Value
+from claw_acp.providers.transport.request_parts import function_rows, given
 from claw_acp.providers.transport.wire import arguments_object, texts_and_images
 
 USUAL_WINDOW = 32_768  # tokens asked for; the server's own default may be 4,096, and it cuts conversations silently
@@ -74,18 +75,15 @@ def chat_body(request: ChatRequest, *, model: OllamaModel, thinking: bool, provi
 
 
 def _options(options: ChatOptions, *, model: OllamaModel) -> JsonObject:
-    body: dict[str, JsonValue] = {}
-    if not model.remote and not model.num_ctx:
-        body["num_ctx"] = model.window
-    if options.max_tokens is not None:
-        body["num_predict"] = options.max_tokens
-    if options.temperature is not None:
-        body["temperature"] = options.temperature
-    if options.top_p is not None:
-        body["top_p"] = options.top_p
-    if options.stop:
-        body["stop"] = list(options.stop)
-    return body
+    return given(
+        {
+            "num_ctx": None if model.remote or model.num_ctx else model.window,
+            "num_predict": options.max_tokens,
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            "stop": [*options.stop] or None,
+        }
+    )
 
 
 def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> list[JsonObject]:
@@ -93,14 +91,7 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions) -> list[JsonObjec
     choice = options.tool_choice
     if choice == "none":
         return []
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-        }
-        for tool in tools
-        if not isinstance(choice, OneTool) or tool.name == choice.name
-    ]
+    return function_rows([tool for tool in tools if not isinstance(choice, OneTool) or tool.name == choice.name])
 
 
 def _think(request: ChatRequest, *, model: OllamaModel) -> bool | str | None:

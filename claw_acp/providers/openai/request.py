@@ -4,7 +4,6 @@ Tool results may hold only text, so images and sound of tools follow in a user m
 result of the round (results must be adjacent).
 """
 
-import json
 from collections.abc import Iterator, Sequence
 
 from claw_acp.contracts.provider import AUDIO_TYPES, ChatOptions, ChatRequest, Effort, OneTool, ToolSpec
@@ -15,13 +14,11 @@ from claw_acp.core.value import replace
 from claw_acp.providers.models.facts import least_effort, thinks_unless_told
 from claw_acp.providers.openai.reasoning import sent_back
 from claw_acp.providers.transport.cache_marks import marked, takes_marks, wants_marks
+from claw_acp.providers.transport.request_parts import CONTINUE, function_rows, given, json_or_empty
 from claw_acp.providers.transport.wire import Media, texts_and_media
 
 EXTRA = "extra_content"
 """The member that Google adds to calls in its OpenAI-compatible service, and needs back."""
-
-CONTINUE = "Continue."
-"""The first user message for services that need one."""
 
 
 def chat_completion(request: ChatRequest, *, quirks: Quirks, provider: str) -> JsonObject:
@@ -78,13 +75,7 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions, quirks: Quirks) -
     if not tools:
         return {}
     streamed = {"tool_stream": True} if quirks.tool_stream else {}
-    rows = [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-        }
-        for tool in tools
-    ]
+    rows = function_rows(tools)
     match options.tool_choice:
         case "auto":
             return {"tools": rows, **streamed}
@@ -95,16 +86,14 @@ def _tools(tools: Sequence[ToolSpec], *, options: ChatOptions, quirks: Quirks) -
 
 
 def _options(options: ChatOptions, *, quirks: Quirks) -> JsonObject:
-    body: dict[str, JsonValue] = {}
-    if options.max_tokens is not None:
-        body[quirks.max_tokens or "max_tokens"] = options.max_tokens
-    if options.temperature is not None:
-        body["temperature"] = options.temperature
-    if options.top_p is not None:
-        body["top_p"] = options.top_p
-    if options.stop:
-        body["stop"] = list(options.stop)
-    return body
+    return given(
+        {
+            quirks.max_tokens or "max_tokens": options.max_tokens,
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            "stop": [*options.stop] or None,
+        }
+    )
 
 
 def _ordered(messages: Sequence[Message], *, quirks: Quirks) -> Sequence[Message]:
@@ -151,18 +140,9 @@ def _assistant(message: Message, *, text: str, quirks: Quirks) -> JsonObject:
 
 
 def _tool_call(call: ToolCall) -> JsonObject:
-    function = {"name": call.name, "arguments": _arguments(call.arguments)}
+    function = {"name": call.name, "arguments": json_or_empty(call.arguments)}
     kept = {key: value for key, value in (call.extra or {}).items() if key == EXTRA}
     return {"id": call.id, "type": "function", "function": function, **kept}
-
-
-def _arguments(text: str) -> str:
-    """The model's own text if it is JSON; services refuse a history with anything else."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return "{}"
-    return text
 
 
 def _content(items: Sequence[str | Media]) -> JsonValue:

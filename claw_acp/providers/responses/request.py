@@ -5,7 +5,6 @@ its place. Stop sequences are not sent, as this API has none.
 """
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -14,6 +13,7 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, Message, ToolCall
 from claw_acp.providers.models.facts import known_capabilities, least_effort, thinks_unless_told
 from claw_acp.providers.transport.part_order import MarkedText, pieces_in_order
+from claw_acp.providers.transport.request_parts import given, instructions, json_or_empty
 from claw_acp.providers.transport.wire import object_at, text_at, texts_and_images
 
 ORIGIN = "responses"
@@ -34,9 +34,7 @@ def responses_request(request: ChatRequest, *, provider: str, summaries: bool = 
     Raises:
         RequestRejected: A part of a message cannot be sent.
     """
-    system = "\n\n".join(
-        text for message in request.messages if message.role == "system" if (text := message.text.strip())
-    )
+    system = "\n\n".join(instructions(request.messages))
     body: dict[str, JsonValue] = {
         "model": request.model,
         "input": [item for message in request.messages for item in _items(message, provider=provider)],
@@ -51,7 +49,7 @@ def responses_request(request: ChatRequest, *, provider: str, summaries: bool = 
     if request.options.max_tokens is not None:
         body["max_output_tokens"] = max(request.options.max_tokens, LEAST_TOKENS)
     if _takes_sampling(request.model, effort=text_at(object_at(body, "reasoning"), "effort")):
-        body |= _sampling(request.options)
+        body |= given({"temperature": request.options.temperature, "top_p": request.options.top_p})
     return body
 
 
@@ -112,11 +110,6 @@ def _takes_sampling(model: str, *, effort: str) -> bool:
     return effort == "none" or (not effort and least == "none" and not thinks_unless_told(model))
 
 
-def _sampling(options: ChatOptions) -> JsonObject:
-    wished = {"temperature": options.temperature, "top_p": options.top_p}
-    return {name: value for name, value in wished.items() if value is not None}
-
-
 # ------------------------------------------------------------------ messages
 
 
@@ -166,17 +159,8 @@ def _call(call: ToolCall) -> JsonObject:
         "type": "function_call",
         "call_id": _acceptable_id(call.id),
         "name": call.name,
-        "arguments": _arguments(call.arguments),
+        "arguments": json_or_empty(call.arguments),
     }
-
-
-def _arguments(text: str) -> str:
-    """The model's own text if it is JSON; a history with anything else may be refused."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return "{}"
-    return text
 
 
 def _output(items: Sequence[str | ImagePart]) -> JsonValue:
