@@ -28,15 +28,19 @@ async def test_a_correct_agent_passes_every_check(tmp_path: Path) -> None:
 @pytest.mark.parametrize("faults", TOGETHER, ids="+".join)
 async def test_each_fault_is_found_by_its_rules_and_by_no_other(faults: tuple[str, ...], tmp_path: Path) -> None:
     report = await checked(faulty(*faults), tmp_path)
-    found = failed(report)
-    assert found.keys() == {rule for fault in faults for rule in FOUND_BY[fault]}, found
+    _holds(failed(report), {rule for fault in faults for rule in FOUND_BY[fault]})
 
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("faults", TOGETHER_IN_SECOND, ids="+".join)
 async def test_each_fault_of_protocol_2_is_found_by_its_rules(faults: tuple[str, ...], tmp_path: Path) -> None:
     found = failed(await checked(second(*faults), tmp_path, protocol=2))
-    assert found.keys() == {rule for fault in faults for rule in FOUND_IN_SECOND_BY[fault]}, found
+    _holds(found, {rule for fault in faults for rule in FOUND_IN_SECOND_BY[fault]})
+
+
+def _holds(found: Mapping[str, str], expected: set[str]) -> None:
+    too_many = {rule: reason for rule, reason in found.items() if rule not in expected}
+    assert (too_many, expected - found.keys()) == ({}, set())
 
 
 @pytest.mark.parametrize(("together", "found_by"), [(TOGETHER, FOUND_BY), (TOGETHER_IN_SECOND, FOUND_IN_SECOND_BY)])
