@@ -1,4 +1,4 @@
-"""The tools and prompts that one server lends a session, as tools and commands of ours."""
+"""The tools and prompts of one server, as tools and commands of ours."""
 
 import logging
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class ServerAdapters:
-    """A server and its things, made anew when its offer changes."""
+    """The adapters of one server, rebuilt when its offer changes."""
 
     def __init__(self, server: Server) -> None:
         self.server = server

@@ -1,4 +1,4 @@
-"""A server that is up: the session of the mcp library, what the server offers, and requests to it."""
+"""A running server: the session of the mcp library, the server's offer, and requests to it."""
 
 import json
 import logging
@@ -69,7 +69,7 @@ log = logging.getLogger(__name__)
 
 
 class _Dispatcher(JSONRPCDispatcher):
-    """The library's own, which also tells when the server cannot be heard any more."""
+    """The library's dispatcher, which also reports when the server disconnected."""
 
     def __init__(self, streams: TransportStreams, over: anyio.Event) -> None:
         super().__init__(*streams)
@@ -91,7 +91,7 @@ class _Dispatcher(JSONRPCDispatcher):
 
 
 class ProgressTimeout:
-    """A bound, in seconds, that starts anew at each sign of life."""
+    """A time limit, in seconds, that restarts at each sign of progress."""
 
     def __init__(self, within: float) -> None:
         self.within = within
@@ -100,12 +100,12 @@ class ProgressTimeout:
         self.again()
 
     def again(self) -> None:
-        """There was a sign of life."""
+        """Restart the limit."""
         self.scope.deadline = min(anyio.current_time() + self.within, self._end)
 
 
 class Client:
-    """See `ServerConnection`. Requests run in tasks of the connection: who waits for one may leave at any time."""
+    """See `ServerConnection`. Requests run in tasks of the connection: their callers may leave at any time."""
 
     def __init__(self, spec: McpServerSpec, *, evidence: Diagnostics, roots: Callable[[], Sequence[Path]]) -> None:
         self.offer = NOTHING
@@ -119,7 +119,7 @@ class Client:
 
     @asynccontextmanager
     async def over(self, streams: TransportStreams) -> AsyncGenerator[None]:
-        """Speak over these streams for as long as the block runs."""
+        """Use these streams while the block runs."""
         session = ClientSession(
             dispatcher=_Dispatcher(streams, self._lost),
             list_roots_callback=self._list_roots,
@@ -149,7 +149,7 @@ class Client:
         return replace(offer, instructions=self._evidence.redact(self._session.instructions or ""))
 
     async def _initialize(self) -> None:
-        """The handshake that every server of today knows; who refuses it may be of the kind that has none."""
+        """Run the handshake of present servers; a server that refuses it may be of the kind without one."""
         try:
             await self._session.initialize()
         except MCPError as refusal:
@@ -206,7 +206,7 @@ class Client:
         return any(part is not None and part.list_changed for part in parts)
 
     async def _listen(self) -> None:
-        """Subscribe to changes, where MCP has no other way to tell them."""
+        """Subscribe to changes, if MCP has no other way to report them."""
         while True:
             try:
                 async with listen(
@@ -238,7 +238,7 @@ class Client:
         return ListRootsResult(roots=[Root(uri=FileUrl(path.as_uri()), name=path.name) for path in self._roots()])
 
     async def roots_changed(self) -> None:
-        """See `ServerConnection`. The stateless form of MCP has no such message: its servers ask when they want to."""
+        """See `ServerConnection`. The stateless form of MCP has no such message: its servers ask when needed."""
         if self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             await self._session.send_notification(RootsListChangedNotification())
 
@@ -288,7 +288,7 @@ class Client:
     async def _answered(
         self, once: Callable[[InputResponses | None, str | None], Awaitable[_T | InputRequiredResult]]
     ) -> _T:
-        """Ask until there is an answer. A server of the stateless form may want to know the roots first."""
+        """Repeat a request until it is answered. A server of the stateless form may ask for the roots first."""
         responses: InputResponses | None = None
         state: str | None = None
         for _ in range(ROUNDS):
@@ -305,7 +305,7 @@ class Client:
         raise ToolError(f"The MCP server {self._spec.name} wanted more {ROUNDS} times and never answered.")
 
     async def _ask(self, work: Callable[[], Awaitable[_T]], patience: ProgressTimeout) -> _T:
-        """Do it in a task of the connection, which can tell the server when whoever asked has gone."""
+        """Run it in a task of the connection, which notifies the server when the caller has left."""
         if self._lost.is_set():
             raise ServerFailed("is not connected")
         answers: list[_T] = []
@@ -365,7 +365,7 @@ class Client:
 
 
 def _writable(arguments: JsonObject) -> dict[str, Any]:
-    """Arguments that every transport can write: a model may have put half a character into them."""
+    """Arguments that every transport can write: a model may have put lone surrogates into them."""
     return cast("dict[str, Any]", json.loads(encode(arguments)))
 
 

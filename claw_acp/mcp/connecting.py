@@ -1,4 +1,4 @@
-"""From a server's settings to a connection with it. Importing this takes half a second: see `loading`."""
+"""Connecting to a server by its settings. Importing this takes half a second: see `loading`."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -21,10 +21,10 @@ from claw_acp.mcp.stdio import stdio_streams
 async def connect(
     spec: McpServerSpec, *, cwd: Path, roots: Callable[[], Sequence[Path]], evidence: Diagnostics
 ) -> AsyncGenerator[ServerConnection]:
-    """A connection to a server; nothing has been said yet. Leaving the block ends it.
+    """Connect to a server, without a handshake yet. Leaving the block ends the connection.
 
     Raises:
-        ServerFailed: There is no connection, or it broke.
+        ServerFailed: The connection failed, or was lost.
     """
     tame_library_log()
     try:
@@ -52,7 +52,7 @@ _LOGGERS = ("mcp", "client", "httpx2", "httpcore2")  # `client` is how its sessi
 
 
 class _Forwarded(logging.Handler):
-    """Hands lines on to our log, as details, without their tracebacks."""
+    """Forwards lines to our log, as details, without their tracebacks."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """See `logging.Handler`."""
@@ -60,7 +60,7 @@ class _Forwarded(logging.Handler):
 
 
 def tame_library_log() -> None:
-    """Keep the library's loggers from writing to stderr by themselves. Idempotent."""
+    """Keep the library's loggers from writing to stderr themselves. Idempotent."""
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         if not any(isinstance(handler, _Forwarded) for handler in logger.handlers):

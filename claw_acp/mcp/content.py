@@ -1,4 +1,4 @@
-"""The answers of servers, as content parts of ours; bounded, so that one answer cannot fill a conversation."""
+"""The answers of servers as content parts of ours, limited so that one answer cannot fill a conversation."""
 
 import json
 from base64 import b64decode
@@ -34,7 +34,7 @@ MOST_RAW = 64 * 1024  # characters of structured content, as JSON, that programs
 
 
 def tool_result(result: CallToolResult) -> ToolResult:
-    """The result of a call. Structured content alone is told as JSON, beside other content it is for programs."""
+    """The result of a call. Structured content alone becomes JSON text; beside other content it is for programs."""
     structured: JsonValue = result.structured_content
     parts = _bounded(map(content_part, result.content))
     written = "" if structured is None else json.dumps(structured, ensure_ascii=False)
@@ -45,12 +45,12 @@ def tool_result(result: CallToolResult) -> ToolResult:
 
 
 def document_parts(result: ReadResourceResult) -> tuple[ContentPart, ...]:
-    """A document that was read."""
+    """The parts of a resource that was read."""
     return _bounded(map(_resource, result.contents)) or (TextPart(text="It is empty."),)
 
 
 def prompt_parts(result: GetPromptResult) -> tuple[ContentPart, ...]:
-    """The messages of a prompt as one: who speaks is said where it is not the person alone."""
+    """The messages of a prompt as one; the roles are marked unless all are the user's."""
     parts: list[ContentPart] = []
     several = any(message.role == "assistant" for message in result.messages)
     for message in result.messages:
@@ -94,7 +94,7 @@ def _link(link: ResourceLink) -> ContentPart:
 
 
 def _picture(data: str, mime_type: str) -> ContentPart:
-    """A picture of the type that it really is: vendors refuse a whole request for one that is something else."""
+    """An image with its true type: vendors refuse a whole request for a wrong one."""
     kind = _media_type(data)
     if kind is None and mime_type in IMAGE_TYPES:
         return TextPart(text=f"[what should be a picture ({mime_type}) is none]")
@@ -111,7 +111,7 @@ def _resource(resource: TextResourceContents | BlobResourceContents) -> ContentP
 
 
 def _media_type(data: str) -> str | None:
-    """The media type of a picture in base64."""
+    """The media type of a base64 image."""
     try:
         return media_type(b64decode(data, validate=True))
     except ValueError:

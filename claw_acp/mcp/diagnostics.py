@@ -1,4 +1,4 @@
-"""The evidence that a server left behind that tells people why it failed."""
+"""The evidence of a server's failure, for the messages to people."""
 
 import re
 from collections.abc import Iterable
@@ -15,12 +15,12 @@ QUOTED = 400  # characters of its last words in a message
 
 
 class Diagnostics:
-    """Collected by the transport of one server while it runs. Quotes never hold what its settings keep secret.
+    """Collected by the transport of one server while it runs. Quotes never contain secrets of its settings.
 
     Attributes:
-        stderr: The end of what a program wrote there.
-        stray: The first thing a program printed that is not of the protocol.
-        exit: How a program ended; None while it runs.
+        stderr: The end of the program's stderr output.
+        stray: The first output of the program that is not of the protocol.
+        exit: The program's exit status; None while it runs.
         status: The last HTTP status that was no success.
     """
 
@@ -33,26 +33,26 @@ class Diagnostics:
         self.status: int | None = None
 
     def redact(self, text: str) -> str:
-        """A text without any value of the server's settings: people give secrets all kinds of names."""
+        """A text without the values of the server's settings: people give secrets all kinds of names."""
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
         return self._known(text)
 
     def clean(self, text: str, *, limit: int = QUOTED) -> str:
-        """A text of the server's, on one line, short, and without secrets."""
+        """A text of the server's on one line, short, and without secrets."""
         line = printable(re.sub(r"\s+", " ", self.redact(text)).strip())
         return line if len(line) <= limit else f"{line[:limit]}…"
 
     @property
     def ending(self) -> str | None:
-        """How the program ended."""
+        """The program's exit status, in words."""
         if self.exit is None:
             return None
         return f"was ended by {self.exit.signal}" if self.exit.signal else f"ended with code {self.exit.code}"
 
     @property
     def last_words(self) -> str:
-        """A sentence with what the program said, or nothing."""
+        """A sentence with the program's last output, or an empty text."""
         lines = [line for line in self.stderr.text(ended=True).splitlines() if line.strip()]
         if lines:
             said = self.redact("\n".join(lines[-4:]))
@@ -72,6 +72,6 @@ def _given(spec: McpServerSpec) -> list[str]:
 
 
 def _longest_first(secrets: Iterable[str]) -> list[str]:
-    """A secret that contains another must go as a whole."""
+    """The secrets, longest first: one that contains another must be masked as a whole."""
     found = {secret.strip() for secret in secrets}
     return sorted((secret for secret in found if len(secret) >= SHORTEST_SECRET), key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""The errors that the library and the network raise, as reasons that people can act on."""
+"""Errors of the library and the network, as reasons that people can act on."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _CHECK_ADDRESS = "Check that it runs, and its address."
 
 
 def explained(error: BaseException, *, spec: McpServerSpec, evidence: Diagnostics) -> ServerFailed:
-    """Why the connection could not be made, or ended."""
+    """The reason the connection failed, or ended."""
     cause = _cause(error)
     if isinstance(cause, ServerFailed):
         return cause
@@ -44,14 +44,14 @@ def is_closed(error: MCPError) -> bool:
 
 
 def error_text(error: ErrorData) -> str:
-    """An error of the server's, with the addresses it wants a person to open."""
+    """The text of a server's error, with the addresses it wants a person to open."""
     text = error.message.strip() or f"error {error.code}"
     wanted = [url for url in _urls(cast("JsonValue", error.data)) if url not in text]
     return f"{text} Open {' and '.join(wanted)} first." if wanted else text
 
 
 def invalid(error: ValidationError) -> str:
-    """The first thing that is wrong with an answer, and where."""
+    """The first fault of an answer, and its place."""
     problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(step) for step in problem["loc"])
     return f"{place}: {problem['msg']}" if place else problem["msg"]
@@ -79,7 +79,7 @@ def _network(cause: BaseException, *, spec: HttpServer, evidence: Diagnostics) -
 
 
 def _words(error: BaseException) -> str:
-    """The most exact words in a chain of causes: `Connection refused`, not `All connection attempts failed`."""
+    """The most specific text in a chain of causes: `Connection refused`, not `All connection attempts failed`."""
     words = type(error).__name__
     step: BaseException | None = error
     while step is not None:
@@ -91,7 +91,7 @@ def _words(error: BaseException) -> str:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """The error that matters of those that a group holds: what came first, and was not merely its echo."""
+    """The relevant error of a group: the first one that is not a mere consequence."""
     leaves = list(_leaves(error))
     telling = [leaf for leaf in leaves if isinstance(leaf, ServerFailed | httpx2.HTTPError)]
     return (telling or leaves)[0]
@@ -106,7 +106,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def _urls(data: JsonValue) -> list[str]:
-    """Addresses in what a server sends along when a person must agree to something first (MCP error -32042)."""
+    """The addresses in the data of a server's error that a person must visit first (MCP error -32042)."""
     asked = data.get("elicitations") if isinstance(data, dict) else None
     found = [item.get("url") for item in asked if isinstance(item, dict)] if isinstance(asked, list) else []
     return [url for url in found if isinstance(url, str)]

@@ -1,8 +1,8 @@
-"""Why a server cannot be used."""
+"""Reasons that a server cannot be used."""
 
 
 class ServerFailed(Exception):
-    """A server did not start, or was lost. The text goes on after its name: "ended with code 1"."""
+    """A server did not start, or was lost. The text continues its name: "ended with code 1"."""
 
     def __init__(self, reason: str, *, advice: str = "") -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""Lines of a program as messages of MCP, however it writes them."""
+"""Lines of a program as messages of MCP, also slightly malformed ones."""
 
 import json
 import logging
@@ -20,9 +20,9 @@ STRAYS_LOGGED = 20  # lines of one server that are no messages; the rest is not 
 
 
 class FrameReader:
-    """Reads the frames of one server. What is no message is skipped, and told in the log.
+    """Reads the frames of one server. Other lines are skipped, with a log line.
 
-    An answer that is broken still ends its request, with an error: nobody should wait for a better one.
+    A malformed answer still ends its request, with an error: no better one will come.
     """
 
     def __init__(self, *, server: str, evidence: Diagnostics) -> None:
@@ -31,7 +31,7 @@ class FrameReader:
         self._strays = 0
 
     def read(self, frame: Frame) -> SessionMessage | None:
-        """The message in a frame, if there is one."""
+        """The message in a frame, if any."""
         if isinstance(frame, Oversized):
             self._note(f"a line of {frame.size} bytes")
             request_id: JsonValue = None if frame.id_json is None else json.loads(frame.id_json)
@@ -42,7 +42,7 @@ class FrameReader:
             return self._mended(frame)
 
     def _mended(self, frame: bytes) -> SessionMessage | None:
-        """The message after all, without half characters and infinities; or the error that its sender deserves."""
+        """The message without lone surrogates and infinities; or an error response."""
         text = frame.decode("utf-8", "replace").lstrip("\ufeff")
         try:
             value: JsonValue = json.loads(text)

@@ -24,10 +24,10 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @asynccontextmanager
 async def http_streams(spec: HttpServer, *, evidence: Diagnostics) -> AsyncGenerator[TransportStreams]:
-    """Talk to the server at an address.
+    """The streams to the server at an address.
 
-    Redirects within its origin are followed, others are not: our headers are meant for this server alone. How long an
-    answer may take is up to who waits for it; silence of a stream of events means nothing.
+    Redirects within its origin are followed, others are not: our headers are meant for this server alone. Callers limit
+    the time of their requests; a silent stream of events is normal.
 
     Raises:
         ServerFailed: The address or a header cannot be used.
@@ -53,7 +53,7 @@ async def http_streams(spec: HttpServer, *, evidence: Diagnostics) -> AsyncGener
 
 
 def _make_client(spec: HttpServer, evidence: Diagnostics) -> httpx2.AsyncClient:
-    """Made in a thread: reading the certificates takes some 50 ms, in which other sessions must not stand still."""
+    """A client created in a thread: reading the certificates takes some 50 ms, too long to block other sessions."""
 
     async def look(response: httpx2.Response) -> None:
         if spec.kind == "sse" or response.request.method == "POST":  # many refuse the GET of streamable HTTP, rightly
@@ -72,7 +72,7 @@ def _make_client(spec: HttpServer, evidence: Diagnostics) -> httpx2.AsyncClient:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that breaks off when it grows too large; its request then fails, and nothing else."""
+    """A body that fails when it grows too large; this affects only its request."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream

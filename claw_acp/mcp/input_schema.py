@@ -1,8 +1,8 @@
-"""Schemas of strangers made into what every model vendor takes.
+"""Input schemas of servers, reduced to a form that every model vendor accepts.
 
-One tool that a vendor refuses spoils every request of a session. So a schema leaves here as a plain object: only known
-keywords with values of the right kind, no references, no union at the top, no property names that vendors refuse, and
-of bounded size. It only helps the model to write arguments; the server checks them itself.
+One refused tool spoils every request of a session. So the result is a plain object: only known keywords with values of
+the right kind, no references, no union at the top, no property names that vendors refuse, and of bounded size. It only
+helps the model to write arguments; the server checks them itself.
 """
 
 import json
@@ -23,7 +23,7 @@ _NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
 
 
 def usable_schema(schema: JsonObject) -> JsonObject | None:
-    """The schema as models are told it; None when a required argument has a name that no vendor takes."""
+    """The schema for models; None when a required argument has a name that no vendor accepts."""
     cleaner = _Cleaner(schema)
     top = cleaner.clean(schema, depth=0, above=())
     variants = [branch for key in ("allOf", "anyOf", "oneOf") for branch in _objects(top.get(key))]
@@ -43,7 +43,7 @@ def usable_schema(schema: JsonObject) -> JsonObject | None:
 
 
 class _Cleaner:
-    """Goes through one schema; `nameless` are the properties left out for their names."""
+    """Cleans one schema; `nameless` are the properties removed for their names."""
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
@@ -51,7 +51,7 @@ class _Cleaner:
         self.nameless: set[str] = set()
 
     def clean(self, node: JsonValue, *, depth: int, above: tuple[str, ...]) -> dict[str, JsonValue]:
-        """One schema; `above` are the references it was reached by, since some go round in circles."""
+        """A cleaned schema; `above` are the references that led to it, since some are circular."""
         self._nodes += 1
         if not isinstance(node, Mapping) or depth > DEEPEST or self._nodes > MOST_NODES:
             return {}
@@ -131,11 +131,11 @@ _SIMPLE: Final[Mapping[str, Callable[[JsonValue], bool]]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _is_number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
 }
-"""Keywords without a schema inside, and what they may say. What is not here, and holds no schema, is dropped."""
+"""Keywords without a nested schema, and their valid values. Other keywords without a schema are dropped."""
 
 
 def _without_null(node: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """`X or null`, as optional fields are often described, is X that may be left out."""
+    """The schema without null: `X or null`, as optional fields are often described, is an X that may be absent."""
     for key in ("anyOf", "oneOf"):
         branches = _objects(node.get(key))
         present = [branch for branch in branches if branch.get("type") != "null"]
@@ -148,7 +148,7 @@ def _without_null(node: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _target(root: JsonObject, reference: str) -> JsonObject | None:
-    """The object that a reference inside the document names; others are not followed."""
+    """The object of a reference inside the document; others are not followed."""
     if not reference.startswith("#"):
         return None
     found: JsonValue = root
@@ -160,7 +160,7 @@ def _target(root: JsonObject, reference: str) -> JsonObject | None:
 
 
 def _outline(node: JsonValue, *, described: int) -> JsonObject:
-    """A property of which only the kind and the beginning of the description are told."""
+    """A property reduced to its type and the beginning of its description."""
     known = _mapping(node)
     outline: dict[str, JsonValue] = {key: known[key] for key in ("type",) if key in known}
     description = known.get("description")

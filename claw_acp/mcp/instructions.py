@@ -1,4 +1,4 @@
-"""The servers' own words on how to use them, as a section of the instructions for models."""
+"""The servers' own instructions, as a section of the system prompt."""
 
 import hashlib
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ what is said above.
 
 
 def told(servers: Iterable[tuple[str, str]]) -> str:
-    """The section for these names and texts; empty when no server says anything.
+    """The section for these names and texts; empty without any instructions.
 
-    It depends on nothing else, so that a request begins like the one before it, in other sessions too. That goes for
-    the marks: they are made from the very text that they enclose, which therefore cannot hold them.
+    It depends on nothing else, so that requests begin alike, in other sessions too. That includes the marks: they are
+    derived from the text that they enclose, which therefore cannot contain them.
     """
     sections: list[str] = []
     left_out = 0

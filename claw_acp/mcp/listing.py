@@ -1,4 +1,4 @@
-"""The catalog of what a server offers, asked for page by page."""
+"""The catalog of a server's offer, fetched page by page."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -21,12 +21,12 @@ log = logging.getLogger(__name__)
 
 
 async def offered(session: ClientSession, *, server: str, clean: Callable[[str], str]) -> ServerCatalog:
-    """All that it offers now. What it announced and then refuses to list counts as nothing, but for tools.
+    """The current offer. A feature that was announced but cannot be listed counts as empty, except tools.
 
     Args:
         session: The connection.
-        server: What the log calls it.
-        clean: Takes secrets out of its words.
+        server: Its name for the log.
+        clean: Removes secrets from its texts.
 
     Raises:
         MCPError: It does not list its tools, or is gone.
@@ -53,7 +53,7 @@ async def offered(session: ClientSession, *, server: str, clean: Callable[[str],
 
 
 async def listed_resources(session: ClientSession) -> list[OfferedResource]:
-    """Its documents, then its patterns."""
+    """Its documents, then its templates."""
     documents = await _all(lambda page: session.list_resources(params=page), lambda found: found.resources)
     listed = [
         OfferedResource(
@@ -94,7 +94,7 @@ async def _all(
 
 
 def _can_be_called(tool: Tool) -> bool:
-    """Return whether an ordinary call will do: some tools answer only those who ask for a task and come back for it."""
+    """Return whether an ordinary call works: some tools must be called as tasks."""
     return tool.execution is None or tool.execution.task_support != "required"
 
 

@@ -1,4 +1,4 @@
-"""The mcp library, imported once and aside: it takes half a second and 30 MB, which only sessions with servers pay."""
+"""The mcp library, imported once and in a thread: it takes half a second and 30 MB, only in sessions with servers."""
 
 import gc
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ class Connect(Protocol):
     def __call__(
         self, spec: McpServerSpec, *, cwd: Path, roots: Callable[[], Sequence[Path]], evidence: Diagnostics
     ) -> AbstractAsyncContextManager[ServerConnection]:
-        """A connection to a server, for as long as the block runs."""
+        """Connect to a server for the block."""
         ...
 
 
@@ -33,7 +33,7 @@ _one_at_a_time = anyio.CapacityLimiter(1)  # the others would only occupy thread
 
 
 async def load_connect() -> Connect:
-    """The function that connects; the event loop goes on while the library is imported."""
+    """The function `connecting.connect`; the event loop goes on while the library is imported."""
     return await to_thread.run_sync(_load, abandon_on_cancel=True, limiter=_one_at_a_time)
 
 

@@ -1,4 +1,4 @@
-"""Names by which models and people know what a server offers: the same each time, unique, and valid everywhere."""
+"""Names of a server's tools and prompts for models and people: stable, unique, and valid for every vendor."""
 
 import hashlib
 import re
@@ -13,11 +13,10 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def server_names(names: Iterable[str]) -> list[str]:
-    """The part that stands before `__`, for each server of a list; the same for the same name, but where two have one.
+    """The part before `__` for each server of a list; it depends on the name alone, unless two servers share one.
 
-    It starts with a letter (Gemini wants one, and so do permission rules), and holds no `__` itself. Where the name
-    cannot be kept as it is, a digest of it follows: rules that people store must never become those of another server
-    because that takes its place in the list.
+    It starts with a letter (required by Gemini and by permission rules), and contains no `__`. A name that had to be
+    changed is followed by a digest: stored rules must never apply to another server that takes its place in the list.
     """
     taken: list[str] = []
     for name in names:
@@ -39,9 +38,9 @@ def _server_name(name: str) -> str:
 
 
 def tool_name(server: str, tool: str) -> str:
-    """`<server>__<tool>`. Where the tool's own name cannot be kept as it is, a digest of it follows.
+    """`<server>__<tool>`. A tool name that had to be changed is followed by a digest of it.
 
-    The name depends on these two alone: rules that people store name it.
+    The name depends on these two alone, since stored rules contain it.
     """
     plain = _valid(tool)
     room = LONGEST - len(server) - 2
@@ -51,7 +50,7 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def command_names(server: str, prompts: Sequence[str]) -> list[str]:
-    """`<server>:<prompt>` for each prompt, without white space, so that all can be typed as a slash command."""
+    """`<server>:<prompt>` for each prompt, without white space, so that all can be typed as slash commands."""
     taken: list[str] = []
     for prompt in prompts:
         shown = "".join(mark for mark in re.sub(r"\s+", "-", prompt.strip()) if mark.isprintable())
@@ -69,6 +68,6 @@ def _digest(name: str) -> str:
 
 
 def _valid(name: str) -> str:
-    """The name in the letters that vendors take; accents fall off, anything else becomes `_`."""
+    """The name in the letters that vendors accept; accents are removed, anything else becomes `_`."""
     plain = unicodedata.normalize("NFKD", name)
     return _FOREIGN.sub("_", "".join(mark for mark in plain if not unicodedata.combining(mark)))

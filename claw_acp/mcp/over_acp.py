@@ -1,4 +1,4 @@
-"""MCP inside ACP: the server lives in the client, and each request travels alone (MCP 2026-07-28, no session)."""
+"""MCP inside ACP: the server lives in the client, and each request is independent (MCP 2026-07-28, no session)."""
 
 import logging
 from collections.abc import AsyncGenerator, Mapping
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def acp_streams(spec: ClientServer) -> AsyncGenerator[TransportStreams]:
-    """Talk to the server over its link."""
+    """The streams to the server over its link."""
     async with anyio.create_task_group() as tasks:
         carrier = _Carrier(spec, tasks)
         spec.link.listen(carrier.heard)
@@ -40,7 +40,7 @@ async def acp_streams(spec: ClientServer) -> AsyncGenerator[TransportStreams]:
 
 
 class _Carrier:
-    """Puts requests of the library into envelopes, and takes what comes back out of them."""
+    """Puts requests of the library into envelopes, and unpacks the answers."""
 
     def __init__(self, spec: ClientServer, tasks: TaskGroup) -> None:
         self._spec = spec
@@ -57,7 +57,10 @@ class _Carrier:
             stream.close()
 
     async def carry(self) -> None:
-        """Send what the library has to say. Of its notifications this form of MCP knows only the end of a request."""
+        """Send the library's messages.
+
+        Of its notifications this form of MCP knows only the cancellation of a request.
+        """
         async for item in self._outgoing:
             message = item.message
             if isinstance(message, JSONRPCRequest):
@@ -94,7 +97,7 @@ class _Carrier:
             return {"error": {"code": INTERNAL_ERROR, "message": f"the client could not deliver it: {error.message}"}}
 
     async def heard(self, request_id: str, method: str, params: JsonObject) -> None:
-        """A notification that belongs to a request of ours; for one that is over it comes too late."""
+        """Deliver a notification that belongs to a request of ours; ignored once that is over."""
         if request_id not in self._active:
             return
         own, _ = self._active[request_id]
@@ -108,7 +111,7 @@ class _Carrier:
 
 
 def _own_subscription(params: JsonObject, request_id: str, own: RequestId) -> dict[str, JsonValue]:
-    """The server marks what belongs to a subscription with the id it saw; the library knows its own."""
+    """The params with the library's id of a subscription; the server uses the id it received."""
     meta = params.get("_meta")
     if not isinstance(meta, Mapping) or meta.get(SUBSCRIPTION_ID_META_KEY) != request_id:
         return dict(params)
@@ -116,7 +119,7 @@ def _own_subscription(params: JsonObject, request_id: str, own: RequestId) -> di
 
 
 def _answer(request_id: RequestId, outcome: JsonObject) -> SessionMessage:
-    """The answer in an envelope; a result counts before an error, as the binding says."""
+    """The answer in an envelope; a result takes precedence over an error, as the binding says."""
     kept = {key: outcome[key] for key in ("result", "error") if key in outcome}
     if "result" in kept:
         kept.pop("error", None)

@@ -15,7 +15,7 @@ LONGEST_DESCRIPTION = 200  # characters of a line in a completion list
 
 
 class PromptCommand:
-    """See `Command`. What the server answers goes to the model as the person's prompt."""
+    """See `Command`. The server's answer goes to the model as the user's prompt."""
 
     def __init__(self, prompt: OfferedPrompt, *, name: str, server: Server) -> None:
         self._prompt = prompt
@@ -51,9 +51,9 @@ class PromptCommand:
 
 
 def bound(text: str, arguments: Sequence[PromptArgument]) -> dict[str, str]:
-    """Values for arguments: `name=value` anywhere, the others in order; the last takes all that is left.
+    """The values of arguments: `name=value` anywhere, the others in order; the last takes the rest.
 
-    Quotes keep words together. One argument alone needs none: it is the whole text.
+    Quotes keep words together. A single argument needs none: it is the whole text.
     """
     known = [argument.name for argument in arguments]
     named = re.compile(rf"({'|'.join(map(re.escape, known))})=(.*)", re.DOTALL) if known else None
@@ -79,7 +79,7 @@ def bound(text: str, arguments: Sequence[PromptArgument]) -> dict[str, str]:
 
 
 def _words(text: str) -> list[str]:
-    """Words as a shell would have them; an apostrophe that is no quote is only an apostrophe."""
+    """Words as in a shell, except that an apostrophe that opens no quote is ordinary text."""
     try:
         return shlex.split(text)
     except ValueError:

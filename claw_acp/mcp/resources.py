@@ -1,4 +1,4 @@
-"""Two tools that read what servers keep as resources; there when some server has any."""
+"""Two tools that read the resources of servers; present if any server has some."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ _SERVER: JsonObject = {"type": "string", "description": "The server's name."}
 
 
 class ListResources:
-    """Names what can be read. It changes nothing, and nobody is asked about it."""
+    """Lists what can be read. It changes nothing and needs no permission."""
 
     parallel = True
 
@@ -48,7 +48,7 @@ class _Listing(Invocation):
         self.view = CallView(title=f"List resources of {', '.join(server.name for server in servers)}", kind="search")
 
     async def run(self) -> ToolResult:
-        """Ask each server; one that does not answer is told, not fatal."""
+        """Ask each server; one that does not answer is mentioned, not fatal."""
         sections: list[str] = []
         failures = 0
         for server in self._servers:
@@ -99,7 +99,7 @@ class _Reading(Invocation):
         )
 
     async def run(self) -> ToolResult:
-        """Ask for it."""
+        """Read the resource."""
         source = f"{printable(self._uri)[:200]} of the MCP server {self._server.name}"
         try:
             result = ToolResult(parts=await self._server.read(self._uri))
@@ -123,7 +123,7 @@ def _line(resource: OfferedResource) -> str:
 
 
 def _named(name: str, servers: Sequence[Server]) -> Server:
-    """The server a model means: by the name in its tools, or by its own.
+    """The server of a name: the one used in tool names, or its own.
 
     Raises:
         InvalidArguments: There is none.

@@ -1,4 +1,4 @@
-"""One server of one session: started, listened to, started again when it dies, and given up when that does not help."""
+"""One server of one session: started, monitored, restarted after a crash, and given up when that does not help."""
 
 import logging
 import math
@@ -38,16 +38,16 @@ log = logging.getLogger(__name__)
 
 
 class Server:
-    """`run` it in a task; it ends when the server is off, or when it is told to `stop`.
+    """A server, served by `run` in a task, which ends when the server is given up, or by `stop`.
 
     Args:
-        plan: Which server.
+        plan: The server to run.
         slug: Its part of the names of tools and commands.
-        session: Whose it is.
+        session: Its session.
         clock: Time.
-        secrets: Reads the keys that take time to get.
-        changed: Hears that the offer is not what it was.
-        tell: Shows people what they should know.
+        secrets: Reads keys that take time to get.
+        changed: Called when the offer has changed.
+        tell: Shows notices to people.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Server:
     # ------------------------------------------------------------------ its life
 
     async def run(self) -> None:
-        """Keep the server until it is given up or stopped."""
+        """Run the server until it is given up or stopped."""
         with log_context(session=self._session.id):
             try:
                 await self._keep()
@@ -196,7 +196,7 @@ class Server:
         self._news = anyio.Event()
 
     def stop(self) -> None:
-        """Begin to end it; `ended` is set when that is done."""
+        """Begin to stop it; `ended` is set when that is done."""
         self._stopped = True
         self._tell()
         if self._connection is None:
@@ -206,7 +206,7 @@ class Server:
             self._starting.deadline = anyio.current_time() + STOP_TIMEOUT
 
     async def roots_changed(self) -> None:
-        """Tell it that the session works in other directories."""
+        """Notify it of other session directories."""
         if self._connection is not None:
             with anyio.move_on_after(NEWS_SECONDS):
                 await self._connection.roots_changed()
@@ -235,7 +235,7 @@ class Server:
         return await self._use(lambda server: server.read(uri, within=self.plan.call))
 
     async def _use(self, request: Callable[[ServerConnection], Awaitable[_T]]) -> _T:
-        """Ask the server; once more if it had forgotten our session, since then it has done nothing."""
+        """Send a request; once more if the server had forgotten our session, since then it was not carried out."""
         before: ServerConnection | None = None
         for _ in range(2):
             connection = await self._connected(other_than=before)

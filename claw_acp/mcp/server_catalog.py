@@ -1,4 +1,4 @@
-"""The catalog of what a server offers, in no library's terms, and how the server is asked for it."""
+"""The catalog of a server's offer and the interface of a server, independent of the library."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
@@ -9,11 +9,11 @@ from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import Value
 
 OnProgress: TypeAlias = Callable[[str], Awaitable[None]]
-"""Hears how far a call is, as a text for people."""
+"""Called with the progress of a call, as a text for people."""
 
 
 class OfferedTool(Value):
-    """A tool. `reads_only` and `destroys` are what the server itself says of it; `schema` is as it came."""
+    """A tool. `reads_only` and `destroys` are the server's own claims; `schema` is as received."""
 
     name: str
     title: str | None
@@ -24,7 +24,7 @@ class OfferedTool(Value):
 
 
 class PromptArgument(Value):
-    """Something a prompt wants to know."""
+    """An argument of a prompt."""
 
     name: str
     description: str | None = None
@@ -32,7 +32,7 @@ class PromptArgument(Value):
 
 
 class OfferedPrompt(Value):
-    """A prompt that people can call for."""
+    """A prompt that people can use."""
 
     name: str
     description: str
@@ -40,7 +40,7 @@ class OfferedPrompt(Value):
 
 
 class OfferedResource(Value):
-    """A document, or with `template` a pattern (RFC 6570) of addresses of documents."""
+    """A document, or with `template` a pattern (RFC 6570) for addresses of documents."""
 
     uri: str
     name: str
@@ -50,7 +50,7 @@ class OfferedResource(Value):
 
 
 class ServerCatalog(Value):
-    """All that a server offers at the moment. `instructions` is what it says to models of its use."""
+    """The current offer of a server. `instructions` is its text for models."""
 
     tools: tuple[OfferedTool, ...] = ()
     prompts: tuple[OfferedPrompt, ...] = ()
@@ -62,22 +62,22 @@ NOTHING = ServerCatalog()
 
 
 class ServerConnection(Protocol):
-    """A server that is up. Every request is bounded by `within`, in seconds; what goes wrong is a `ToolError`.
+    """A running server. Every request is limited to `within` seconds; failures are a `ToolError`.
 
-    Whoever waits for a request can be cancelled at once; the server is told behind their back.
+    Callers of a request can be cancelled at once; the server is notified in the background.
     """
 
     @property
     def offer(self) -> ServerCatalog:
-        """The catalog of what the server offers now."""
+        """The current offer."""
         ...
 
     async def open(self) -> None:
-        """Shake hands and ask what it offers."""
+        """Run the handshake and fetch the offer."""
         ...
 
     async def attend(self, changed: Callable[[], Awaitable[None]]) -> None:
-        """Keep `offer` in step with the server, telling `changed`, until the server is lost.
+        """Keep `offer` up to date, calling `changed`, until the server is lost.
 
         Raises:
             ServerFailed: Always, in the end.
@@ -85,11 +85,11 @@ class ServerConnection(Protocol):
         ...
 
     async def roots_changed(self) -> None:
-        """Tell the server that the session works in other directories."""
+        """Notify the server of other session directories."""
         ...
 
     async def call(self, tool: str, arguments: JsonObject, *, within: float, on_progress: OnProgress) -> ToolResult:
-        """Call a tool; progress puts the bound off, up to ten times its length.
+        """Call a tool; progress extends the time limit, up to ten times its length.
 
         Raises:
             ToolError: It could not be called.
@@ -102,7 +102,7 @@ class ServerConnection(Protocol):
         ...
 
     async def resources(self, *, within: float) -> Sequence[OfferedResource]:
-        """The documents it has, then the patterns."""
+        """Its documents, then its templates."""
         ...
 
     async def read(self, uri: str, *, within: float) -> tuple[ContentPart, ...]:

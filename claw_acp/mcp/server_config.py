@@ -1,4 +1,4 @@
-"""Which servers a session is to have, before anything is known to work."""
+"""The servers that a session should have, before they are started."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ class Given(Value):
 
     @property
     def name(self) -> str:
-        """How people call it."""
+        """Its name for people."""
         return self.spec.name
 
     def resolved(self, _cache: SecretCache) -> McpServerSpec:
@@ -35,7 +35,7 @@ class Given(Value):
 
 
 class Configured(Value):
-    """A server of the configuration; what it keeps secret is looked up when it is started."""
+    """A server of the configuration; its secrets are looked up when it is started."""
 
     name: str
     entry: McpSection
@@ -45,19 +45,19 @@ class Configured(Value):
 
     @property
     def start(self) -> float:
-        """Seconds until it must have said what it offers."""
+        """Seconds until it must have stated its offer."""
         return self.entry.start_timeout
 
     @property
     def call(self) -> float:
-        """Seconds for one call without a sign of life."""
+        """Seconds for one call without progress."""
         return self.entry.timeout
 
     def resolved(self, cache: SecretCache) -> McpServerSpec:
         """The specification of the server to connect. Blocks: keys may have to be read.
 
         Raises:
-            ServerFailed: One of its variables or headers cannot be had.
+            ServerFailed: One of its variables or headers cannot be resolved.
         """
         entry = self.entry
         if entry.url is not None:
@@ -74,7 +74,7 @@ class Configured(Value):
         )
 
     def _texts(self, key: str, cache: SecretCache) -> tuple[dict[str, str], tuple[str, ...]]:
-        """The values by name, and those that are secrets for sure."""
+        """The values by name, and those that are certainly secrets."""
         entry = self.entry
         texts = entry.env if key == "env" else entry.headers
         found: dict[str, str] = {}
@@ -94,7 +94,7 @@ Plan = Given | Configured
 
 
 def plans(specs: Iterable[McpServerSpec], settings: Settings) -> list[Plan]:
-    """The client's servers, then those of the configuration; one that is named twice with the same settings is one."""
+    """The client's servers, then those of the configuration; duplicates with the same settings are merged."""
     found: list[Plan] = []
     for spec in specs:
         if (given := Given(spec=spec)) not in found:
@@ -108,7 +108,7 @@ def plans(specs: Iterable[McpServerSpec], settings: Settings) -> list[Plan]:
 
 
 def slugs(wanted: Sequence[Plan]) -> list[str]:
-    """The name of each in tools and rules. What a client calls its servers never renames one of the configuration."""
+    """The name of each in tools and rules. A client's names never change those of the configuration."""
     order = sorted(range(len(wanted)), key=lambda index: isinstance(wanted[index], Given))
     named = dict(zip(order, server_names(wanted[index].name for index in order), strict=True))
     return [named[index] for index in range(len(wanted))]

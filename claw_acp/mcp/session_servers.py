@@ -1,4 +1,4 @@
-"""The MCP servers of one session, and what they lend it."""
+"""The MCP servers of one session, as a session extension."""
 
 import logging
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ log = logging.getLogger(__name__)
 
 
 class McpServers(SessionExtension):
-    """See `SessionExtension`. Each server lives in a task of its own; none of them can hold up or end the session.
+    """See `SessionExtension`. Each server runs in a task of its own; none can block or end the session.
 
     Args:
-        session: Whose servers they are.
-        tasks: Where they live.
+        session: The session.
+        tasks: Runs the servers.
         clock: Time.
-        secrets: Reads the keys that take time to get.
+        secrets: Reads keys that take time to get.
     """
 
     def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
@@ -62,9 +62,9 @@ class McpServers(SessionExtension):
     # ------------------------------------------------------------------ which servers
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
-        """From now on have the servers of the client and those of the configuration, and no others.
+        """Use the servers of the client and of the configuration from now on, and no others.
 
-        Servers that stay the same go on; one that was given up is tried again.
+        Unchanged servers go on; one that was given up is tried again.
         """
         before = {(lending.server.plan.name, lending.server.slug): lending for lending in self._lendings}
         wanted = plans(setup.servers, settings)
@@ -107,7 +107,7 @@ class McpServers(SessionExtension):
                 self._tasks.start_soon(lending.server.roots_changed, name="MCP roots")
 
     async def settled(self, *, within: float) -> None:
-        """See `SessionExtension`; the time counts from when the newest server was named."""
+        """See `SessionExtension`; the time counts from when the newest server was added."""
         waiting = [lending.server.settled for lending in self._lendings if not lending.server.settled.is_set()]
         if waiting:
             with anyio.CancelScope(deadline=self._since + within):
@@ -121,7 +121,7 @@ class McpServers(SessionExtension):
             await self._session.broadcast(self._news.pop(0))
 
     async def _tell(self, event: Event) -> None:
-        """Show something, though never before the answer that tells a client of its session."""
+        """Show an event, but not before the answer that tells the client of its session."""
         self._news.append(event)
         if self._introduced.is_set():
             await self.announce()
@@ -175,7 +175,7 @@ class McpServers(SessionExtension):
         self._tools = self._commands = self._instructions = None
 
     async def _changed(self) -> None:
-        """A server offers something else: models are told at their next request, people now."""
+        """React to a changed offer: models get it with their next request, people now."""
         self._forget()
         self.tools()
         if self._left_out and not self._told_too_many:

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def stdio_streams(spec: StdioServer, *, cwd: Path, evidence: Diagnostics) -> AsyncGenerator[TransportStreams]:
-    """Start the program and talk to it; leaving the block ends it and all that it started.
+    """Start the program and return its streams; leaving the block ends it and everything it started.
 
     Raises:
         ServerFailed: It cannot be started.
@@ -59,7 +59,7 @@ async def stdio_streams(spec: StdioServer, *, cwd: Path, evidence: Diagnostics) 
 
 
 def server_environment(base: Mapping[str, str], *, extra: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a server: what programs need of ours to run at all, no credentials; and what it is given."""
+    """The environment of a server: the variables every program needs, no credentials, and its own."""
     kept = {
         name: value
         for name, value in base.items()
@@ -118,7 +118,7 @@ class _Program:
     # ------------------------------------------------------------------ while it runs
 
     async def read(self) -> None:
-        """Hand on its messages until it closes its output; a program that cannot answer any more is lost."""
+        """Forward its messages until it closes its output; a program that cannot answer any more is lost."""
         assert self._child.stdout is not None
         splitter = LineSplitter(limit=LONGEST_LINE)
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -130,7 +130,10 @@ class _Program:
         await self._lose()
 
     async def _lose(self) -> None:
-        """Close the stream of its messages: it cannot answer any more. If it has ended, its exit is noted first."""
+        """Close the stream of its messages, as it cannot answer any more.
+
+        If it has ended, its exit is recorded first.
+        """
         with anyio.move_on_after(EXIT_SECONDS):
             await self._ended.wait()
         self._incoming.close()
@@ -144,7 +147,7 @@ class _Program:
                 return  # nobody listens any more; reading on keeps the program from getting stuck at its end
 
     async def read_errors(self) -> None:
-        """Keep the end of what it writes to stderr."""
+        """Keep the end of its stderr output."""
         await self._child.drain_stderr(self._evidence.stderr.add)
 
     async def write(self) -> None:
@@ -161,7 +164,7 @@ class _Program:
             self._written.set()
 
     async def watch(self) -> None:
-        """Note its end, once its last words are read."""
+        """Record its end, after its last output was read."""
         await self._child.wait_for_output(within=DRAIN_SECONDS)
         code = self._child.exit_code
         if code is not None:
@@ -172,7 +175,7 @@ class _Program:
     # ------------------------------------------------------------------ its end
 
     async def end(self) -> None:
-        """Close its input; then ask it to end; then end it."""
+        """Close its input, then terminate, then kill it."""
         self._received.close()
         self._sent.close()
         with anyio.move_on_after(FLUSH_SECONDS):
@@ -184,7 +187,7 @@ class _Program:
             log.warning("killed MCP server did not end", extra={"pid": self._child.pid})
 
     def let_go(self) -> None:
-        """Kill what it left behind, and give everything back."""
+        """Kill the processes it left behind, and release everything."""
         self._child.close()
         for stream in (self._incoming, self._received, self._sent, self._outgoing):
             stream.close()

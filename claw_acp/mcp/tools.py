@@ -22,7 +22,7 @@ PROGRESS_EVERY = 0.2  # seconds between two pictures of a call under way; people
 
 
 class ServerTool:
-    """See `Tool`. `name` is the one that models know it by; `schema` is what they are told about its arguments."""
+    """See `Tool`. `name` is its name for models; `schema` describes its arguments to them."""
 
     def __init__(self, offered: OfferedTool, *, name: str, schema: JsonObject, server: Server) -> None:
         self._offered = offered
@@ -53,7 +53,7 @@ class _Calling(Invocation):
         )
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """The arguments: what the server does with them nobody can show."""
+        """The arguments: their effect in the server cannot be shown."""
         if not self._arguments:
             return ()
         text = json.dumps(self._arguments, indent=2, ensure_ascii=False)
@@ -65,7 +65,7 @@ class _Calling(Invocation):
         return (PartContent(part=TextPart(text=code_block(plain_lines(text), language="json"))),)
 
     async def run(self) -> ToolResult:
-        """Have the server do it. What it says is marked for the model as somebody else's words."""
+        """Have the server run it. Its answer is marked for the model as untrusted text."""
         source, clock = f"the MCP server {self._server.name}", self._context.clock
         try:
             result = await self._server.call(self._tool.name, self._arguments, on_progress=self._show)

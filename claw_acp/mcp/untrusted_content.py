@@ -1,4 +1,4 @@
-"""Answers of servers, marked for models as what strangers wrote; people see them as they came."""
+"""Answers of servers, marked for models as untrusted text; people see them unmarked."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def marked(result: ToolResult, *, source: str, clock: Clock) -> ToolResult:
 
 
 def marked_failure(error: ToolError, *, source: str, clock: Clock) -> ToolResult:
-    """Why something failed, as a result: what a server says of its own failures may hold anything, too."""
+    """A failure as a result: the server's text about it is untrusted, too."""
     return marked(ToolResult(parts=(TextPart(text=error.message),), failed=True), source=source, clock=clock)
 
 

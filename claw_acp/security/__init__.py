@@ -1,1 +1,1 @@
-"""Decides what a tool call may do, and says why."""
+"""The policy: decides what a tool call may do, and says why."""

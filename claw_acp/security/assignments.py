@@ -1,4 +1,4 @@
-"""Assignments before a command that change how programs print, and nothing they do."""
+"""Assignments before a command that only change how programs print."""
 
 import re
 
@@ -12,5 +12,5 @@ _HARMLESS = re.compile(
 
 
 def harmless_assignment(assignment: str | None) -> bool:
-    """Return whether `NAME=value` before a command cannot change what it does; None is a value that is not known."""
+    """Return whether `NAME=value` before a command cannot change what it does; None is an unknown value."""
     return assignment is not None and _HARMLESS.fullmatch(assignment) is not None

@@ -1,4 +1,4 @@
-"""Which files a command's words name, as far as the words tell."""
+"""The files that the words of a command name, as far as this can be told."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ MOST_DIRECTORIES = 8  # directories a line may have changed into
 
 
 class PolicyContext(Value):
-    """Where a session works.
+    """The environment of a decision.
 
     Attributes:
         roots: Resolved directories of the session; the first is its working directory.
         home: The user's home directory.
         protected: The agent's own directories and files.
-        search_path: Where programs are looked for by their names (`PATH`).
+        search_path: The directories of programs (`PATH`).
     """
 
     roots: tuple[Path, ...]
@@ -34,13 +34,13 @@ class PolicyContext(Value):
 
 
 class Places(Value):
-    """Where relative paths may start from; empty when that is not known."""
+    """The possible starts of relative paths; empty when unknown."""
 
     bases: tuple[Path, ...]
     context: PolicyContext
 
     def resolve(self, text: str) -> tuple[Path, ...]:
-        """Every place `text` may mean, symlinks followed. Empty when it is not known."""
+        """All possible targets of `text`, symlinks followed; empty when unknown."""
         if text == "~" or text.startswith("~/"):
             return (_real(self.context.home / text[2:]),)
         if text.startswith("~"):
@@ -50,9 +50,9 @@ class Places(Value):
         return tuple(_real(base / text) for base in self.bases)
 
     def expand(self, pattern: str) -> tuple[Path, ...] | None:
-        """Every file a wildcard matches now, and the directory it looks in; None when that cannot be told.
+        """Every present match of a wildcard, and the directory it searches; None when that cannot be told.
 
-        It cannot where there are too many, where shells disagree about the pattern, and where a name could be taken for
+        It cannot be told if there are too many, if shells disagree about the pattern, or if a name could be taken for
         an option.
         """
         if "[" in pattern or "\\" in pattern:
@@ -70,21 +70,21 @@ class Places(Value):
         return (*fixed, *map(_real, found))
 
     def inside_of(self, directory: str) -> "Places":
-        """The places from which paths start in a directory that is named from here."""
+        """The starts of paths in a directory that is named from here."""
         return Places(bases=self.resolve(directory), context=self.context) if directory else self
 
     def leads_straight(self, target: str) -> bool:
-        """True if no link lies on the way: shells go back from a link with `..` another way than the disk does."""
+        """True if the path has no links: shells resolve `..` after a link differently from the disk."""
         start = str(self.context.home) + target[1:] if target == "~" or target.startswith("~/") else target
         ways = [os.path.normpath(base / start) for base in self.bases]
         return all(os.path.realpath(base / start) == way for base, way in zip(self.bases, ways, strict=True))
 
     def moved(self, target: str) -> "Places":
-        """The places once `cd target` has certainly been done."""
+        """The starts of paths after `cd target` was certainly run."""
         return Places(bases=tuple(dict.fromkeys(self.resolve(target))), context=self.context)
 
     def after(self, command: SimpleCommand) -> "Places":
-        """The places once `command` has run: `cd` adds one, because it may or may not have been reached."""
+        """The starts of paths after `command`: `cd` adds one, because it may or may not have been reached."""
         if command.program not in {"cd", "pushd", "popd"}:
             return self
         words = [word for word in command.argv[1:] if word not in {"--", "-P", "-L"}]
@@ -98,7 +98,7 @@ class Places(Value):
 
 
 def named_paths(words: Sequence[str | None], *, patterns: frozenset[int], places: Places) -> Iterator[tuple[str, Path]]:
-    """Words (options' values too) that name a place, each with where it leads; several places give several pairs."""
+    """The words (option values too) that name a file, each with its target; several targets give several pairs."""
     only_operands = False
     for index, word in enumerate(words):
         if word is None:
@@ -145,11 +145,11 @@ def _real(path: Path) -> Path:
 
 MOST_MATCHES: Final = 2_000
 MOST_ENTRIES: Final = 10_000
-"""Names in directories that are compared with the parts of one pattern."""
+"""The most directory entries to compare with the parts of one pattern."""
 
 
 def wildcard_matches(pattern: str, *, base: Path) -> list[str] | None:
-    """Names as the shell writes them, relative to `base`; None where there are too many to be looked at.
+    """The matches as the shell writes them, relative to `base`; None if there are too many entries to check.
 
     Only `*` and `?` are known. `**` is `*`; a leading dot is matched only by a dot; links to directories are followed.
     """
@@ -172,7 +172,7 @@ def wildcard_matches(pattern: str, *, base: Path) -> list[str] | None:
 
 
 def _names(directory: Path, part: str) -> Iterator[str | None]:
-    """Each entry of a directory that fits one part of a pattern; None for each that does not."""
+    """Each entry of a directory that matches one part of a pattern; None for each that does not."""
     if "*" not in part and "?" not in part:
         yield part if os.path.lexists(directory / part) else None
         return

@@ -22,7 +22,7 @@ from claw_acp.security.shell_syntax import opened, parse
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule
 
 MOST_WORDS: Final = 1_000
-"""Words and redirections of one line that are looked at; a line with more is asked about as it stands."""
+"""The most words and redirections of one line to check; a longer line is always asked about."""
 
 
 def judge_line(
@@ -30,9 +30,9 @@ def judge_line(
 ) -> list[Finding]:
     """The findings about one command line, at least one.
 
-    Only a plain line is allowed without a question because it reads, or because a rule covers it: there the strict
-    reader of that small language and the general parser name the same commands. Of any other line the general parser
-    alone knows what runs; that serves questions, refusals and auto mode.
+    Only a plain line can be allowed because it only reads, or because a rule covers it: there the strict reader of that
+    small language and the general parser agree on the commands. The commands of any other line are known from the
+    general parser alone; that suffices for questions, refusals and auto mode.
     """
     parsed = parse(access.line)
     plain = read_line(access.line)
@@ -50,7 +50,7 @@ def judge_line(
 
 
 class _Judge:
-    """One command line and everything its commands are measured by."""
+    """One command line with everything its commands are judged by."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class _Judge:
             certain = target is not None
 
     def _limited(self) -> Callable[[Path], bool] | None:
-        """Return a test for files that a rule refuses or asks about reading; None when no rule is about reading."""
+        """Return a test for files with a rule that refuses reading or asks about it; None without such rules."""
         limits = [rule for rule in self._rules if rule.verdict != "allow"]
         about = [rule for rule in limits if rule.concerns(self._tool, ReadsPath(path=Path("/")))]
         if not about:
@@ -118,7 +118,7 @@ class _Judge:
     def _command(
         self, command: SimpleCommand, risk: Assessment, *, places: Places, started: Sequence[SimpleCommand] = ()
     ) -> Iterator[Finding]:
-        """The findings about one command, and the programs that it has started."""
+        """The findings about one command and the programs it starts."""
         yield self._verdict(command, risk=risk, started=started)
         touched = {*risk.reads, *risk.writes}
         for redirect in dict.fromkeys(command.redirects):
@@ -159,7 +159,7 @@ class _Judge:
 
 
 def _certain_target(line: PlainLine, index: int, *, places: Places) -> str | None:
-    """Where a `cd` leads that is sure to be done and to last; None of any other command."""
+    """The target of a `cd` that certainly runs and lasts; None for any other command."""
     plain = line.commands[index]
     in_pipe = index + 1 < len(line.commands) and line.commands[index + 1].joint == "|"
     argv = plain.command.argv

@@ -1,4 +1,4 @@
-"""How much harm a parsed command could do, in words."""
+"""The harm that a parsed command could do, in words."""
 
 import os
 import re
@@ -34,12 +34,12 @@ class Assessment(Value):
 
     Attributes:
         level: From "only reads" (wherever that is) to "may do harm that cannot be undone".
-        reason: Why, as the end of a sentence that begins with the command.
+        reason: The end of a sentence that begins with the command.
         outside: Places outside the session's roots that it names.
-        forbidden: Why it must never run, or None.
-        reads: Every place its words name.
-        writes: The places it is known to change.
-        distrusted: Whether what it looks at may make it run something, so that no rule about the command is enough.
+        forbidden: The reason it must never run, or None.
+        reads: Every path its words name.
+        writes: The paths it is known to change.
+        distrusted: Whether files it reads may make it run something, so that no rule about the command suffices.
     """
 
     level: Level
@@ -52,7 +52,7 @@ class Assessment(Value):
 
 
 def assess(command: SimpleCommand, *, places: Places) -> Assessment:
-    """Judge one command of a line that may do more than read; `places` is where it may run."""
+    """Judge one command of a line that may do more than read; `places` are its possible directories."""
     patterns = frozenset(index - 1 for index in command.patterns)
     named = [place for _, place in named_paths(command.argv[1:], patterns=patterns, places=places)]
     if command.program in _EDITORS:
@@ -74,7 +74,7 @@ def assess(command: SimpleCommand, *, places: Places) -> Assessment:
 
 
 def judge_touched(command: SimpleCommand, *, named: Sequence[Path], places: Places, doubt: str | None) -> Assessment:
-    """Judge one command that only reads what is `named`, unless there is a doubt."""
+    """Judge one command that only reads the files `named`, unless there is a doubt."""
     reads, writes, unknown = _redirected(command, places=places)
     unknown = unknown or not places.bases
     doubt = doubt or ("which files it reads or writes is known only when it runs" if unknown else None)
@@ -84,7 +84,7 @@ def judge_touched(command: SimpleCommand, *, named: Sequence[Path], places: Plac
 
 
 class _Touched(Value):
-    """The places one command names, and those its redirections read; what it changes."""
+    """The paths that one command names, reads by redirection, and changes."""
 
     named: tuple[Path, ...]
     reads: tuple[Path, ...]
@@ -119,7 +119,7 @@ def _changed(command: SimpleCommand, *, named: list[Path]) -> list[Path]:
 
 
 def _redirected(command: SimpleCommand, *, places: Places) -> tuple[list[Path], list[Path], bool]:
-    """Files its redirections read and write, and whether one of them is not known."""
+    """The files its redirections read and write, and whether one of them is unknown."""
     reads: list[Path] = []
     writes: list[Path] = []
     unknown = False
@@ -152,7 +152,7 @@ def _refused_of_itself(command: SimpleCommand) -> str | None:
 
 
 def _harm_here(command: SimpleCommand, *, reads: Sequence[Path], places: Places) -> str | None:
-    """Return the harm that a command may do among the files that are here; None when none is known."""
+    """The harm that a command may do to the files here; None when none is known."""
     if looks_by_itself(command) or not command.argv:
         return None
     guard = guarded_word(command, places=places)

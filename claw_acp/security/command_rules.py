@@ -1,7 +1,7 @@
-"""The permission rules that the commands of one line meet, and the rules an answer about them would store.
+"""The permission rules that apply to the commands of one line, and the rules an answer about them would store.
 
-A refusal holds for every command that begins as it says, in any spelling. A permission covers exactly the command it
-spells out: its words, the assignments before them, the directory it runs in, and nothing that it is fed.
+A refusal covers every command that begins with its words, in any spelling. A permission covers exactly its command: the
+words, the assignments before them, the directory, and no input.
 """
 
 import re
@@ -36,7 +36,7 @@ _ANY_ARGUMENTS = ("docker ps", "docker images", "podman ps", "podman images", "f
 
 
 class CommandRules:
-    """The rules, as far as they can concern the commands of one line."""
+    """The rules that may apply to the commands of one line."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class CommandRules:
                 yield rule, "yes"
 
     def allowing(self, command: SimpleCommand, *, outside: bool) -> Rule | None:
-        """The first rule that covers this command, or None; one that ends in `*` covers nothing outside the project."""
+        """The first rule that covers this command, or None; a rule ending in `*` covers nothing outside the project."""
         covering = (rule for rule in self._allowing if self._covers(rule, command))
         return next((rule for rule in covering if not (outside and _is_open(rule))), None)
 
@@ -103,7 +103,7 @@ class CommandRules:
         return pattern.covers(_words(command, open_from=len(pattern.tokens) - 1 if pattern.open_ended else None))
 
     def _happens_in(self, rule: Rule) -> bool | None:
-        """Return whether the line's commands run where the rule is about; None when that is not known."""
+        """Return whether the line's commands run in the rule's directory; None when that is unknown."""
         pattern = rule.pattern
         if not isinstance(pattern, ShellPattern):
             return True
@@ -116,7 +116,7 @@ class CommandRules:
         return self._directory == (self._access.cwd / (pattern.directory or ".")).resolve()
 
     def _place(self) -> str | None:
-        """How a rule names the directory: nothing for the project's own; None when it cannot."""
+        """The directory in the form of a rule: empty for the project's own; None when it has none."""
         if self._directory is None or not self._directory.is_relative_to(self._access.cwd):
             return None
         relative = self._directory.relative_to(self._access.cwd).as_posix()
@@ -133,13 +133,13 @@ def _is_open(rule: Rule) -> bool:
 
 
 def wider(rule: str) -> tuple[str, ...]:
-    """The rule that covers the same command with any arguments, where no argument of it can do harm."""
+    """The rule that covers the same command with any arguments, if no argument of it can do harm."""
     known = (start for start in _ANY_ARGUMENTS if rule.startswith((f"shell({start} ", f"shell({start})")))
     return tuple(f"shell({start} *)" for start in known)
 
 
 def shown_command(command: SimpleCommand) -> str:
-    """A command as a reason names it."""
+    """A command in the form that reasons use."""
     assignments = (part.replace("\0", "…") if part else "…" for part in command.env_prefix)
     text = " ".join((*assignments, *("…" if word is None else quoted(word) for word in command.argv)))
     text = re.sub(r"\s+", " ", text) or "a redirection"
@@ -147,7 +147,7 @@ def shown_command(command: SimpleCommand) -> str:
 
 
 def _directory(access: RunsCommand, line: ParsedLine) -> Path | None:
-    """Where every command of a line runs; None when they may run in different places, or that is not known."""
+    """The directory of all commands of a line; None when they differ, or are unknown."""
     moves = [command for command in line.commands if command.program in _MOVES]
     if not moves:
         return access.cwd
@@ -160,10 +160,10 @@ def _directory(access: RunsCommand, line: ParsedLine) -> Path | None:
 
 
 def _words(command: SimpleCommand, *, open_from: int | None) -> tuple[str | None, ...]:
-    """Return what a permission must cover: the assignments that can change what a program does, and the words.
+    """The words a permission must cover: the assignments that can change what a program does, and the command's words.
 
-    None stands for what is known only at run time. A wildcard is such a word, except where anything may follow
-    (`open_from`) and it cannot turn into an option.
+    None is an unknown word. A wildcard is unknown too, except where anything may follow (`open_from`) and it cannot
+    become an option.
     """
     prefix = tuple(
         None if assignment is None or "\0" in assignment else assignment
@@ -179,7 +179,7 @@ def _words(command: SimpleCommand, *, open_from: int | None) -> tuple[str | None
 
 
 def _is_fed(command: SimpleCommand) -> bool:
-    """Return whether a program gets an input that is no part of its words, and that it may act on."""
+    """Return whether a program gets input that it may act on, besides its words."""
     inputs = [redirect for redirect in command.redirects if redirect.operator.startswith("<")]
     empty = bool(inputs) and inputs[-1].target == "/dev/null"
     return command.piped and not empty and command.program not in _COPIES_ITS_INPUT
@@ -190,7 +190,7 @@ def _targets_known(command: SimpleCommand) -> bool:
 
 
 def _spellings(command: SimpleCommand) -> Iterator[tuple[str | None, ...]]:
-    """The ways a deny rule may name this command: as written, by the program's own name, git without its options."""
+    """The spellings of this command for deny rules: as written, by the program's own name, git without its options."""
     if not command.argv:
         return
     argv = tuple(None if index in command.patterns else word for index, word in enumerate(command.argv))

@@ -1,4 +1,4 @@
-"""Places no tool call may touch, whatever the rules say."""
+"""Paths that no tool call may touch, whatever the rules say."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -73,10 +73,10 @@ _HARMLESS_DEVICES = (
 
 
 def forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> str | None:
-    """Why a resolved path may be neither read nor written, or None.
+    """The reason a resolved path may be neither read nor written, or None.
 
     Args:
-        path: The place.
+        path: The path.
         home: The user's home directory.
         protected: The agent's own configuration, permissions and journal.
     """
@@ -95,7 +95,7 @@ def forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> str 
 
 
 def forbidden_to_write(path: Path, *, home: Path, roots: Sequence[Path], protected: Sequence[Path] = ()) -> str | None:
-    """Why a resolved path may not be written, or None."""
+    """The reason a resolved path may not be written, or None."""
     reason = forbidden(path, home=home, protected=protected)
     if reason is not None or any(path.is_relative_to(root) for root in roots):
         return reason
@@ -106,17 +106,17 @@ def forbidden_to_write(path: Path, *, home: Path, roots: Sequence[Path], protect
 
 
 def holds_forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> bool:
-    """Return whether reading everything below `path` would reach a forbidden place."""
+    """Return whether reading everything below `path` would read a forbidden path."""
     return any(place.is_relative_to(path) for place in (home / ".ssh", *protected))
 
 
 def harmless_device(path: str) -> bool:
-    """Return whether a path is a device that anybody may use, such as /dev/null."""
+    """Return whether a path is a harmless device, such as /dev/null."""
     return path in _HARMLESS_DEVICES
 
 
 def _plain(path: Path) -> str:
-    """Without case and without the prefix macOS gives system directories: some disks ignore both."""
+    """The path in lower case and without the prefix of macOS system directories: some disks ignore both."""
     return path.as_posix().casefold().removeprefix("/private")
 
 

@@ -10,7 +10,7 @@ from claw_acp.security.shell_wrappers import git_arguments
 
 
 class _Rewrites(Value):
-    """Which words of a subcommand rewrite or discard something: long options, letters, and other words."""
+    """The words of a subcommand that rewrite or discard something: long options, letters, and other words."""
 
     long: str = ""
     short: str = ""

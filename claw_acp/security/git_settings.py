@@ -1,4 +1,4 @@
-"""Files and directories that git's settings name, from which git takes commands or more settings."""
+"""The files and directories in git's settings from which git takes commands or more settings."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _WORD = re.compile(r"[^\s'\"!;|&()<>`$]+")
 
 
 def paths_in_settings(root: Path, *, home: Path) -> Iterator[tuple[str, Path]]:
-    """Each setting that names something by a path, with that path; of a line of a shell each word that may be one."""
+    """Each setting that names a path, with that path; each word of a shell line counts."""
     waiting = [_git_directory(root) / "config", home / ".gitconfig", home / ".config" / "git" / "config"]
     seen: set[Path] = set()
     while waiting and len(seen) < MOST_FILES:
@@ -37,7 +37,7 @@ def paths_in_settings(root: Path, *, home: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _git_directory(root: Path) -> Path:
-    """Git's directory; of a further work tree the one that it shares with the others."""
+    """Git's directory; for a linked work tree the shared one."""
     git = root / ".git"
     found = re.match(r"gitdir: (.+)", _text(git)) if git.is_file() else None
     if found:

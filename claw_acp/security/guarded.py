@@ -1,11 +1,11 @@
-"""Files of a project that make programs of this machine run something, so that writing them is as good as running it.
+"""Files of a project from which programs of this machine run commands, so that writing them is as good as running them.
 
-They are asked about in every mode. What belongs here runs although nobody builds or tests the project: an editor or an
-agent opens the folder, a shell enters it, a version manager or a package manager is asked for anything at all, git
-looks at its state, a program of an environment is called by its bare name.
+They are asked about in every mode. They take effect without a build or test of the project: when an editor or an agent
+opens the folder, a shell enters it, a version manager or package manager runs, git reads its state, or a program of an
+environment is called by its bare name.
 
-What is not here, although it holds commands: the project's own code, build files and tests (Makefile, package.json,
-conftest.py), which run when the person or an allowed command builds or tests; what runs on other machines
+Not included, although they hold commands: the project's own code, build files and tests (Makefile, package.json,
+conftest.py), which run when the person or an allowed command builds or tests; files for other machines
 (.github/workflows); .gitattributes and .gitmodules, which only choose among programs that git's settings name. Asking
 about those would make every other edit a question, and questions that always come are answered without reading.
 """
@@ -20,14 +20,14 @@ from claw_acp.security.git_settings import paths_in_settings
 from claw_acp.security.guarded_names import guarded_by_name, guarded_name
 
 MOST_ENTRIES: Final = 1_000
-"""Names in a root's directories that are looked at for links."""
+"""The most directory entries of a root to check for links."""
 DEEPEST: Final = 3  # directories below a root
 _OPEN_AT_HOME: Final = frozenset({".cache", ".trash"})
 _RUN_AT_HOME: Final = frozenset({"library", "bin"})
 
 
 def guarded(*paths: Path, context: PolicyContext) -> str | None:
-    """Why a write to one of these resolved paths inside the roots is asked about in every mode, or None."""
+    """The reason a write to one of these resolved paths inside the roots is asked about in every mode, or None."""
     inside = [(path, root) for path in paths if (root := _root_of(path, context))]
     for path, root in inside:
         reason = guarded_by_name(path.relative_to(root)) or _guarded_by_place(path, root=root)
@@ -51,7 +51,7 @@ def _root_of(path: Path, context: PolicyContext) -> Path | None:
 
 
 def _guarded_by_place(path: Path, *, root: Path) -> str | None:
-    """Bare repositories and environments have any name; what lies in them tells."""
+    """The reason found by place: bare repositories and environments have any name, but typical contents."""
     folders = (folder for folder in (path, *path.parents) if folder.is_relative_to(root))
     for folder in folders:
         if all(os.path.exists(folder / name) for name in ("HEAD", "objects", "refs")):  # noqa: PTH110 - never raises
@@ -62,7 +62,7 @@ def _guarded_by_place(path: Path, *, root: Path) -> str | None:
 
 
 def _guarded_at_home(path: Path, *, root: Path, home: Path) -> str | None:
-    """In a home directory that is a project, whatever begins with a dot may be read by a program that starts."""
+    """The reason in a home directory that is a project: programs may read any file whose name begins with a dot."""
     if not home.is_relative_to(root) or not path.is_relative_to(home) or path == home:
         return None
     first = path.relative_to(home).parts[0].casefold()
@@ -71,7 +71,7 @@ def _guarded_at_home(path: Path, *, root: Path, home: Path) -> str | None:
 
 
 def _led_to(context: PolicyContext) -> Iterator[tuple[Path, str]]:
-    """Places of any name to which a guarded name or a setting leads, each with the reason."""
+    """Paths of any name that a guarded name or a setting leads to, each with the reason."""
     for root in context.roots:
         for link in _guarded_links(root):
             yield _real(link), f"{link.name} leads there, which can make other programs run commands"

@@ -1,4 +1,4 @@
-"""Names under which a project keeps what programs of this machine run: see `guarded` for what belongs here."""
+"""Names of files from which programs of this machine run commands: see `guarded`."""
 
 import re
 import unicodedata
@@ -49,7 +49,7 @@ _HEAD: Final = "head"  # the one file without which a folder is no repository
 
 
 def guarded_by_name(relative: PurePath) -> str | None:
-    """Why a write is asked about, as far as the names in its path tell, or None."""
+    """The reason a write is asked about, by the names in its path, or None."""
     folded = [_folded(part) for part in relative.parts]
     for part, name in zip(relative.parts, folded, strict=True):
         if name in _NAMES or _SHAPES.fullmatch(name):
@@ -63,13 +63,13 @@ def guarded_by_name(relative: PurePath) -> str | None:
 
 
 def guarded_name(name: str) -> bool:
-    """Return whether a name is guarded wherever it stands."""
+    """Return whether a name is guarded in any directory."""
     return (folded := _folded(name)) in _NAMES or _SHAPES.fullmatch(folded) is not None
 
 
 @lru_cache(maxsize=4096)
 def _folded(name: str) -> str:
-    """Without case, and without what some file systems leave out of a name."""
+    """The name in lower case, without what some file systems leave out."""
     if name.isascii():
         return name.casefold().rstrip(". ")
     plain = "".join(mark for mark in unicodedata.normalize("NFKC", name) if unicodedata.category(mark) != "Cf")

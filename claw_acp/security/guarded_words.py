@@ -1,7 +1,7 @@
-"""Words of a command that lead to files which make other programs run commands.
+"""Words of a command that lead to files from which other programs run commands.
 
-Options that write have a thousand names (`-o`, `-O`, `-P`, `--output=`, `cf`, a last operand), so any word counts, but
-for those that only say what is left out, and those that a program runs or adds to a commit.
+Options that write have a thousand names (`-o`, `-O`, `-P`, `--output=`, `cf`, a last operand), so any word counts,
+except those that only exclude something, and those that a program runs or adds to a commit.
 """
 
 import re
@@ -27,7 +27,7 @@ _GIT_TAKES_FILES = names("archive bundle clone init mv checkout restore worktree
 
 
 def guarded_word(command: SimpleCommand, *, places: Places) -> str | None:
-    """Why a command that does not only read may change a guarded file by one of its words, or None."""
+    """The reason a command that does not only read may change a guarded file through a word, or None."""
     words = command.argv[1:]
     if len(words) > MOST_WORDS:
         return "it names more files than can be looked at"
@@ -44,7 +44,7 @@ def guarded_word(command: SimpleCommand, *, places: Places) -> str | None:
 
 
 def _targets(command: SimpleCommand) -> Iterator[int]:
-    """Positions of the words that may be files which are written."""
+    """Positions of the words that may be files to write."""
     words, program = command.argv[1:], command.program
     left_out = _LEAVES_OUT_BY_LETTER.get(program)
     first = program.rstrip("0123456789.") in _RUN_THEIR_FIRST or program in _RUN_THEIR_FIRST

@@ -42,7 +42,7 @@ def wget_risk(words: Words) -> Risk:
 
 
 def httpie_risk(words: Words) -> Risk:
-    """The risk of `http` and its like, which send every `name=value` among their words."""
+    """The risk of `http` and similar programs, which send every `name=value` among their words."""
     if unknown(words):
         return _UNKNOWN
     return _SENDS if any(_HTTPIE_SENDS.fullmatch(word) for word in words) else _FETCHES

@@ -1,4 +1,4 @@
-"""Keeps other programs of the same user from reading our memory and environment, where our keys are."""
+"""Protection of our memory and environment, which hold keys, from other programs of the same user."""
 
 import ctypes
 import logging
@@ -11,10 +11,10 @@ log = logging.getLogger(__name__)
 
 
 def make_unreadable() -> None:
-    """From now on no other program of this user can attach to us or read `/proc/PID/environ` and `mem`.
+    """Keep other programs of this user from attaching to us and from reading `/proc/PID/environ` and `mem`.
 
-    Nor is a core file written when we crash. Programs that we start are not concerned: they become readable again when
-    they are executed, so that debuggers work on them. Against the superuser nothing helps, nor before this was called.
+    A crash writes no core file either. Programs that we start are not affected: they become readable again when they
+    are executed, so that debuggers work on them. This does not protect against the superuser, nor before the call.
     Linux only; elsewhere only core files are turned off.
     """
     try:

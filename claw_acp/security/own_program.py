@@ -1,4 +1,4 @@
-"""The agent's own program among the commands of a line: it must not loosen its own limits."""
+"""The agent's own program in a command line: it must not loosen its own limits."""
 
 from claw_acp.security.risk import Risk, Words
 from claw_acp.security.shell_command import names
@@ -17,7 +17,7 @@ _LAUNCHERS = names(
 
 
 def own_words(program: str, words: Words) -> Words | None:
-    """The words that the agent's own program is started with, or None where another one is."""
+    """The arguments of the agent's own program, or None for another program."""
     if _stem(program) == "claw-acp":
         return words
     if program.casefold().rstrip("0123456789.") not in _LAUNCHERS and program.casefold() not in _LAUNCHERS:
@@ -42,7 +42,7 @@ def own_risk(words: Words) -> Risk:
 
 
 def refused_of_itself(words: Words) -> str | None:
-    """Why the agent may not run its own program with these words, or None."""
+    """The reason the agent may not run its own program with these words, or None."""
     plain = [word for word in words if not word.startswith("-")]
     if _SETTINGS & set(plain[:2]):
         return "it would change the agent's own logins and limits"

@@ -45,7 +45,7 @@ def judge_path(
 def matching_rules(
     access: ReadsPath | WritesPath, *, tool: str, rules: Sequence[Rule], context: PolicyContext
 ) -> Iterator[Rule]:
-    """The rules that cover a file, in their own order."""
+    """The rules that cover a file, in order."""
     for rule in rules:
         if rule.concerns(tool, access) and rule.matches_path(access.path, roots=context.roots, home=context.home):
             yield rule

@@ -1,4 +1,4 @@
-"""The answers a person is offered, and exactly what each of them would be remembered as."""
+"""The answers a person is offered, and the rules that each of them would store."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _LONGEST_LABEL = 60  # characters of what is remembered; editors show labels on 
 
 
 def choices_for(decision: Decision) -> tuple[Choice, ...]:
-    """The answers to a decision that asks; the lasting ones only where something can be remembered."""
+    """The answers to a decision that asks; lasting ones only if they can be stored."""
     once = Choice(id="allow_once", label="Allow once", kind="allow_once")
     refuse = Choice(id="reject_once", label="Reject", kind="reject_once")
     stored = decision.remember
@@ -31,14 +31,14 @@ def choices_for(decision: Decision) -> tuple[Choice, ...]:
 
 
 def rules_told(choices: Sequence[Choice]) -> str:
-    """All rules that the lasting answers would store, in full; empty when there are none."""
+    """All rules that the lasting answers would store, in full; empty if there are none."""
     lists = dict.fromkeys(choice.stores for choice in choices if choice.stores)
     text = "\n\nor, for any arguments:\n\n".join("\n".join(f"- {code_span(rule)}" for rule in rules) for rules in lists)
     return f"{STORED}\n\n{text}" if text else ""
 
 
 def _called(rules: Sequence[str]) -> str:
-    """Return a label for rules, short enough for a button: nothing of a rule that is named there is left out."""
+    """A label for rules, short enough for a button, which names each of them completely."""
     if len(rules) > 1:
         return f"these {len(rules)} rules"
     text = _words(rules[0])

@@ -4,8 +4,8 @@
     allow = ["shell(npm test)", "write(src/app.py)"]
     deny = ["fetch(example.org)"]
 
-Several processes may use the file. Each change is made under a lock, from what is in the file at that moment, and put
-in place in one step.
+Several processes may use the file. Each change is made under a lock, based on the file's content at that moment, and
+written atomically.
 """
 
 import logging
@@ -35,7 +35,7 @@ class _Lists(Value):
     deny: tuple[str, ...] = ()
 
     def with_rules(self, texts: Sequence[str], *, answer: Answer) -> "_Lists":
-        """These lists with `texts` in one of them and not in the other: the newer answer counts."""
+        """These lists with `texts` moved to one of them: the newer answer counts."""
         kept_allow = tuple(text for text in self.allow if text not in texts)
         kept_deny = tuple(text for text in self.deny if text not in texts)
         if answer == "allow":
@@ -52,7 +52,7 @@ class _Lists(Value):
 
 @dataclass(slots=True)
 class _Content:
-    """The whole file as last read, and what was wrong with it."""
+    """The whole file as last read, with its problems."""
 
     projects: dict[str, _Lists] = field(default_factory=dict[str, _Lists])
     findings: list[str] = field(default_factory=list[str])
@@ -73,14 +73,14 @@ class PermissionStore:
         return self._path
 
     def rules(self, project: Path) -> tuple[Rule, ...]:
-        """The usable rules of a project, refusals first. A file or rule that cannot be read grants nothing."""
+        """The valid rules of a project, refusals first. An invalid file or rule grants nothing."""
         lists = self._read().projects.get(str(project), _Lists())
         refusals = (_usable(text, verdict="deny") for text in lists.deny)
         permissions = (_usable(text, verdict="allow") for text in lists.allow)
         return tuple(rule for rule in (*refusals, *permissions) if rule is not None)
 
     def findings(self) -> tuple[str, ...]:
-        """Return the problems of the file as texts for people; empty when there are none."""
+        """The problems of the file as texts for people."""
         return tuple(self._read().findings)
 
     def remember(self, project: Path, texts: Sequence[str], *, answer: Answer) -> None:
@@ -94,7 +94,7 @@ class PermissionStore:
         self._change(project, lambda lists: lists.with_rules(texts, answer=answer))
 
     def forget(self, project: Path, text: str) -> None:
-        """Take a rule out of a project, whichever list it is in.
+        """Remove a rule of a project from either list.
 
         Raises:
             ConfigError: The file cannot be written.
@@ -130,7 +130,7 @@ class PermissionStore:
             ) from error
 
     def _set_aside(self) -> None:
-        """Keep a file that cannot be read under another name, so that a new one can begin."""
+        """Rename an unreadable file, so that a new one can begin."""
         number = 1
         while (aside := self._path.with_name(f"{self._path.name}.broken-{number}")).exists():
             number += 1

@@ -1,7 +1,7 @@
 """The decision whether a tool call may run, must be asked about, or must not; and why.
 
-Refusals come before questions, questions before permissions, permissions before what the mode says. What a call
-touches is judged piece by piece; the strictest piece decides. In plan mode no rule widens what a call may change.
+Refusals come before questions, questions before permissions, permissions before the mode. The accesses of a call are
+judged one by one; the strictest decides. In plan mode no rule widens what a call may change.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from claw_acp.security.rules import HostPattern, Rule, host_of
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, by_rule, strictest, usable
 
 JUDGE_LINE: Final[Ref[Callable[..., list[Finding]]]] = Ref("claw_acp.security.command_policy:judge_line")
-"""By name, because the parsers and what is known of programs take 50 ms to load; a turn without commands needs none."""
+"""By name, because the parsers and tables take 50 ms to load; a turn without commands needs none."""
 
 __all__ = ["Decision", "Mode", "Policy", "PolicyContext"]
 
 
 class Policy:
-    """Rules and what follows from them. It keeps nothing between decisions and changes nothing on the machine."""
+    """Decides by rules. It keeps nothing between decisions and changes nothing on the machine."""
 
     def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self._rules = tuple(rules)
@@ -34,10 +34,10 @@ class Policy:
 
         Args:
             tool: The tool's name.
-            accesses: What the call touches; paths are absolute and resolved. None at all: only rules that name the
-                tool can stop it.
+            accesses: The call's effects, with absolute and resolved paths. Without any, only rules that name the tool
+                can stop it.
             mode: The session's mode.
-            context: Where the session works.
+            context: The session's environment.
         """
         findings = list(self._about_tool(tool))
         for access in accesses:
@@ -55,7 +55,7 @@ class Policy:
         return strictest(findings)
 
     def hides(self, path: Path, *, tool: str, context: PolicyContext) -> str | None:
-        """Why a search that was allowed must still skip this file, or None."""
+        """The reason a permitted search must still skip this file, or None."""
         why = forbidden(path, home=context.home, protected=context.protected)
         if why:
             return why
@@ -65,12 +65,12 @@ class Policy:
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
-        """Hosts that may lie on a private network: rules name them as private, or their name says it."""
+        """Hosts that may be on a private network: by a rule, or by their name."""
         patterns = (rule.pattern for rule in self._rules if rule.verdict == "allow" and rule.tool == "fetch")
         return tuple(pattern.name for pattern in patterns if isinstance(pattern, HostPattern) and pattern.private)
 
     def _about_tool(self, tool: str) -> list[Finding]:
-        """Findings from rules that name the tool itself, whatever it touches."""
+        """Findings from rules that name the tool itself."""
         named = [
             rule for rule in self._rules if rule.pattern is None and rule.concerns(tool) and rule.verdict != "allow"
         ]

@@ -21,7 +21,7 @@ __all__ = ["Level", "Risk", "program_risk", "table"]
 
 
 def program_risk(program: str, words: Words) -> Risk:
-    """The risk of running `program` with `words`; a word that is known only at run time is given as `UNKNOWN`."""
+    """The risk of running `program` with `words`; a word known only at run time is `UNKNOWN`."""
     own = own_words(program, words)
     if own is not None:
         return own_risk(own)
@@ -186,7 +186,7 @@ def _task(words: Words) -> Risk:
 
 
 def _source(words: Words) -> Risk:
-    """`. FILE`: a device or a pipe is whatever somebody writes into it."""
+    """The risk of `. FILE`: a device or a pipe can contain anything."""
     if not words or UNKNOWN in words[0] or words[0].startswith(("/dev/", "/proc/", "-")):
         return "high", "runs code that it is given as input"
     return _script(words)

@@ -1,4 +1,4 @@
-"""Programs that do one thing, whatever their words."""
+"""Programs with the same risk for any words."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ def table(rows: Iterable[tuple[Level, str, str]]) -> Mapping[str, Risk]:
     """Rows of programs that share a risk, by program.
 
     Raises:
-        ValueError: A program stands in two rows: the later one would hide what the first says.
+        ValueError: A program is in two rows: the later one would hide the first.
     """
     found: dict[str, Risk] = {}
     for level, reason, programs in rows:
@@ -94,4 +94,4 @@ TASK_RUNNERS = names(
     """make gmake cmake ninja just task gradle gradlew mvn mvnw rake ant sbt lein mix stack cabal zig swift xcodebuild
     flutter dart dotnet nx turbo lerna rush moon bazel bazelisk buck2 pants earthly invoke inv fab poe doit nox tox"""
 )
-"""Programs that run what the project calls its tasks."""
+"""Programs that run tasks of the project."""

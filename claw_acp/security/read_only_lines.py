@@ -1,4 +1,4 @@
-"""Everything that read-only commands would read here: files, directories, repositories, and the programs themselves."""
+"""Everything that read-only commands would read: files, directories, repositories, and the programs themselves."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from claw_acp.security.read_only.repository import repository_doubt, tracked_fil
 from claw_acp.security.shell_command import SimpleCommand
 
 MOST_NAMES: Final = 10_000
-"""Files and directories that are looked at before names are handed to a program."""
+"""The most files and directories to check before names are passed to a program."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*")
 _PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_.@%+=:,#~^][A-Za-z0-9_.@%+=:,#~^-]*)+")
@@ -38,10 +38,10 @@ def assess_looks(
 
     Args:
         command: The command.
-        looks: What it consists of.
-        places: Where it may run.
-        writes: Whether the line also writes files, which may change what is found here.
-        limited: Whether a rule limits who may read a file; None when no rule does.
+        looks: Its program runs.
+        places: Its possible directories.
+        writes: Whether the line also writes files, which may change what is found.
+        limited: Returns whether a rule limits reading a file; None without such rules.
     """
     paths: list[Path] = []
     doubts: list[str] = []
@@ -59,7 +59,7 @@ def assess_looks(
 
 
 def with_repository(command: SimpleCommand, risk: Assessment, *, places: Places) -> Assessment:
-    """`risk` of a command that may do more than read, with what is known of the repository that git would look at."""
+    """`risk` of a command that may do more than read, with the findings about the repository that git would use."""
     if command.program != "git":
         return risk
     return replace(risk, distrusted=any(repository_doubt(base) for base in places.bases))
@@ -70,7 +70,7 @@ def _has_patterns(look: Look) -> bool:
 
 
 def _named(look: Look, places: Places) -> tuple[list[Path], bool]:
-    """The files that a look names, and whether these are all."""
+    """The files that a run names, and whether these are all."""
     found: list[Path] = list(places.bases) if look.directory else []
     for operand in look.words.paths:
         if not operand.pattern and (harmless_device(operand.text) or len(operand.text) > 4_096 or "\0" in operand.text):
@@ -83,7 +83,7 @@ def _named(look: Look, places: Places) -> tuple[list[Path], bool]:
 
 
 def _doubts(look: Look, named: Sequence[Path], *, places: Places) -> Iterator[str]:
-    """Why this look might do more here than it would elsewhere."""
+    """Reasons that this run might do more here than elsewhere."""
     context = places.context
     directories = [path for path in named if path.is_dir()] or list(places.bases)
     if (look.words.whole or look.fed) and any(
@@ -124,7 +124,7 @@ def _holds_limited(look: Look, named: Sequence[Path], limited: Callable[[Path], 
 
 
 def _inside_project(program: str, *, places: Places) -> bool:
-    """Return whether a bare name leads to a program in the project, as it does in an activated virtual environment."""
+    """Return whether a bare name leads to a program in the project, as in an activated virtual environment."""
     if "/" in program:
         return False
     for entry, base in product(places.context.search_path, places.bases):
@@ -136,14 +136,14 @@ def _inside_project(program: str, *, places: Places) -> bool:
 
 
 def _known_names(fed: Fed, directories: Sequence[Path], *, places: Places) -> bool:
-    """Return whether all names that a program is handed are plain words, and lead to files of the project."""
+    """Return whether all names that a program gets are plain words, and lead to files of the project."""
     if fed.tracked:
         return all(_known_tracked(base, context=places.context) for base in places.bases)
     return all(_known_below(directory, fed, context=places.context) for directory in directories)
 
 
 def _known_tracked(base: Path, *, context: PolicyContext) -> bool:
-    """The same for the names in git's index, from the work tree or from where the command runs."""
+    """The same for the names in git's index, relative to the work tree or to the command's directory."""
     tracked = tracked_files(base)
     if tracked is None or not all(_PLAIN_PATH.fullmatch(f"/{name}") and ".." not in name for name in tracked[1]):
         return False

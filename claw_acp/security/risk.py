@@ -1,7 +1,7 @@
-"""How much harm a command could do.
+"""The harm that a command could do.
 
-A risk is a level and the end of a sentence that begins with the command: "deletes files recursively". Words that are
-known only at run time are given as `UNKNOWN`.
+A risk is a level and the end of a sentence that begins with the command: "deletes files recursively". Words known only
+at run time are `UNKNOWN`.
 """
 
 import re
@@ -23,12 +23,12 @@ def unknown(words: Words) -> bool:
 
 
 def has_long(words: Sequence[str], options: str, *, but: str = "") -> bool:
-    """True if a word could be one of the long `options`, in full or abbreviated; `but` are options of those names."""
+    """True if a word could be one of the long `options`, in full or abbreviated; `but` are similar harmless options."""
     known, others = options.split(), set(but.split())
     given = {word.partition("=")[0] for word in words if word.startswith("--")} - {"--"} - others
     return any(option.startswith(name) for name in given for option in known)
 
 
 def has_short(words: Sequence[str], letters: str) -> bool:
-    """Return whether one of the letters is given as an option, alone or among others (`-rf`)."""
+    """Return whether one of the letters is used as an option, alone or among others (`-rf`)."""
     return any(_CLUSTER.match(word) and set(letters) & set(word[1:]) for word in words)

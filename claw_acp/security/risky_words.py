@@ -1,4 +1,4 @@
-"""Words that say of any program that it destroys, or publishes, or goes on without asking."""
+"""Words that show for any program that it destroys, publishes, or goes on without asking."""
 
 import re
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _TEST = re.compile(r"(?i)(.*/)?(test_[^/]*|[^/]*[._]test\.\w+|[^/]*[._]spec\.\w+
 
 
 def risky_word(words: Iterable[str]) -> str | None:
-    """The first word that tells of harm, or None."""
+    """The first word that indicates harm, or None."""
     for word in words:
         if word.partition("=")[0].casefold() in _ANSWERS:
             return word
@@ -30,7 +30,7 @@ def risky_word(words: Iterable[str]) -> str | None:
 
 
 def by_words(words: Words, *, otherwise: Risk) -> Risk:
-    """The risk of a program of which nothing is known but its words."""
+    """The risk of an unknown program, by its words."""
     if unknown(words):
         return "high", "runs an unknown program with words that are known only when it runs"
     found = risky_word(words)
@@ -40,7 +40,7 @@ def by_words(words: Words, *, otherwise: Risk) -> Risk:
 
 
 def task_risk(words: Words, *, otherwise: Risk) -> Risk:
-    """The risk of a task of the project, by its name; options and settings of it are its own."""
+    """The risk of a task of the project, by its name; its options and settings do not count."""
     tasks = [word for word in words if not word.startswith("-") and "=" not in word]
     found = risky_word(tasks)
     return ("high", f"runs the task {found[:40]}, which may destroy or publish something") if found else otherwise

@@ -1,15 +1,15 @@
 r"""Permission rules: one line of text each, `tool` or `tool(pattern)`.
 
     shell(git status)       a permission: exactly this command, in the project's directory; a refusal: every command
-                            that begins with these words
+    that begins with these words
     shell(git status *)     the same with anything behind it, in any directory of the project; `*` may also end a word
     shell(cd web && make)   the command in the directory `web`; `cd *` is any directory of the project
     write(src/**)           a path, as in .gitignore, from the root of the project; `~/` and `//` reach outside it
     fetch(*.python.org)     a host, or every host below one; `fetch(private wiki.lan)` may be on a private network
     think                   every call of a tool
 
-`read`, `write` (or `edit`), `shell` and `fetch` mean what a call does, whichever tool does it; any other name is that
-of one tool.
+`read`, `write` (or `edit`), `shell` and `fetch` mean the effect of a call, by any tool; any other name is that of one
+tool.
 """
 
 import re
@@ -45,16 +45,16 @@ _GLOB_SPECIALS = re.compile(r"([\\*?\[\]!#])")
 
 
 class PathPattern(Value):
-    """A .gitignore pattern that starts at the project's root, at the home directory or at the top of the disk."""
+    """A .gitignore pattern that starts at the project's root, the home directory or the root directory."""
 
     base: Literal["root", "home", "disk"]
     glob: str
 
 
 class HostPattern(Value):
-    """A host name in lower case; `*.x` in `name` stands for everything below x (not x itself).
+    """A host name in lower case; `*.x` in `name` means everything below x (not x itself).
 
-    `private` tells that the person knows it to be in their own network, where requests do not go otherwise.
+    `private` marks a host of the person's own network, where requests are refused otherwise.
     """
 
     name: str
@@ -68,11 +68,11 @@ class Rule(Value):
     """A rule about what may (not) be done without asking.
 
     Attributes:
-        text: As the user wrote it.
+        text: The text as written.
         tool: The name before the bracket.
-        pattern: What it is limited to; None covers every call.
-        verdict: What it decides.
-        source: Where it comes from, for people (`config.toml`, `your answers for this project`).
+        pattern: Its limit; None covers every call.
+        verdict: Its decision.
+        source: Its origin, for people (`config.toml`, `your answers for this project`).
     """
 
     text: str
@@ -82,7 +82,7 @@ class Rule(Value):
     source: str = ""
 
     def concerns(self, tool: str, access: Access | None = None) -> bool:
-        """Return whether the rule is about this kind of call, whatever its pattern says."""
+        """Return whether the rule is for this kind of call, whatever its pattern."""
         if access is None or self.tool not in _BY_ACCESS:
             return self.tool == tool and (access is None or self._fits(access))
         match access:
@@ -109,7 +109,7 @@ class Rule(Value):
                 return isinstance(access, FetchesUrl)
 
     def matches_path(self, path: Path, *, roots: Sequence[Path], home: Path) -> bool:
-        """True if the pattern covers a resolved path. Deny and ask rules without a fixed start reach outside too."""
+        """True if the pattern covers a resolved path. Deny and ask rules without a fixed start also apply outside."""
         if self.pattern is None:
             return True
         return isinstance(self.pattern, PathPattern) and any(
@@ -127,7 +127,7 @@ class Rule(Value):
         return host.endswith(name[1:]) and host != name[2:] if name.startswith("*.") else host == name
 
     def matches_words(self, words: Sequence[str | None]) -> Match:
-        """Return whether a command begins with the pattern's words; "maybe" when a word is known only at run time."""
+        """Return whether a command begins with the pattern's words; "maybe" with a word known only at run time."""
         if self.pattern is None:
             return "yes"
         return self.pattern.match(words) if isinstance(self.pattern, ShellPattern) else "no"
@@ -138,10 +138,10 @@ class Rule(Value):
 
 
 def parse_rule(text: str, *, verdict: RuleVerdict, source: str = "") -> Rule:
-    """Read one rule.
+    """Parse one rule.
 
     Raises:
-        ConfigError: It is not a rule; the text says why and shows one that is.
+        ConfigError: It is not a rule; the text says why and shows a valid one.
     """
     found = _RULE.fullmatch(text)
     if found is None or len(text) > LONGEST_RULE or "\0" in text:
@@ -183,7 +183,7 @@ def _parse_host(body: str) -> HostPattern:
 
 
 def _is_private(name: str) -> bool:
-    """True if a host itself says that it is not on the public internet; other names may lead anywhere tomorrow."""
+    """True if a host name itself is private; other names may lead anywhere tomorrow."""
     try:
         return name == "localhost" or refusal(name) is not None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Clients of data bases and of services elsewhere: anything but a known look is asked about."""
+"""Clients of databases and remote services: anything but a known read is asked about."""
 
 import re
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ _SECRETS = re.compile(r"(?i).*(secret|token|credential|password).*")
 
 
 def database_risk(program: str, words: Words) -> Risk:
-    """The risk of a client of a data base."""
+    """The risk of a database client."""
     if words and set(words) <= _ABOUT_ITSELF:
         return _LOOKS_AT_DATA
     if unknown(words):
@@ -79,7 +79,7 @@ def database_risk(program: str, words: Words) -> Risk:
 
 
 def service_risk(program: str, words: Words) -> Risk:
-    """The risk of a client of clusters, clouds and hosts of programs."""
+    """The risk of a client of clusters, clouds and hosting services."""
     plain = _first(words, valued=_VALUED)
     if words and (set(words) <= _ABOUT_ITSELF or "--syntax-check" in words or "--list-tasks" in words):
         return "medium", "looks at a service"

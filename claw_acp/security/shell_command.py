@@ -1,4 +1,4 @@
-"""The commands that a command line runs, as values: the parser makes them, rules and risk judge them."""
+"""The commands of a command line, as values: made by the parser, judged by rules and risk."""
 
 from claw_acp.core.value import Value
 
@@ -7,7 +7,7 @@ class Redirect(Value):
     """A stream connected to a file or to text.
 
     Attributes:
-        operator: As written: `>`, `>>`, `<`, `<<`, `<<<`, ...
+        operator: The operator as written: `>`, `>>`, `<`, `<<`, `<<<`, ...
         target: The file; None when it is known only at run time, or when the input is text.
         writes: Whether the file is created or changed.
     """
@@ -21,11 +21,11 @@ class SimpleCommand(Value):
     """One program call.
 
     Attributes:
-        argv: The words after quote removal; None for a word that is known only at run time. Empty when the command
-            is nothing but assignments or redirections.
+        argv: The words after quote removal; None for a word that is known only at run time. Empty when the command is
+            nothing but assignments or redirections.
         patterns: Positions in `argv` of words with an unquoted wildcard: the text is the pattern, not what it matches.
         redirects: Its redirections to and from files; duplicated descriptors (`2>&1`) are left out.
-        env_prefix: `NAME=value` before the command; None instead of a whole assignment whose value is not known.
+        env_prefix: `NAME=value` before the command; None for an assignment with an unknown value.
         piped: Whether its input may be something other than the user's terminal (a pipe, a here-document, a file).
         elevated: Whether it runs inside another listed command that changes the user, such as `sudo`.
     """
@@ -48,10 +48,10 @@ class ParsedLine(Value):
     """All commands of a line, those inside substitutions, loops, functions and `sh -c` texts included.
 
     Attributes:
-        commands: In the order they are written, those that wrappers such as `timeout` start instead of the wrapper.
-        written: The same without looking into wrappers.
-        misread: Whether bash may read the line in another way.
-        doubts: Why the list cannot be trusted to be complete, for people; empty when it can.
+        commands: In order of appearance; the commands that wrappers such as `timeout` start replace the wrapper.
+        written: The same with wrappers unopened.
+        misread: Whether bash may parse the line differently.
+        doubts: Reasons that the list may be incomplete, for people.
     """
 
     commands: tuple[SimpleCommand, ...]
@@ -66,5 +66,5 @@ class ParsedLine(Value):
 
 
 def names(text: str) -> frozenset[str]:
-    """A table of words, written as a text with blanks: a page of quotes and commas is hard to read."""
+    """The words of a text as a set: a page of quotes and commas is hard to read."""
     return frozenset(text.split())

@@ -1,4 +1,4 @@
-"""The meaning of the nodes and words of the shell's grammar: the tables the parser reads by."""
+"""The tables of the shell's grammar that the parser uses."""
 
 import re
 
@@ -15,7 +15,7 @@ _TRAPS = (
     (re.compile(r"[\w-]\s*\(\s*\)"), "a function may take the name of a program"),
     (re.compile(r"\b(?:printf\s+-v|mapfile|readarray|getopts)\b"), "a builtin sets variables"),
 )
-"""Where parsers have disagreed with bash, or bash evaluates a text that was put together at run time."""
+"""Cases where parsers have disagreed with bash, or bash evaluates a text that was built at run time."""
 
 SAFE_GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
 DELIMITER = re.compile(r"\w+|'\w+'|\"\w+\"")
@@ -52,7 +52,7 @@ _PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 
 def traps(line: str) -> tuple[str, ...]:
-    """Why a line that is not plain may run more than a syntax tree of it shows."""
+    """Reasons that a line that is not plain may run more than its syntax tree shows."""
     return tuple(reason for trap, reason in _TRAPS if trap.search(line))
 
 
@@ -67,7 +67,7 @@ def expands_braces(word: str) -> bool:
 
 
 def unquoted(word: str) -> str | None:
-    """An unquoted word without its backslashes; None when braces make it several."""
+    """An unquoted word without its backslashes; None if braces expand it to several."""
     return None if expands_braces(word) else _PAIR.sub(r"\1", word)
 
 

@@ -14,7 +14,7 @@ _OPERATORS = frozenset("|&;<>()$`\n")
 
 
 class Token(Value):
-    """One word of a pattern: exactly `text`, anything that begins with it, or any word at all."""
+    """One word of a pattern: exactly `text`, any word that begins with it, or any word."""
 
     text: str
     kind: Literal["exact", "prefix", "any"]
@@ -23,14 +23,14 @@ class Token(Value):
 class ShellPattern(Value):
     """Words of a command.
 
-    A refusal holds for every command that begins with them. A permission covers exactly them: only a `*` as the last
-    word, or at the end of the last word, says that anything may follow, risky arguments included.
+    A refusal covers every command that begins with them. A permission covers exactly them: only with a `*` as the last
+    word, or at the end of the last word, anything may follow, risky arguments included.
 
     Attributes:
         tokens: The words.
-        directory: Where the command runs, as in `cd web && npm test`, from the project's directory; `*` is any
-            directory of the project. None: a refusal, and a permission that ends in `*`, hold in all of them, any
-            other permission in the project's own.
+        directory: The command's directory, as in `cd web && npm test`, relative to the project's; `*` is any directory
+            of the project. None: a refusal, and a permission that ends in `*`, apply in all of them, any other
+            permission in the project's own.
     """
 
     tokens: tuple[Token, ...]
@@ -43,10 +43,10 @@ class ShellPattern(Value):
 
     @staticmethod
     def parse(text: str) -> "ShellPattern":
-        """Read the text between the brackets.
+        """Parse the text between the brackets.
 
         Raises:
-            ValueError: It is not a list of words, or has a `*` where none may be.
+            ValueError: It is not a list of words, or has a misplaced `*`.
         """
         moved = _MOVED.fullmatch(text)
         directory = None if moved is None else _directory(moved[1], text_of=text)
@@ -61,7 +61,7 @@ class ShellPattern(Value):
         return ShellPattern(tokens=tuple(tokens), directory=directory)
 
     def match(self, words: Sequence[str | None]) -> Match:
-        """Return whether `words` begin as the pattern says; "maybe" when that depends on a word not yet known."""
+        """Return whether `words` begin with the pattern; "maybe" if that depends on an unknown word."""
         sure: Match = "yes"
         for index, token in enumerate(self.tokens):
             last = index == len(self.tokens) - 1
@@ -78,7 +78,7 @@ class ShellPattern(Value):
         return sure
 
     def covers(self, words: Sequence[str | None]) -> bool:
-        """True if a permission covers the whole command. A word that is known only at run time is never covered."""
+        """True if a permission covers the whole command. A word known only at run time is never covered."""
         if None in words or (len(words) != len(self.tokens) and not self.open_ended):
             return False
         return self.match(words) == "yes" and (not self.open_ended or self._ends_there(words))
@@ -120,7 +120,7 @@ def _token(word: list[tuple[str, bool]], *, text: str) -> Token:
 
 
 def _split(text: str) -> list[list[tuple[str, bool]]]:
-    """Words as letters, each with whether it was quoted."""
+    """Words as letters, each with whether it is quoted."""
     words: list[list[tuple[str, bool]]] = []
     current: list[tuple[str, bool]] | None = None
     position = 0
@@ -157,7 +157,7 @@ def _next_letters(text: str, position: int) -> tuple[list[tuple[str, bool]], int
 
 
 def quoted(word: str) -> str:
-    """`word` as a pattern that means exactly it."""
+    """`word` as a pattern that matches exactly it."""
     if _PLAIN.fullmatch(word):
         return word
     # single quotes cannot hold a single quote: leave them for a backslash

@@ -72,12 +72,12 @@ class _Reading:
         )
 
     def doubt(self, reason: str) -> None:
-        """Note why the tree may not be what bash reads."""
+        """Note a reason that bash may parse the line differently."""
         self.misread = True
         self.doubts.append(reason)
 
     def _caution(self, reason: str) -> None:
-        """Note why a command may run more than is listed."""
+        """Note a reason that a command may run more than is listed."""
         self.doubts.append(reason)
 
     def _text(self, node: Node) -> str:
@@ -93,7 +93,7 @@ class _Reading:
         return True
 
     def check_gaps(self, root: Node) -> None:
-        """Between two leaves of the tree there may only be blanks: anything else the grammar has skipped."""
+        """Check that only blanks are between two leaves of the tree: anything else was skipped by the grammar."""
         position = 0
         for leaf in _leaves(root):
             if not grammar.SAFE_GAP.fullmatch(self._source, position, max(position, leaf.start_byte)):
@@ -106,7 +106,7 @@ class _Reading:
     # -------------------------------------------------------------- walking
 
     def walk(self, node: Node, *, piped: bool) -> None:
-        """Collect the commands at and below `node`; `piped` when their input comes from somewhere else."""
+        """Collect the commands at and below `node`; `piped` when they get input from another command or a file."""
         match node.type:
             case "command":
                 self._command(node, redirects=(), extra=(), piped=piped)
@@ -184,7 +184,7 @@ class _Reading:
             self._walk_redirect(child)
 
     def _walk_redirect(self, node: Node) -> None:
-        """Walk what runs inside a redirection: substitutions, and what follows `<<EOF` on its line."""
+        """Collect the commands inside a redirection: substitutions, and those that follow `<<EOF` on its line."""
         for child in node.named_children:
             if child.type == "pipeline":
                 for part in child.named_children:
@@ -193,7 +193,7 @@ class _Reading:
                 self.walk(child, piped=False)
 
     def _redirect(self, node: Node) -> tuple[list[Redirect], list[Node]]:
-        """The redirections of one node, and the command words the grammar has swept up behind them."""
+        """The redirections of one node, and the command words that the grammar put behind them."""
         if node.type == "herestring_redirect":
             return [Redirect(operator="<<<", target=None, writes=False)], []
         if node.type == "heredoc_redirect":
@@ -278,7 +278,7 @@ class _Reading:
         self.add(SimpleCommand(argv=tuple(argv)))
 
     def add(self, command: SimpleCommand, *, nesting: int | None = None) -> None:
-        """List a command, and instead of (or after) a wrapper the commands it starts."""
+        """List a command; the commands that a wrapper starts replace it, or follow it."""
         depth = self._nesting if nesting is None else nesting
         if nesting is None:
             self.written.append(command)

@@ -1,4 +1,4 @@
-"""Programs that run other programs: what they would run, read from their arguments."""
+"""Programs that run other programs, and the commands in their arguments."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ class Opened(Value):
         kept: Whether the wrapper is an action of its own that must be judged too.
         commands: Commands given as words.
         codes: Shell texts.
-        doubts: Why that may not be all.
+        doubts: Reasons that these may not be all.
         elevated: Whether the texts run as another user.
     """
 
@@ -28,7 +28,7 @@ class Opened(Value):
 
 
 class _Prefix(Value):
-    """A wrapper written before the command: its options, those with a value, and how many words precede the command."""
+    """A wrapper before a command: its options, those with a value, and the number of words before the command."""
 
     flags: str = ""
     valued: str = ""
@@ -76,7 +76,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.DOTALL)
 
 
 def unwrap(command: SimpleCommand) -> Opened | None:
-    """Return what `command` starts besides itself; None when it starts nothing else."""
+    """The commands that `command` starts besides itself; None if it starts none."""
     opener = _OPENERS.get(command.program) or (_open_prefix if command.program in _PREFIXES else None)
     opened = opener(command) if opener else None
     if opened and not is_system_program(command.argv[0]):
@@ -85,7 +85,7 @@ def unwrap(command: SimpleCommand) -> Opened | None:
 
 
 def is_system_program(name: str | None) -> bool:
-    """Return whether a program is called by its bare name or from the system's own directories."""
+    """Return whether a program is called by its bare name or from a system directory."""
     return name is not None and ("/" not in name or name.rsplit("/", 1)[0] in _SYSTEM_DIRECTORIES)
 
 
@@ -94,7 +94,7 @@ def _doubtful(reason: str) -> Opened:
 
 
 def _skip_options(argv: Words, spec: _Prefix) -> int | None:
-    """Position of the first word that is not an option; None when an option is not known."""
+    """The position of the first word that is not an option; None when an option is unknown."""
     flags, valued = spec.flags.split(), spec.valued.split()
     position = 1
     while position < len(argv):

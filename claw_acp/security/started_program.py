@@ -26,7 +26,7 @@ _VALUED = names(
 
 
 def started_by(program: str, words: Words) -> Words:
-    """The words of the program that this one starts, its name first; none where it starts none by name."""
+    """The words of the program that this one starts, its name first; empty if it starts none by name."""
     if program in _INTERPRETERS:
         module = next((index for index, word in enumerate(words) if word.startswith("-m")), None)
         if module is None or any(not word.startswith("-") for word in words[:module]):

@@ -1,4 +1,4 @@
-"""Small tools of a shell that can run, write, send or show more than their names tell, by their words."""
+"""Small shell tools whose words can make them run, write, send or show more than their names suggest."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -160,6 +160,6 @@ TOOL_JUDGES: Final[Mapping[str, Callable[[Words], Risk | None]]] = {
 
 
 def harmless_mode(words: Words) -> bool:
-    """Return whether a mode gives permissions and takes none away."""
+    """Return whether a mode only adds permissions."""
     modes = [word for word in words if not word.startswith("-") and UNKNOWN not in word]
     return bool(modes) and _HARMLESS_MODE.fullmatch(modes[0]) is not None

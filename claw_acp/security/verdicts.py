@@ -1,4 +1,4 @@
-"""The values a decision is made of."""
+"""The values of a decision."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -21,10 +21,10 @@ class Decision(Value):
 
     Attributes:
         verdict: Run it, ask a person, or refuse.
-        reason: Why, as a text for people (and for the model, when it is refused).
+        reason: A text for people (and for the model, when it is refused).
         rule: The text of the rule that decided; None when the mode or a fixed protection did.
         remember: Rules that "always" would store; empty when the call must be asked about each time.
-        wider: Rules for the same with any further arguments, where these can do no harm; else empty.
+        wider: Rules for the same with any further arguments, if these can do no harm; else empty.
     """
 
     verdict: Verdict
@@ -39,7 +39,7 @@ Finding = Decision
 
 
 def by_rule(rule: Rule, what: str, *, verdict: Verdict | None = None) -> Finding:
-    """The finding that follows from a rule; a given `verdict` replaces the rule's own, where it matches only maybe."""
+    """The finding of a rule; a given `verdict` replaces the rule's own if the match is uncertain."""
     source = f" of {rule.source}" if rule.source else ""
     if verdict is not None and verdict != rule.verdict:
         reason = f"{what} may be what the rule {code_span(rule.text)}{source} {_WORDS[rule.verdict]}"
@@ -49,7 +49,7 @@ def by_rule(rule: Rule, what: str, *, verdict: Verdict | None = None) -> Finding
 
 
 def strictest(findings: Sequence[Finding]) -> Decision:
-    """The decision about a whole call: refuse before ask before allow, with the reasons of that verdict."""
+    """The decision about a whole call: refuse before ask before allow, with the reasons for that verdict."""
     weight = max((_WEIGHT[finding.verdict] for finding in findings), default=0)
     deciding = [finding for finding in findings if _WEIGHT[finding.verdict] == weight]
     if not deciding:
@@ -68,7 +68,7 @@ def strictest(findings: Sequence[Finding]) -> Decision:
 
 
 def usable(texts: Iterable[str]) -> tuple[str, ...]:
-    """`texts` when each of them can be read back as a rule, else nothing: some names cannot be written as one."""
+    """`texts` if each of them can be parsed as a rule, else nothing: some names cannot be written as one."""
     rules = tuple(texts)
     try:
         for text in rules:

@@ -16,19 +16,19 @@ from claw_acp.providers.transport.wire import items_at, text_at
 
 
 class HttpProvider(Provider):
-    """A service reached by HTTP. Subclasses write `stream` and `models`, and say how the family authorizes.
+    """A service reached by HTTP. Subclasses implement `stream` and `models`, and state how the family authorizes.
 
     Attributes:
         hears: Whether requests of the family can carry sound.
 
     Args:
-        setup: What is configured. Without a key no authorization is sent, as local servers like it.
-        base_url: The family's own address, where the setup names none.
-        authorization: The header that carries the key, and what stands before the key in it; quirks may say otherwise.
-        headers: What the family always sends; what is configured wins over it.
-        signer: What signs each request, in the place of a header with the key.
-        timeouts: How long to wait for what, in the place of what the setup says.
-        secrets: What must not be shown, besides those of the setup.
+        setup: The configuration. Without a key no authorization is sent, as local servers expect.
+        base_url: The family's own address, used if the setup has none.
+        authorization: The header that carries the key, and the text before the key in it; quirks may differ.
+        headers: The family's own headers; configured ones override them.
+        signer: Signs each request, instead of a header with the key.
+        timeouts: The timeouts, instead of those of the setup.
+        secrets: Texts that must not be shown, besides those of the setup.
     """
 
     hears: ClassVar[bool] = False
@@ -63,7 +63,7 @@ class HttpProvider(Provider):
         )
 
     def _body(self, body: JsonObject) -> JsonObject:
-        """The body of a request, with what is configured to be in it."""
+        """The body of a request, with the configured members added."""
         return {**body, **json.loads(self._setup.body)} if self._setup.body else body
 
     async def chat(self, request: ChatRequest) -> ChatResponse:
@@ -71,7 +71,7 @@ class HttpProvider(Provider):
         return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
-        """Capabilities of `model`, as far as the service supports them."""
+        """The capabilities of `model`, as far as the service supports them."""
         known = known_capabilities(model, self._setup.about(model))
         tools = known.tools and self._setup.quirks.tools is not False
         return replace(known, tools=tools, audio=known.audio and self.hears)
@@ -84,7 +84,7 @@ class HttpProvider(Provider):
         """The rows with an `id` of a `{"data": [...]}` list.
 
         Raises:
-            ProviderError: The service cannot be asked.
+            ProviderError: The service cannot be reached.
         """
         listed = await self._service.get_json(path)
         rows = items_at(listed, "data") if isinstance(listed, Mapping) else ()

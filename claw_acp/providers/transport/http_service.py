@@ -213,7 +213,7 @@ class HttpService:
                 await response.aclose()
 
     async def _first_client(self) -> httpx.AsyncClient:
-        """Made in a thread: imports and certificates take some 100 ms, in which other sessions must not stand still."""
+        """A client created in a thread: imports and certificates take some 100 ms, too long to block other sessions."""
         made = await to_thread.run_sync(self._make_client, abandon_on_cancel=True)
         if self._client is None:  # else another request was faster, and ours was never opened
             self._client = made

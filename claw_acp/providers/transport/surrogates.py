@@ -1,4 +1,4 @@
-"""Characters that a model server cut in two: JSON writes those beyond U+FFFF as pairs, and a piece may end in one."""
+"""Surrogate pairs that a model server split: JSON writes characters beyond U+FFFF as pairs of escapes."""
 
 
 class Pairs:

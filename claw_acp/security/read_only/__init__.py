@@ -1,1 +1,1 @@
-"""Command lines that only read: a small language, the programs and options known in it, and how they are run."""
+"""Command lines that only read: a small language, the known programs and options, and the environment for them."""

@@ -1,4 +1,4 @@
-"""Commands that only read, and what they read."""
+"""Commands that only read, and the files they read."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -45,14 +45,14 @@ _COMPARISONS = names("= == != -eq -ne -lt -le -gt -ge")
 
 
 class Look(Value):
-    """One program run that only reads.
+    """One run of a program that only reads.
 
     Attributes:
-        words: What it names.
-        program: The name it is run by; empty for what the shell does itself.
-        directory: Where it runs, if not where the line does.
-        fed: The names from below its paths that it opens besides, links among them.
-        repository: Whether the configuration of a git repository says what it runs.
+        words: Its parsed arguments.
+        program: Its name; empty for a builtin of the shell.
+        directory: Its directory, if not the line's.
+        fed: The names from below its paths that it also opens, links included.
+        repository: Whether the configuration of a git repository decides what it runs.
         chosen_by: Files, here or above, that would choose another program.
         files: Whether none of its paths may be a directory.
     """
@@ -67,12 +67,12 @@ class Look(Value):
 
     @property
     def names(self) -> int:
-        """How many of the names that it is handed it takes for files."""
+        """The number of its operands that are taken for files."""
         return sum(operand.text == NAME for operand in self.words.paths)
 
 
 def looks_of(line: PlainLine, index: int) -> tuple[Look, ...] | None:
-    """The looks that one command of a line consists of; None where it may do more than read."""
+    """The program runs of one command of a line; None if it may do more than read."""
     plain = line.commands[index]
     if plain.command.program == "xargs" and is_system_program(plain.command):
         return _fed(line, index)
@@ -80,7 +80,7 @@ def looks_of(line: PlainLine, index: int) -> tuple[Look, ...] | None:
 
 
 def only_looks(line: PlainLine) -> bool:
-    """Return whether every command of a line is one that only reads, as far as its arguments show."""
+    """Return whether every command of a line only reads, judging by its arguments."""
     return all(looks_of(line, index) is not None for index in range(len(line.commands)))
 
 
@@ -90,7 +90,7 @@ def looks_by_itself(command: SimpleCommand) -> bool:
 
 
 def is_system_program(command: SimpleCommand) -> bool:
-    """Return whether a program is called by its bare name or from the system's own directories."""
+    """Return whether a program is called by its bare name or from a system directory."""
     name = command.argv[0] if command.argv else None
     return name is not None and ("/" not in name or name.rpartition("/")[0] in _SYSTEM_DIRECTORIES)
 
@@ -131,7 +131,7 @@ def _git(command: SimpleCommand) -> tuple[Look, ...] | None:
 
 
 def _after_name(command: SimpleCommand) -> frozenset[int]:
-    """Positions of patterns among the words behind the program's name."""
+    """Positions of patterns among the words after the program's name."""
     return frozenset(index - 1 for index in command.patterns)
 
 
@@ -164,7 +164,7 @@ def _wrapped(command: SimpleCommand) -> tuple[Look, ...] | None:
 
 
 def _shell(command: SimpleCommand) -> tuple[Look, ...] | None:
-    """The looks of `bash -c LINE`, where that line is plain too and stays where it is."""
+    """The runs of `bash -c LINE`, if that line is plain too and does not change directory."""
     code = command.argv[2] if len(command.argv) == 3 and command.argv[1] in {"-c", "-lc"} else None
     lists = command.program == "sh" and "{" in (code or "")  # some of these know no lists in braces
     line = None if code is None or command.patterns or lists else read_line(code)
@@ -183,7 +183,7 @@ def _shell(command: SimpleCommand) -> tuple[Look, ...] | None:
 
 
 def _first_operand(argv: Sequence[str | None], table: OptionTable) -> int | None:
-    """Where the words begin that are no options; None when an option is not known."""
+    """The position of the first word that is no option; None when an option is unknown."""
     index = 1
     while index < len(argv) and (argv[index] or "").startswith("-"):
         for length in (1, 2):  # an option, or an option and its value
@@ -210,7 +210,7 @@ def _found(command: SimpleCommand) -> tuple[Look, ...] | None:
 
 
 def _fed(line: PlainLine, index: int) -> tuple[Look, ...] | None:
-    """The looks of `xargs`, where what it is fed are names of files and nothing else."""
+    """The runs of `xargs`, if its input is only names of files."""
     plain = line.commands[index]
     words = read_xargs(plain.command.argv[1:])
     source = _source(line, index)
@@ -221,7 +221,7 @@ def _fed(line: PlainLine, index: int) -> tuple[Look, ...] | None:
 
 
 def _handed(words: Sequence[str], *, fed: Fed, starts: tuple[Operand, ...]) -> list[Look] | None:
-    """The looks of a command that is handed names; None where a name could be anything but the name of a file."""
+    """The runs of a command that gets names; None if a name could be anything but a file."""
     looks = _looks(SimpleCommand(argv=tuple(words)))
     if "strings" in words:
         return None  # a name such as `@x` would be a file of options
@@ -246,7 +246,7 @@ def _source(line: PlainLine, index: int) -> tuple[SimpleCommand, Fed] | None:
 
 
 def _listed_names(command: SimpleCommand) -> Fed | None:
-    """Return the known properties of the names that a command prints; None where it prints anything else."""
+    """The known facts about the names that a command prints; None if it prints anything else."""
     words, patterns = command.argv[1:], _after_name(command)
     if command.program == "find":
         search = read_find(words, patterns=patterns)
@@ -276,13 +276,13 @@ def _filters(command: SimpleCommand) -> bool:
 
 
 def _starts(command: SimpleCommand) -> tuple[Operand, ...]:
-    """Where the names that a command lists begin."""
+    """The starting points of the names that a command lists."""
     found = _looks(command) or ()
     return tuple(path for look in found for path in look.words.paths) or (Operand(text="."),)
 
 
 def _with_places(words: Words, places: tuple[Operand, ...]) -> Words:
-    """`words` with the places where the names begin instead of what stands for the names."""
+    """`words` with the starting points of the names in place of the names."""
     return replace(words, paths=(*(path for path in words.paths if path.text != NAME), *places))
 
 
@@ -298,7 +298,7 @@ def _date(words: Sequence[str | None], patterns: frozenset[int]) -> Words | None
 
 
 def _any_words(words: Sequence[str | None], patterns: frozenset[int]) -> Words:
-    """The files among words that mean nothing: what a wildcard matches, and names that are handed over."""
+    """The files among words without further meaning: matches of a wildcard, and names passed on."""
     return Words(
         paths=tuple(
             Operand(text=word or "", pattern=index in patterns)

@@ -1,4 +1,4 @@
-"""The environment of commands that only read: settings that would make them run something else are put out of force."""
+"""The environment of commands that only read: settings that would make them run something else are disabled."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -30,11 +30,11 @@ _FIXED: Final = {
 
 
 def look_environment(line: str, *, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Variables to set for a command line that only reads; none for any other, whose settings are the person's own.
+    """Variables to set for a command line that only reads; none for any other, which keeps the person's settings.
 
     Args:
         line: The command line.
-        inherited: The variables that the command would see without these.
+        inherited: The variables that the command would have without these.
     """
     plain = read_line(line)
     if plain is None or not only_looks(plain):

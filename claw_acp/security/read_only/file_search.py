@@ -1,4 +1,4 @@
-"""`find` and `xargs`: what they look for, and what they hand to another program."""
+"""`find` and `xargs`: the files they search, and the names they pass to other programs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,20 +23,20 @@ _XARGS_FLAGS = names("-0 -r -t -0r -r0 --null --no-run-if-empty --verbose")
 _XARGS_VALUED = names("-n -P -L --max-args --max-procs --max-lines")
 
 NAME = "\0"
-"""Stands for a name that a program is handed. It can be no program, option, script or part of a word."""
+"""Stands for a name that a program gets. It can be no program, option, script or part of a word."""
 
 MOST_RUNS = 32  # commands that one `find` may name, for each of the places where it begins
 
 
 class Fed(Value):
-    """Names that a program is handed by another one.
+    """Names that one program passes to another.
 
     Attributes:
-        split: Whether blanks and quotes in a name make several words of it.
+        split: Whether blanks and quotes in a name split it into several words.
         regular: Whether none of them is a link.
-        globs: What each of them matches, by its last part.
-        dotted: Whether they may lie below directories whose names begin with a dot.
-        tracked: Whether they are those in git's index and no others.
+        globs: Patterns for their last part.
+        dotted: Whether they may be below directories whose names begin with a dot.
+        tracked: Whether they are exactly those in git's index.
     """
 
     split: bool = True
@@ -47,14 +47,14 @@ class Fed(Value):
 
 
 class Search(Value):
-    """A `find` that only looks.
+    """A `find` that only reads.
 
     Attributes:
-        starts: Where it begins.
-        files: Other files it looks at.
-        commands: What it runs for what it finds, with NAME in place of `{}`.
-        prints_names: Whether its output is the names and nothing else.
-        found: What is known about the names.
+        starts: Its starting points.
+        files: Other files it reads.
+        commands: The commands it runs, with NAME in place of `{}`.
+        prints_names: Whether its output is only the names.
+        found: The facts about the names.
     """
 
     starts: tuple[Operand, ...]
@@ -65,7 +65,7 @@ class Search(Value):
 
 
 def read_find(words: Sequence[str | None], *, patterns: frozenset[int]) -> Search | None:
-    """The search that the words of `find` describe; None where it may do more than look."""
+    """The search of the words of `find`; None if it may do more than read."""
     if any(word is None for word in words):
         return None
     known = [word or "" for word in words]
@@ -117,12 +117,12 @@ def _expression(words: Sequence[str], index: int, *, starts: tuple[Operand, ...]
 
 
 def _with_name(words: Sequence[str], *, times: int) -> tuple[str, ...]:
-    """A command with NAME in place of `{}`, twice where it is handed many names at once."""
+    """A command with NAME in place of `{}`, twice if it gets many names at once."""
     return tuple(text for word in words for text in ([NAME] * times if word == "{}" else [word]))
 
 
 def read_xargs(words: Sequence[str | None]) -> tuple[str, ...] | None:
-    """The command that `xargs` runs, with NAME in place of the names it is fed; None where that is not known."""
+    """The command that `xargs` runs, with NAME in place of its input; None if that is unknown."""
     if any(word is None for word in words):
         return None
     known = [word or "" for word in words]
@@ -171,10 +171,10 @@ NAME_LISTERS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
     ),
 }
-"""Programs that print names of files and nothing else: with which options (one of them), and which others."""
+"""Programs that print only names of files, with the options that cause it (one of them), and other permitted ones."""
 
 SHOW_DOTTED = names("-. -u -H -g --hidden --unrestricted --glob --iglob")
-"""Options with which these also list what lies below directories whose names begin with a dot."""
+"""Options with which these also list files below directories whose names begin with a dot."""
 
 LINE_FILTERS: Mapping[str, frozenset[str]] = {
     "grep": names("-v -i -E -F -w -x -q -e --invert-match --ignore-case --extended-regexp --fixed-strings --regexp"),
@@ -183,4 +183,4 @@ LINE_FILTERS: Mapping[str, frozenset[str]] = {
     "head": names("-n -z --lines --zero-terminated"),
     "tail": names("-n -z --lines --zero-terminated"),
 }
-"""Programs that leave out or sort lines, with the options that leave the lines themselves alone."""
+"""Programs that remove or sort lines, with the options that leave the lines themselves unchanged."""

@@ -12,10 +12,10 @@ _DIRECTORY: Final = 0o040000  # of a sparse index, which git may unfold
 
 
 def submodules(git: Path) -> Iterator[str]:
-    """Directories that the index of a git directory names as repositories of their own.
+    """Directories in a git index that are repositories of their own.
 
     Raises:
-        ValueError: The index cannot be read as far as is needed.
+        ValueError: The index cannot be read as far as needed.
     """
     index = git / "index"
     if not index.exists():

@@ -1,4 +1,4 @@
-"""Uses of git that only look. What the repository's own configuration makes of them is judged in `repository`."""
+"""Uses of git that only read. The effect of the repository's own configuration is judged in `repository`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -123,12 +123,12 @@ _PATCHES = names(
 
 
 class GitLook(Value):
-    """A use of git that only looks.
+    """A use of git that only reads.
 
     Attributes:
-        words: What it names.
-        directory: Where it runs, from `-C`; empty for where the line runs.
-        subcommand: Which one.
+        words: Its parsed arguments.
+        directory: Its directory, from `-C`; empty for the line's.
+        subcommand: The subcommand.
     """
 
     words: Words
@@ -137,13 +137,13 @@ class GitLook(Value):
 
     @property
     def shows_files(self) -> bool:
-        """True if the command may print the contents of files, as they are now or were at another time."""
+        """True if the command may print contents of files, present or past."""
         patches = bool(self.words.options & _PATCHES)
         return patches or (self.subcommand in _SHOWS_FILES and not self.words.options & _SHOWS_NAMES)
 
 
 def read_git(words: Sequence[str | None], *, patterns: frozenset[int]) -> GitLook | None:
-    """The look that the words behind `git` describe; None where it may do more."""
+    """The use in the words after `git`; None if it may do more than read."""
     index, directory = 0, ""
     while index < len(words) and (words[index] or "").startswith("-"):
         word, following = words[index], words[index + 1] if index + 1 < len(words) else None
@@ -202,4 +202,4 @@ _FIRST_WORDS: Mapping[str, frozenset[str]] = {
     "worktree": frozenset({"list"}),
     "reflog": frozenset({"", "show"}),
 }
-"""What must follow a subcommand that can also change things."""
+"""The words that must follow a subcommand that can also change things."""

@@ -1,4 +1,4 @@
-"""The meaning of a command's words: options, their values, texts and paths, by a table of the options that only read.
+"""Parses a command's words into options, values, texts and paths, by a table of the options that only read.
 
 A table is written in one line of words:
 
@@ -7,10 +7,10 @@ A table is written in one line of words:
     -e:! --x=!  values that take the place of the first text among the operands
     -r! --x!    options that make it read whole directories; of a program that always does: its operands are all paths
     digits      `-5` is an option too
-    :           what follows is about operands: `path`, `text` (all of them), `text,path` (the first is a text),
-                `none`; `most=2`; `files` (none may be a directory); `whole` (it always reads whole directories);
-                `apart` (the value of a short option is another word, or a number); `unsure` (what stands behind an
-                option may be an operand instead of its value)
+    :           what follows is about operands: `path`, `text` (all of them), `text,path` (the first is a text), `none`;
+    `most=2`; `files` (none may be a directory); `whole` (it always reads whole directories); `apart` (the value of a
+    short option is another word, or a number); `unsure` (what stands behind an option may be an operand instead of its
+    value)
 
 An option that is not in its table may do anything.
 """
@@ -38,8 +38,8 @@ class Option(Value):
     """One option.
 
     Attributes:
-        kind: What follows it.
-        marked: Its `!`: it stands for the first text (when it has a value), or reads whole directories (when not).
+        kind: The kind of its value.
+        marked: Its `!`: with a value, it replaces the first text; without, it reads whole directories.
     """
 
     kind: Kind
@@ -50,14 +50,14 @@ class OptionTable(Value):
     """The options and operands with which a program only reads.
 
     Attributes:
-        options: By their name with its dashes.
+        options: By name, with its dashes.
         digits: Whether `-5` is an option.
         operands: See the notation above.
-        most: How many operands there may be; -1 for any number.
+        most: The largest number of operands; -1 for any.
         files: Whether no operand may be a directory.
         whole: Whether it always reads whole directories.
         apart: Whether a short option's value may be glued to it only when it is a number.
-        unsure: Whether the word behind an option may be an operand instead of its value.
+        unsure: Whether the word after an option may be an operand instead of its value.
     """
 
     options: Mapping[str, Option]
@@ -77,7 +77,7 @@ class Words(Value):
         paths: Files it names.
         texts: Operands that are no files.
         whole: Whether it reads whole directories.
-        options: The options in use, by their names.
+        options: The options in use, by name.
     """
 
     paths: tuple[Operand, ...]
@@ -88,7 +88,7 @@ class Words(Value):
 
 @lru_cache(maxsize=256)
 def option_table(line: str) -> OptionTable:
-    """The table that a line of the notation stands for."""
+    """The table of a line in the notation."""
     head, _, tail = f"{line} ".partition(" : ")
     options: dict[str, Option] = {}
     for word in head.split():
@@ -118,12 +118,12 @@ def option_table(line: str) -> OptionTable:
 def read_words(
     words: Sequence[str | None], *, patterns: frozenset[int], table: OptionTable, after_options: bool = False
 ) -> Words | None:
-    """The parts of a command; None when one of its words is not known to be harmless.
+    """The parsed words of a command; None when one of them is not known to be harmless.
 
     Args:
-        words: Those behind the program's name.
-        patterns: Positions of those that the shell expands.
-        table: What the program takes.
+        words: The words after the program's name.
+        patterns: Positions of words that the shell expands.
+        table: The options of the program.
         after_options: Whether all of them are operands.
     """
     reader = _WordsReader(words, patterns, table)
@@ -167,7 +167,7 @@ class _WordsReader:
         return self._long(word) if word.startswith("--") else self._cluster(word)
 
     def _fixed_option(self, word: str) -> bool:
-        """Return whether an option stays the same whatever its wildcard matches: `--include=*.py`."""
+        """Return whether an option stays the same for every match of its wildcard: `--include=*.py`."""
         name, _, value = word.partition("=")
         option = self._table.options.get(name)
         return bool(value) and not set(name) & set("*?") and option is not None and option.kind in {"text", "optional"}

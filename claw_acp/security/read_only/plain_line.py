@@ -46,11 +46,11 @@ class PlainCommand(Value):
     """One command of a plain line.
 
     Attributes:
-        command: Its words; None for one that is known only at run time.
-        joint: What stands before it: nothing or `;` when it runs whatever happened, `&&` and `||` when that depends on
-            the one before, `|` when it reads what that prints.
+        command: Its words; None for a word known only at run time.
+        joint: The operator before it: nothing or `;` when it always runs, `&&` and `||` when that depends on the
+            command before, `|` when it reads that command's output.
         splits: Positions of unknown words that the shell splits and expands again.
-        nested: Whether it stands inside `$(...)` or a loop.
+        nested: Whether it is inside `$(...)` or a loop.
     """
 
     command: SimpleCommand
@@ -60,11 +60,11 @@ class PlainCommand(Value):
 
 
 class PlainLine(Value):
-    """A line that was read to its end.
+    """A completely parsed line.
 
     Attributes:
-        commands: All that runs, in order, loops written out: what stands inside `$(...)` follows its command.
-        written: The commands as the line has them, once each; words that depend on a loop are None.
+        commands: All commands in order, loops unrolled; those inside `$(...)` follow their command.
+        written: The commands as written, once each; words that depend on a loop are None.
     """
 
     commands: tuple[PlainCommand, ...]
@@ -94,7 +94,7 @@ def read_line(text: str) -> PlainLine | None:
 
 
 class _LineReader:
-    """One pass over a line. Every method raises SyntaxError, by `refuse`, where the line stops being plain."""
+    """One pass over a line. Every method raises SyntaxError, by `refuse`, at anything that is not plain."""
 
     def __init__(self, text: str, *, variables: dict[str, Word | None] | None = None, depth: int = 0) -> None:
         if depth > DEEPEST_NESTING:
@@ -125,7 +125,7 @@ class _LineReader:
     # -------------------------------------------------------------- lists
 
     def _list(self, *, until: Literal["", "done", ")"]) -> None:
-        """Commands up to the end, a `done` or a closing parenthesis, which is left behind."""
+        """Read commands up to the end, a `done` or a closing parenthesis, which is consumed."""
         joint: Joint = ""
         while True:
             self._blanks(lines=True)
@@ -153,7 +153,7 @@ class _LineReader:
         return word == ")" or following in {"", " ", "\t", "\n", ";", "|", "&", ")"}
 
     def _joint(self, until: str) -> Joint:
-        """Read what stands behind a command; "" at the end."""
+        """Read the operator after a command; "" at the end."""
         self._blanks()
         if self.position >= len(self._text):
             self._ends("")
@@ -185,7 +185,7 @@ class _LineReader:
                 return
 
     def _after_blank(self) -> bool:
-        """True if a backslash before a line end stands behind a blank that is behind a word: there it joins two lines.
+        """True if a backslash before a line end follows a blank after a word: there it joins two lines.
 
         At the beginning of a line, and after a comment, parsers disagree about it.
         """
@@ -213,7 +213,7 @@ class _LineReader:
         self._add(draft, joint)
 
     def _part(self, draft: "_Draft") -> None:
-        """One word, assignment or redirection."""
+        """Read one word, assignment or redirection."""
         self._parts += 1
         if self._parts > MOST_PARTS:
             raise refuse("too many words")
@@ -242,7 +242,7 @@ class _LineReader:
         draft.words.append(self._word())
 
     def _skip_here_documents(self) -> None:
-        """Skip the texts that begin at this line."""
+        """Skip the here-documents that begin at this line."""
         for name in self._here_documents:
             end = re.compile(rf"^{name}$", re.MULTILINE).search(self._text, self.position)
             if end is None:
@@ -272,7 +272,7 @@ class _LineReader:
         return word
 
     def _substitution(self, position: int) -> int:
-        """Read `LINE)` from `position` and return where it ends; what it runs follows the command around it."""
+        """Read `LINE)` from `position` and return its end; its commands follow the command around it."""
         inner = _LineReader(self._text, variables=self._variables, depth=self._depth + 1)
         inner.read_nested(position)
         self._inside.append(inner)
@@ -311,7 +311,7 @@ class _LineReader:
         self.position += len("done")
 
     def _loop_head(self) -> tuple[str, list[Word]]:
-        """`NAME in WORDS; do`: the name and the words; the position is behind `do` then."""
+        """Read `NAME in WORDS; do`: the name and the words; the position is after `do` then."""
         self._blanks()
         found = _LOOP_NAME.match(self._text, self.position)
         if not found or found[0] in _SPECIAL_NAMES or found[0] in self._variables:
@@ -355,14 +355,14 @@ class _Draft:
         self.redirects: list[Redirect] = []
 
     def written(self, joint: Joint) -> SimpleCommand:
-        """The command as the line has it: one word for each that stands there."""
+        """The command as written: one word for each in the line."""
         unknown = (word.text is None or word.varies for word in self.words)
         argv = tuple(None if hidden else word.text for hidden, word in zip(unknown, self.words, strict=True))
         patterns = frozenset(i for i, word in enumerate(self.words) if word.pattern and argv[i] is not None)
         return self._simple(argv, patterns, joint)
 
     def expanded(self, joint: Joint, *, nested: bool) -> PlainCommand:
-        """The command as it runs: lists in braces written out."""
+        """The command as it runs: brace lists expanded."""
         words = [each for word in self.words for each in word.each()]
         argv = tuple(word.text for word in words)
         patterns = frozenset(index for index, word in enumerate(words) if word.pattern)

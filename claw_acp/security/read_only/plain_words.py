@@ -1,4 +1,4 @@
-"""One word of a plain command line: quotes, wildcards, lists in braces, and the few expansions that are understood."""
+"""One word of a plain command line: quotes, wildcards, brace lists, and the few supported expansions."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -35,9 +35,9 @@ class Word(Value):
     Attributes:
         text: None when it is known only at run time.
         pattern: Whether it has an unquoted wildcard.
-        alternatives: The texts that lists in braces make of it.
-        varies: Whether the line shows something else than `text`: a list in braces or the variable of a loop.
-        splits: Whether the shell splits and expands again what it becomes at run time.
+        alternatives: The texts that brace lists expand to.
+        varies: Whether the line shows something other than `text`: a brace list or a loop variable.
+        splits: Whether the shell splits and expands its run-time value.
     """
 
     text: str | None
@@ -47,12 +47,12 @@ class Word(Value):
     splits: bool = False
 
     def each(self) -> "tuple[Word, ...]":
-        """The words that it stands for."""
+        """The words that it expands to."""
         return tuple(replace(self, text=text, alternatives=()) for text in self.alternatives) or (self,)
 
 
 def refuse(reason: str) -> SyntaxError:
-    """The error that ends a reading."""
+    """The error that ends parsing."""
     return SyntaxError(reason)
 
 
@@ -61,9 +61,9 @@ class WordReader:
 
     Args:
         text: The whole line.
-        position: Where the word begins; afterwards where it ended.
-        variables: Those of the loops around, with their value; None while it is not known.
-        substitution: Reads what stands behind `$(`, given its position, and returns the position behind the `)`.
+        position: The start of the word, afterwards its end.
+        variables: Loop variables with their value; None if it is unknown.
+        substitution: Reads the text after `$(`, given its position, and returns the position after the `)`.
     """
 
     def __init__(

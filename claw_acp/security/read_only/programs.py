@@ -1,4 +1,4 @@
-"""Programs that only read, with the options that keep it so. See `options` for the notation."""
+"""Programs that only read, with the options for which that holds. See `options` for the notation."""
 
 from collections.abc import Mapping
 
@@ -141,7 +141,7 @@ PROGRAMS: Mapping[str, str] = {
 }
 
 ANY_WORDS = names("echo true false :")
-"""Programs whose words mean nothing but themselves, known or not."""
+"""Programs that only print their words or ignore them."""
 
 VERSIONS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(names("python python3 pip pip3 git uv deno bun jq fd fdfind rg"), names("--version -V")),
@@ -175,4 +175,4 @@ where the program would take it for a script or a target."""
 CHOSEN_BY_A_FILE: Mapping[str, tuple[str, ...]] = dict.fromkeys(
     names("cargo rustc rustup"), ("rust-toolchain", "rust-toolchain.toml")
 )
-"""Files, here or in a directory above, that name which program really runs."""
+"""Files, here or in a directory above, that choose the program that really runs."""

@@ -42,12 +42,11 @@ _PARTS: Final = ("HEAD", "config", "config.worktree", "objects", "refs", "index"
 
 
 def repository_doubt(directory: Path) -> str | None:
-    """Why git may run other programs when it looks at the repository around `directory`, or None.
+    """Why git may run other programs when it reads the repository around `directory`, or None.
 
     Its configuration may name programs (a file system monitor, converters for differences, filters), and so may that of
-    the repositories that lie in it as submodules. Which directory git takes for its own depends on more than can be
-    told from here, so every one on the way up has to be plain. A link to a repository elsewhere is a doubt too, unless
-    that one points back.
+    its submodules. The directory that git chooses depends on more than is known here, so every one on the way up has to
+    be plain. A link to a repository elsewhere is a doubt too, unless that one points back.
     """
     seen: set[Path] = set()
     try:
@@ -84,7 +83,7 @@ def _place_doubt(place: Path, *, seen: set[Path]) -> str | None:
 
 
 def _text(file: Path) -> str:
-    """A small file as git reads it: a carriage return counts only before a line feed.
+    """A small file in git's reading: a carriage return counts only before a line feed.
 
     Raises:
         ValueError: It is too long, or has another carriage return.
@@ -146,7 +145,7 @@ def _submodules_doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | N
 
 
 def _holds_links(refs: Path) -> bool:
-    """Return whether there is a link below `refs`, or too much to tell."""
+    """Return whether there is a link below `refs`, or too many files to check."""
     seen = 0
     for place, folders, files in os.walk(refs):
         seen += len(folders) + len(files)

@@ -1,4 +1,4 @@
-"""Scripts of sed, awk and jq that only turn their input into output."""
+"""Scripts of sed, awk and jq that only transform their input."""
 
 import re
 from collections.abc import Sequence
@@ -102,10 +102,10 @@ def _harmless_awk_value(value: str) -> bool:
 
 
 def _harmless_awk(program: str) -> bool:
-    """Return whether a program neither redirects nor pipes, and calls only functions that compute.
+    """Return whether a program neither redirects nor pipes, and calls only pure functions.
 
-    A `>` is a comparison for certain in parentheses and outside all braces. A `/` begins a pattern for certain behind
-    an operator, and divides for certain behind a number, an element or a variable; elsewhere programs disagree.
+    A `>` is certainly a comparison in parentheses and outside all braces. A `/` certainly begins a pattern after an
+    operator, and certainly divides after a number, an element or a variable; elsewhere programs disagree.
     """
     position, braces, parentheses, previous, kind_before = 0, 0, 0, "", ""
     while position < len(program):
