@@ -13,6 +13,19 @@ from claw_acp.runtime.live_session import LiveSession
 
 MakeView: TypeAlias = "Callable[[Peer, LiveSession, ClientCapabilities], SessionView]"
 
+SHARED_REQUESTS: Mapping[str, str] = {
+    "auth/status": "claw_acp.acp.login:auth_status",
+    "providers/list": "claw_acp.acp.providers:list_providers",
+    "providers/set": "claw_acp.acp.providers:set_provider",
+    "providers/disable": "claw_acp.acp.providers:disable_provider",
+    "session/list": "claw_acp.acp.sessions:list_sessions",
+    "session/delete": "claw_acp.acp.sessions:delete",
+    "session/archive": "claw_acp.acp.stored_sessions:archive",
+    "session/unarchive": "claw_acp.acp.stored_sessions:unarchive",
+    "session/set_title": "claw_acp.acp.stored_sessions:set_title",
+}
+"""Requests that all versions handle alike; see `Dialect`."""
+
 
 class Dialect(Value):
     """One version of the protocol.

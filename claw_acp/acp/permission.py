@@ -2,8 +2,10 @@
 
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from claw_acp.acp.elicitation import Forms
+from claw_acp.acp.updates import location
 from claw_acp.acp.view import ANSWER_TIMEOUT, SessionView
 from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
@@ -61,3 +63,16 @@ class ClientAsker(ABC):
             self._view.can_ask = False
             return None
         return next((choice for choice in question.choices if choice.id == chosen), None)
+
+
+def tool_call(question: PermissionQuestion, content: Sequence[JsonObject]) -> JsonObject:
+    """The tool call that a question is about."""
+    call: JsonObject = {
+        "toolCallId": question.call_id,
+        "title": question.title,
+        "kind": question.kind,
+        "status": "pending",
+        "content": content,
+        "locations": [location(place) for place in question.locations],
+    }
+    return call if question.raw_input is None else {**call, "rawInput": question.raw_input}

@@ -50,37 +50,34 @@ class PermissionQuestion(Value):
 # ------------------------------------------------------------------ forms
 
 
-class TextField(Value):
-    """A line of text; `pattern` is a regular expression it must match. Never used for secrets (ACP)."""
+class _Field(Value):
+    """A question with a title, named by its key in the answer."""
 
     key: str
     title: str
     description: str | None = None
     required: bool = True
+
+
+class TextField(_Field):
+    """A line of text; `pattern` is a regular expression it must match. Never used for secrets (ACP)."""
+
     default: str | None = None
     pattern: str | None = None
     format: Literal["email", "uri", "date", "date-time"] | None = None
 
 
-class NumberField(Value):
+class NumberField(_Field):
     """A number, whole if `whole`; both bounds included."""
 
-    key: str
-    title: str
-    description: str | None = None
-    required: bool = True
     whole: bool = False
     minimum: float | None = None
     maximum: float | None = None
 
 
-class YesNoField(Value):
+class YesNoField(_Field):
     """A switch."""
 
-    key: str
-    title: str
-    description: str | None = None
-    required: bool = True
     default: bool | None = None
 
 
@@ -92,14 +89,10 @@ class FieldOption(Value):
     description: str | None = None
 
 
-class ChoiceField(Value):
+class ChoiceField(_Field):
     """One of several values, or any number of them if `many`."""
 
-    key: str
-    title: str
     options: tuple[FieldOption, ...]
-    description: str | None = None
-    required: bool = True
     many: bool = False
     default: str | None = None
 

@@ -30,7 +30,7 @@ from claw_acp.contracts.provider_setup import ProviderFactory, ProviderSetup
 from claw_acp.core.errors import ClawError, ConfigError, ProviderError, ProviderTimeout
 from claw_acp.core.messages import ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import field_names, replace
-from claw_acp.providers.transport.streaming import collected, provider_failed
+from claw_acp.providers.transport.streaming import StreamingProvider, provider_failed
 from claw_acp.providers.transport.wire import counted
 from claw_acp.registry.foreign_code import described, is_cancellation, package_of
 
@@ -58,7 +58,7 @@ def make_provider(factory: ProviderFactory, setup: ProviderSetup) -> Provider:
     return ForeignProvider(provider, name=setup.name, timeout=setup.timeout) if package_of(provider) else provider
 
 
-class ForeignProvider(Provider):
+class ForeignProvider(StreamingProvider):
     """A provider of another package, checked against the contract.
 
     Args:
@@ -98,10 +98,6 @@ class ForeignProvider(Provider):
                 yield event
         finally:
             await self._close(events)
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
         """The capabilities of `model`; the defaults if the provider cannot say."""

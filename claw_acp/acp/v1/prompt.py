@@ -4,8 +4,8 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts, wants_to_steer
-from claw_acp.acp.permission import METHOD, ClientAsker
-from claw_acp.acp.updates import location, token_counts
+from claw_acp.acp.permission import METHOD, ClientAsker, tool_call
+from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1.updates import tool_content
 from claw_acp.acp.v1.workspace import EditorWorkspace
 from claw_acp.agent.client_ports import ClientPorts
@@ -54,15 +54,7 @@ class EditorAsker(ClientAsker):
     def request(self, question: PermissionQuestion) -> JsonObject:
         """See `ClientAsker`."""
         texts = [PartContent(part=TextPart(text=text)) for text in (question.reason, question.stored) if text]
-        call: JsonObject = {
-            "toolCallId": question.call_id,
-            "title": question.title,
-            "kind": question.kind,
-            "status": "pending",
-            "content": [tool_content(item) for item in (*question.content, *texts)],
-            "locations": [location(place) for place in question.locations],
-        } | ({} if question.raw_input is None else {"rawInput": question.raw_input})
-        return {"toolCall": call}
+        return {"toolCall": tool_call(question, [tool_content(item) for item in (*question.content, *texts)])}
 
     def chosen(self, answer: JsonValue) -> str | None:
         """See `ClientAsker`."""

@@ -6,8 +6,7 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts, wants_to_steer
-from claw_acp.acp.permission import METHOD, ClientAsker
-from claw_acp.acp.updates import location
+from claw_acp.acp.permission import METHOD, ClientAsker, tool_call
 from claw_acp.acp.v2.sessions import session_view
 from claw_acp.acp.v2.tool_calls import tool_content
 from claw_acp.agent.client_ports import ClientPorts
@@ -34,11 +33,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view = session_view(connection, request.session_id)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
-    ports = ClientPorts(
-        workspace=view.live.workspace,
-        asker=AskerV2(view),
-        on_accepted=_answered(call),
-    )
+    ports = ClientPorts(workspace=view.live.workspace, asker=AskerV2(view), on_accepted=_answered(call))
     with log_context(session=request.session_id), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
         engine = await connection.engine()
@@ -79,14 +74,7 @@ class AskerV2(ClientAsker):
         command = question.command
         why = "\n\n".join(text for text in (question.reason, question.stored) if text)
         if command is None:
-            call: JsonObject = {
-                "toolCallId": question.call_id,
-                "title": question.title,
-                "kind": question.kind,
-                "status": "pending",
-                "content": [tool_content(item) for item in question.content],
-                "locations": [location(place) for place in question.locations],
-            } | ({} if question.raw_input is None else {"rawInput": question.raw_input})
+            call = tool_call(question, [tool_content(item) for item in question.content])
             subject: JsonObject = {"type": "tool_call", "toolCall": call}
             return {"title": question.title, "description": why, "subject": subject}
         subject = {"type": "command", "command": command.line, "cwd": command.cwd, "toolCallId": question.call_id}

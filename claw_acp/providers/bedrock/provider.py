@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio import to_thread
 
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, ModelInfo, Provider, StreamEvent
+from claw_acp.contracts.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import BrokenExtension, ProviderAuthFailed
 from claw_acp.core.json_value import JsonValue
@@ -21,7 +21,7 @@ from claw_acp.providers.bedrock.stream import BedrockStream
 from claw_acp.providers.models.facts import known_capabilities
 from claw_acp.providers.transport.http_provider import HttpProvider
 from claw_acp.providers.transport.http_service import Signer, Timeouts
-from claw_acp.providers.transport.streaming import collected, stream_answer
+from claw_acp.providers.transport.streaming import StreamingProvider, stream_answer
 from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
 
@@ -39,7 +39,7 @@ _BEARERS: Final = ("BEDROCK_API_KEY", "AWS_BEARER_TOKEN_BEDROCK")
 _ADDRESSES: Final = {RUNTIME: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", CONTROL: "AWS_ENDPOINT_URL_BEDROCK"}
 
 
-class BedrockProvider(Provider):
+class BedrockProvider(StreamingProvider):
     """The models of one region, with an API key (as a bearer token) or AWS credentials, which sign each request.
 
     Nothing is looked up before the first request; then the region is and, without a key, the credentials. Only the
@@ -67,10 +67,6 @@ class BedrockProvider(Provider):
             if self._signer is not None:
                 self._signer.forget()  # credentials in a file may be newer than the ones that were kept
             raise
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
         """Capabilities of `model`, by its id."""

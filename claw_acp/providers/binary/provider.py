@@ -12,10 +12,8 @@ from anyio import to_thread
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatRequest,
-    ChatResponse,
     Finished,
     ModelInfo,
-    Provider,
     StreamEvent,
     TextChunk,
     ThoughtChunk,
@@ -30,7 +28,7 @@ from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.binary.introduction import Offer, assumed
 from claw_acp.providers.binary.oneshot import ask_once
 from claw_acp.providers.binary.session import Session, introduced, must_introduce_itself
-from claw_acp.providers.transport.streaming import collected
+from claw_acp.providers.transport.streaming import StreamingProvider
 
 DETECTION_SECONDS = 3.0  # for a program that may be a session plugin to introduce itself
 INTRODUCTION_SECONDS = 30.0  # for one that is known to be one; a large runtime takes its time to start
@@ -41,7 +39,7 @@ LONGEST_DELAY = 30.0  # seconds
 log = logging.getLogger(__name__)
 
 
-class BinaryProvider(Provider):
+class BinaryProvider(StreamingProvider):
     """Asks a program: a new process for each request, or one for many (`ProviderProgram.protocol`).
 
     With `auto`, a program that answers `initialize` is a session plugin, every other one is asked once per process. The
@@ -73,10 +71,6 @@ class BinaryProvider(Provider):
         self._tasks = setup.tasks or EventLoopTasks()
 
     # ------------------------------------------------------------------ asking
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Answer piece by piece, if the program does.

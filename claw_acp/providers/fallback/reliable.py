@@ -13,7 +13,6 @@ from claw_acp.contracts.content_support import is_picture, supported_messages
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatRequest,
-    ChatResponse,
     Finished,
     ModelInfo,
     Provider,
@@ -46,7 +45,7 @@ from claw_acp.net.redaction import masked
 from claw_acp.providers.fallback.plan import FallbackPlan, Health, NextAttempt
 from claw_acp.providers.selection.target import Target
 from claw_acp.providers.transport.answer_parser import empty_answer, interrupted
-from claw_acp.providers.transport.streaming import collected, provider_failed
+from claw_acp.providers.transport.streaming import StreamingProvider, provider_failed
 
 INCOMPLETE = "What is shown of the answer is incomplete; the prompt can be sent again."
 
@@ -64,7 +63,7 @@ _TELLING = (
 log = logging.getLogger(__name__)
 
 
-class Reliable(Provider):
+class Reliable(StreamingProvider):
     """Targets in order, as one provider with the name and the models of the first.
 
     A request may name another model of the first target's provider: then its keys are used for that model.
@@ -122,10 +121,6 @@ class Reliable(Provider):
                 yield event
             if run.failure is not None:
                 raise run.failure from failure
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
         """The capabilities of the model that will be asked first.

@@ -10,7 +10,6 @@ from claw_acp.contracts.model_price import price_at
 from claw_acp.contracts.provider import (
     Capabilities,
     ChatRequest,
-    ChatResponse,
     Finished,
     ModelInfo,
     Provider,
@@ -27,7 +26,7 @@ from claw_acp.providers.models.lineage import lineage, newest, steady
 from claw_acp.providers.registry.service import ModelRole
 from claw_acp.providers.registry.services import SERVICES, service_called
 from claw_acp.providers.selection.resolved_model import ResolvedModel
-from claw_acp.providers.transport.streaming import collected
+from claw_acp.providers.transport.streaming import StreamingProvider
 
 About = Callable[[str, str, str], ModelInfo | None]
 OnListed = Callable[[str, str, Sequence[ModelInfo]], Awaitable[None]]
@@ -124,7 +123,7 @@ class Successions:
         return None if price is None else (price.rate.input, price.rate.output)
 
 
-class SuccessorProvider(Provider):
+class SuccessorProvider(StreamingProvider):
     """The provider of a choice (`inner`); if its model is retired, it finds, announces and asks the successor."""
 
     def __init__(self, inner: Provider, choice: ResolvedModel, *, memory: Successions) -> None:
@@ -165,10 +164,6 @@ class SuccessorProvider(Provider):
         async with closing(self.inner.stream(replace(request, model=successor))) as events:
             async for event in events:
                 yield self._signed(event, asked)
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
         """The capabilities of the model that answers now."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from claw_acp.contracts.provider_setup import NO_QUIRKS, Quirks
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.providers.models.lineage import Family, lineage
 
 
@@ -97,16 +97,8 @@ OPENAI = KnownService(
     roles=_GPT,
     quirks=Quirks(max_tokens="max_completion_tokens"),
 )
-RESPONSES = KnownService(
-    name="openai-responses",
-    aliases=("responses",),
-    same_as="openai",
-    kind="responses",
-    base_url="https://api.openai.com/v1",
-    key_variables=("OPENAI_API_KEY",),
-    url_variable="OPENAI_BASE_URL",
-    vendor="OpenAI",
-    roles=_GPT,
+RESPONSES = replace(
+    OPENAI, name="openai-responses", aliases=("responses",), same_as="openai", kind="responses", quirks=NO_QUIRKS
 )
 GEMINI = KnownService(
     name="gemini",

@@ -6,7 +6,6 @@ from claw_acp.contracts.provider import (
     Capabilities,
     ChatOptions,
     ChatRequest,
-    ChatResponse,
     Finished,
     ModelInfo,
     Provider,
@@ -17,10 +16,10 @@ from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.selection.route_rules import AUTO, HINT, RouteRule, newest_text, no_such_route, pick_route
 from claw_acp.providers.selection.target import Target
-from claw_acp.providers.transport.streaming import collected
+from claw_acp.providers.transport.streaming import StreamingProvider
 
 
-class Router(Provider):
+class Router(StreamingProvider):
     """Routes in front of a provider, which answers for every model that is no hint.
 
     Args:
@@ -61,10 +60,6 @@ class Router(Provider):
                     yield Finished(response=replace(event.response, answered_by=target.name))
                 else:
                     yield event
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
         """The capabilities of the model behind a name; for `hint:auto`, the one that answers when no rule matches.

@@ -36,7 +36,7 @@ from claw_acp.net.closing import closing
 from claw_acp.providers.text_tools.request import in_words, needs_words
 from claw_acp.providers.text_tools.stream import TextCallReader
 from claw_acp.providers.transport.answer_parser import empty_answer
-from claw_acp.providers.transport.streaming import collected
+from claw_acp.providers.transport.streaming import StreamingProvider
 
 VALIDITY: Final = 7 * 86_400.0  # seconds; services learn
 MOST_REMEMBERED: Final = 256  # models; the oldest goes
@@ -93,7 +93,7 @@ class ToolModes:
             self._read = True
 
 
-class TextToolProvider(Provider):
+class TextToolProvider(StreamingProvider):
     """Another provider with tools for all its models."""
 
     def __init__(self, inner: Provider, *, memory: ToolModes) -> None:
@@ -164,10 +164,6 @@ class TextToolProvider(Provider):
         elif calls and stop == "end":
             stop = "tool_calls"
         return replace(response, text=text, tool_calls=calls, stop=stop)
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
         """The capabilities of `model` apart from text tools."""

@@ -4,18 +4,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from claw_acp.contracts.provider import Capabilities, ChatRequest, ChatResponse, Provider
+from claw_acp.contracts.provider import Capabilities
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import replace
 from claw_acp.providers.models.facts import known_capabilities
 from claw_acp.providers.transport.authorization import authorized
 from claw_acp.providers.transport.http_service import DEFAULT_TIMEOUTS, HttpService, Signer, Timeouts
-from claw_acp.providers.transport.streaming import collected
+from claw_acp.providers.transport.streaming import StreamingProvider
 from claw_acp.providers.transport.wire import items_at, text_at
 
 
-class HttpProvider(Provider):
+class HttpProvider(StreamingProvider):
     """A service reached by HTTP. Subclasses implement `stream` and `models`, and state how the family authorizes.
 
     Attributes:
@@ -65,10 +65,6 @@ class HttpProvider(Provider):
     def _body(self, body: JsonObject) -> JsonObject:
         """The body of a request, with the configured members added."""
         return {**body, **json.loads(self._setup.body)} if self._setup.body else body
-
-    async def chat(self, request: ChatRequest) -> ChatResponse:
-        """Answer in one piece."""
-        return await collected(self.stream(request))
 
     def capabilities(self, model: str) -> Capabilities:
         """The capabilities of `model`, as far as the service supports them."""

@@ -12,6 +12,7 @@ from claw_acp.contracts.provider import (
     ChatRequest,
     ChatResponse,
     Finished,
+    Provider,
     Remark,
     StreamEvent,
     TextChunk,
@@ -120,6 +121,14 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
     with anyio.move_on_after(DRAIN_TIMEOUT):
         async for _ in chunks:
             pass
+
+
+class StreamingProvider(Provider):
+    """A provider that answers piece by piece; subclasses write `stream`."""
+
+    async def chat(self, request: ChatRequest) -> ChatResponse:
+        """Answer in one piece."""
+        return await collected(self.stream(request))
 
 
 async def collected(events: AsyncIterator[StreamEvent]) -> ChatResponse:
