@@ -1,4 +1,4 @@
-"""The settings that the inspecting commands look at: those that apply in the current directory."""
+"""The settings for inspecting commands: those of the current directory."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The text for a person who starts `claw-acp` in a terminal, where it would otherwise wait for an editor in silence."""
+"""The text for a person who starts `claw-acp` in a terminal, where it would otherwise wait silently for an editor."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def own_command(started_as: str) -> Sequence[str]:
-    """The command that starts this program from anywhere; an editor need not have the PATH of a terminal."""
+    """The command that starts this program from anywhere; an editor may have another PATH than a terminal."""
     script = Path(started_as).absolute()
     if script.suffix != ".py" and os.access(script, os.X_OK):
         return (str(script),)

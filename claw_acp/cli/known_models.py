@@ -1,4 +1,4 @@
-"""Models a running agent would find by itself, for commands: model servers on this machine, and lists that are kept."""
+"""The models that a running agent would find, for commands: model servers on this machine, and cached lists."""
 
 import anyio
 
@@ -13,7 +13,7 @@ from claw_acp.providers.selection.available_models import usable
 
 
 def settings_found_here() -> Settings:
-    """The settings for work in the current directory, with what is found on this machine. Asks nobody elsewhere."""
+    """The settings for the current directory, with the models found on this machine. Asks no remote service."""
     settings = settings_here()
     discovered = (
         DiscoveredModels(servers=anyio.run(find_servers, settings)) if settings.local_servers else NOTHING_DISCOVERED
@@ -22,7 +22,7 @@ def settings_found_here() -> Settings:
 
 
 def with_kept(settings: Settings) -> Settings:
-    """The settings with the lists of models, and what is published of them, that are kept here."""
+    """The settings with the cached model lists and published facts."""
     catalog = Catalog(locations_here().cache_dir / "models")
     kept = {
         (profile.name, profile.base_url): catalog.read(profile.name, profile.base_url) for profile in usable(settings)

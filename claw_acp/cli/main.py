@@ -1,4 +1,4 @@
-"""The command line: a table of commands, each named by string, so that a command pays only for itself."""
+"""The command line: a table of commands, each named by string, so that a command loads only itself."""
 
 import argparse
 import os

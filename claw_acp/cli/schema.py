@@ -1,4 +1,4 @@
-"""`claw-acp schema export`: the documents of our own protocols, as this version speaks them."""
+"""`claw-acp schema export`: the documents of our own protocols, in this version."""
 
 import argparse
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from claw_acp.verify.provider.documents import documents
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the documents into a directory."""
+    """Write the documents to a directory."""
     parser = argparse.ArgumentParser(prog="claw-acp schema", description="The documents of claw-acp's own protocols.")
     commands = parser.add_subparsers(dest="command", required=True)
     export = commands.add_parser("export", help="write JSON Schemas, OpenRPC documents and test vectors")

@@ -1,4 +1,4 @@
-"""`claw-acp serve`: the agent for clients on other machines or in a browser, over HTTP and WebSocket."""
+"""`claw-acp serve`: the agent for remote clients and browsers, over HTTP and WebSocket."""
 
 import argparse
 import logging
@@ -40,7 +40,7 @@ There is no encryption: for other machines put a proxy with TLS in front, or use
 
 
 def main(argv: Sequence[str]) -> int:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     options = _parser().parse_args(argv)
     make_unreadable()
     address = Address.parse(options.listen)
@@ -147,7 +147,7 @@ def _token(file: Path | None, *, without: bool, address: Address) -> Token | Non
 
 
 def _tell(address: Address, token: Token | None) -> None:
-    """Say where the server is: to programs on stdout, to people on stderr."""
+    """Print the server's address: for programs on stdout, for people on stderr."""
     print(f"http://{address.text()}{ENDPOINT}", flush=True)
     lines = [f"WebSocket: ws://{address.text()}{ENDPOINT}"]
     if token is None:

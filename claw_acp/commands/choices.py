@@ -1,11 +1,11 @@
-"""`/mode`, `/model`, `/think` and `/web`: show or change how the session works, where a client has no menus for it."""
+"""`/mode`, `/model`, `/think` and `/web`: show or change the session's settings, for clients without menus for them."""
 
 from claw_acp.contracts.command import CommandContext, CommandResult, Said, Setting
 from claw_acp.core.errors import InvalidRequest
 
 
 class ModeCommand:
-    """Shows or switches the mode."""
+    """Shows or changes the mode."""
 
     name = "mode"
     description = "Show or switch the mode"
@@ -17,7 +17,7 @@ class ModeCommand:
 
 
 class ModelCommand:
-    """Shows or switches the model."""
+    """Shows or changes the model."""
 
     name = "model"
     description = "Show or switch the model"
@@ -29,7 +29,7 @@ class ModelCommand:
 
 
 class ThinkCommand:
-    """Shows or switches how long the model thinks."""
+    """Shows or changes the thinking effort."""
 
     name = "think"
     description = "Show or switch how long the model thinks"
@@ -43,7 +43,7 @@ class ThinkCommand:
 
 
 class WebCommand:
-    """Shows or switches whether web pages may be fetched."""
+    """Shows or changes whether web pages may be fetched."""
 
     name = "web"
     description = "Show or switch whether web pages may be fetched"

@@ -1,4 +1,4 @@
-"""`/context`: how much of the model's window the conversation takes."""
+"""`/context`: the share of the model's window that the conversation takes."""
 
 from claw_acp.contracts.command import CommandContext, CommandResult, Said
 from claw_acp.core.events import MessageStarted, ToolCallChanged, UsageChanged

@@ -1,4 +1,4 @@
-"""`/cost`: what the session's model requests cost, and how the budgets stand."""
+"""`/cost`: the cost of the session's model requests, and the state of the budgets."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ BAR: Final = 20  # characters
 
 
 class Cost:
-    """Adds up the bill: the last turn, the session by model, the day, the month, the budgets."""
+    """Shows the bill: the last turn, the session by model, the day, the month, the budgets."""
 
     name = "cost"
     description = "Show what this session, today and this month have cost"
@@ -22,7 +22,7 @@ class Cost:
 
 
 def as_markdown(bill: Bill) -> str:
-    """The bill, to read."""
+    """The bill as Markdown."""
     session = sum((share.spending for share in bill.models), start=Spending())
     lines = [f"This session: **{session.text}** in {_count(session.requests)}."]
     if bill.models:

@@ -5,7 +5,7 @@ from claw_acp.core.errors import ToolError
 
 
 class Export:
-    """Writes the whole session into a new file of the project; never over an existing one."""
+    """Writes the whole session to a new file of the project; never over an existing one."""
 
     name = "export"
     description = "Save this conversation as a Markdown file"

@@ -1,7 +1,7 @@
 """The head of a Markdown file: `key: value` lines between two lines of `---`.
 
-Not read as YAML: what people really write in files of prompts (`argument-hint: [issue] [priority]`,
-`description: Fix: the bug`) is none, and one strict parser would refuse whole files for it.
+Not parsed as YAML: the heads of real prompt files (`argument-hint: [issue] [priority]`, `description: Fix: the bug`)
+are no YAML, and a strict parser would refuse whole files for it.
 """
 
 import re
@@ -14,7 +14,7 @@ _BLOCKS: Final = re.compile(r"[>|][+-]?\d?")
 
 
 class Document(NamedTuple):
-    """A file in two parts; the values of `head` are text without the quotes around it."""
+    """A file in two parts; the values of `head` are texts without quotes."""
 
     head: Mapping[str, str]
     body: str
@@ -25,7 +25,7 @@ class BadHead(ValueError):
 
 
 def split_document(text: str) -> Document:
-    """Take a file apart. One that does not begin with `---` has no head.
+    """Split a file. One that does not begin with `---` has no head.
 
     Raises:
         BadHead: The head does not end, or has a line that is no entry.

@@ -1,10 +1,10 @@
-"""`/help`: what can be typed."""
+"""`/help`: the commands that can be typed."""
 
 from claw_acp.contracts.command import Command, CommandContext, CommandResult, Said
 
 
 class Help:
-    """Lists the commands by origin and says what the session is set to."""
+    """Lists the commands by origin, and the settings of the session."""
 
     name = "help"
     description = "Show the commands and the session's settings"
@@ -36,5 +36,5 @@ def _usage(command: Command) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that a table of Markdown can hold."""
+    """Text escaped for a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -1,10 +1,10 @@
-"""`/permissions`: which rules decide about tool calls."""
+"""`/permissions`: the rules that decide about tool calls."""
 
 from claw_acp.contracts.command import CommandContext, CommandResult, Said
 
 
 class Permissions:
-    """Lists the rules in force, each with where it came from."""
+    """Lists the rules in force, each with its origin."""
 
     name = "permissions"
     description = "Show which permission rules are in force"

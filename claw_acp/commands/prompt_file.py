@@ -1,4 +1,4 @@
-"""A slash command that somebody wrote as a Markdown file: its text, with the arguments put in, goes to the model."""
+"""A slash command from a Markdown file: its text, with the arguments inserted, goes to the model."""
 
 import re
 import shlex
@@ -27,17 +27,16 @@ class BadPromptFile(ValueError):
 
 
 class PromptFile:
-    """One such command.
+    """A slash command from a Markdown file.
 
-    Nothing in its text is run or read: of the forms that other programs carry out (!`command`, @file) the model is
-    given the words.
+    Nothing in its text is run or read: forms that other programs execute (!`command`, @file) go to the model as text.
     """
 
     def __init__(self, *, name: str, scope: Scope, text: str) -> None:
-        """Make the command of a file's text.
+        """Make the command from a file's text.
 
         Raises:
-            BadPromptFile: The text is none for a command.
+            BadPromptFile: The text is no valid command.
         """
         try:
             head, body = split_document(text)
@@ -58,7 +57,7 @@ class PromptFile:
         return Asks(prompt=self.expanded(argument))
 
     def expanded(self, argument: str) -> str:
-        """The prompt with `$ARGUMENTS` and `$1` to `$9` put in; arguments that it has no place for follow it."""
+        """The prompt with `$ARGUMENTS` and `$1` to `$9` replaced; arguments without a placeholder follow it."""
         words = _words(argument)
         placed = False
 
@@ -101,7 +100,7 @@ def read_prompt_file(path: Path, *, name: str, scope: Scope) -> PromptFile:
 
 
 def _words(argument: str) -> Sequence[str]:
-    """The arguments one by one: quotes hold words together where they close."""
+    """The arguments one by one; closed quotes keep words together."""
     try:
         return shlex.split(argument)
     except ValueError:

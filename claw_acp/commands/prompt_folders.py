@@ -1,4 +1,4 @@
-"""Where people keep prompts as files, and which slash commands these make. Looked at again before each prompt."""
+"""The folders of prompt files, and the slash commands in them. Read again before each prompt."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ MOST_TROUBLES: Final = 10  # that a person is told of at once; mending them brin
 
 
 class Folder(NamedTuple):
-    """A place of prompt files. Files of a project must lie inside `within`; a link could lead anywhere."""
+    """A folder of prompt files. Files of a project must lie inside `within`; a link could lead anywhere."""
 
     path: Path
     scope: Scope
@@ -25,9 +25,9 @@ class Folder(NamedTuple):
 
 
 def folders_for(roots: Sequence[Path], *, config_dir: Path, home: Path) -> Sequence[Folder]:
-    """All places in the order of their rights: the user's own, then the session's folders.
+    """All folders in order of precedence: the user's own, then the session's.
 
-    A project comes from strangers: it must not put words of its own behind a name that the user knows.
+    A project comes from strangers: it must not replace a command that the user knows.
     """
     project = [Folder(root / path, "project", root) for root in roots for path in PROJECT_FOLDERS]
     user = [Folder(config_dir / "commands", "user"), Folder(home / ".claude" / "commands", "user")]
@@ -37,12 +37,12 @@ def folders_for(roots: Sequence[Path], *, config_dir: Path, home: Path) -> Seque
 def watched(
     roots: Callable[[], Sequence[Path]], *, config_dir: Path, taken: Callable[[], Collection[str]]
 ) -> "PromptFolders":
-    """The prompt files of a session in these folders, not yet looked for."""
+    """The prompt files of a session in these folders, not yet read."""
     return PromptFolders(lambda: folders_for(roots(), config_dir=config_dir, home=Path.home()), taken=taken)
 
 
 class _Seen(NamedTuple):
-    """What a file looked like; another one is read anew."""
+    """The state of a file on disk; a changed one is read again."""
 
     inode: int
     size: int
@@ -57,12 +57,11 @@ class _Kept(NamedTuple):
 
 
 class PromptFolders:
-    """The commands of some folders, as they were at the last look.
+    """The commands of some folders, as last read.
 
     Attributes:
         commands: By scope; of several with one name the first counts, in the order of the folders.
-        troubles: What is wrong with files that make no command, and which files of a project the user's own hide; one
-            line each.
+        troubles: Faults of files that make no command, and project files that the user's own hide; one line each.
     """
 
     def __init__(self, folders: Callable[[], Sequence[Folder]], *, taken: Callable[[], Collection[str]]) -> None:
@@ -73,7 +72,7 @@ class PromptFolders:
         self.troubles: Sequence[str] = ()
 
     def look(self) -> bool:
-        """See what is there now; True when the commands are not what they were. Blocks: for a worker thread."""
+        """Read the folders; True when the commands have changed. Blocks: for a worker thread."""
         kept: dict[Path, _Kept] = {}
         troubles: list[str] = []
         chosen: dict[str, Scope] = {}
@@ -97,7 +96,7 @@ class PromptFolders:
         return changed
 
     def _entry(self, path: Path, folder: Folder) -> _Kept:
-        """What is known of a file: read only if it is another one than before."""
+        """The entry of a file, which is read only if it has changed."""
         try:
             status = path.stat()
         except OSError as error:
@@ -121,7 +120,7 @@ def _some(troubles: Sequence[str]) -> Sequence[str]:
 
 
 def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:
-    """The Markdown files of a folder and its sub-folders, in order. Hidden ones and links to folders are passed by."""
+    """The Markdown files of a folder and its sub-folders, in order, without hidden ones and links to folders."""
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
@@ -146,10 +145,10 @@ def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:
 
 
 def _name(path: Path, folder: Path) -> str:
-    """`git/fix.md` is `git:fix`.
+    """The command name: `git/fix.md` is `git:fix`.
 
     Raises:
-        BadPromptFile: Nobody could type it.
+        BadPromptFile: It cannot be typed.
     """
     name = ":".join(path.relative_to(folder).with_suffix("").parts)
     if not name.isprintable() or any(character.isspace() for character in name):

@@ -1,4 +1,4 @@
-"""`/init` and `/review`: prompts worth having ready."""
+"""`/init` and `/review`: ready-made prompts."""
 
 from claw_acp.contracts.command import Asks, CommandContext, CommandResult
 

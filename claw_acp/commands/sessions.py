@@ -1,11 +1,11 @@
-"""`/fork` and `/rename`: what clients without a menu for it want to do with a session."""
+"""`/fork` and `/rename`: operations on a session for clients without a menu for them."""
 
 from claw_acp.contracts.command import CommandContext, CommandResult, Said
 from claw_acp.core.errors import InvalidRequest
 
 
 class Fork:
-    """Copies the session. The editor decides what it shows, so the copy is there to be opened."""
+    """Copies the session. The editor decides what it shows, so the copy waits to be opened."""
 
     name = "fork"
     description = "Copy this session as it is now, to go on from here in two ways"

@@ -73,7 +73,7 @@ def bind(address: Address, *, limits: Limits) -> tuple[socket.socket, Address]:
 
 
 def _set_patience(listening: socket.socket, seconds: float) -> None:
-    """Set keep-alive and user timeouts, which connections inherit. Options that the system lacks are left out."""
+    """Set keep-alive and user timeouts, which connections inherit. Options that the system lacks are skipped."""
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     probes = {"TCP_KEEPIDLE": seconds / 2, "TCP_KEEPINTVL": seconds / 6, "TCP_KEEPCNT": 3}
     for name, value in (*probes.items(), ("TCP_USER_TIMEOUT", seconds * 1000)):

@@ -161,7 +161,7 @@ class Client:
                 raise refusal from None
 
     async def _discover(self) -> None:
-        """Servers inside a client have no handshake; one that cannot describe itself is taken to have tools."""
+        """Query a server inside a client, which has no handshake; without a description tools are assumed."""
         try:
             await self._session.discover()
         except MCPError as refusal:

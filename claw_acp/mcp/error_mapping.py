@@ -39,7 +39,7 @@ def explained(error: BaseException, *, spec: McpServerSpec, evidence: Diagnostic
 
 
 def is_closed(error: MCPError) -> bool:
-    """Return whether the library says here that the connection is gone; servers use its code for errors of theirs."""
+    """Return whether the library reports a closed connection here; servers use its code for errors of theirs."""
     return (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
 
 

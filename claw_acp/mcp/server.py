@@ -163,7 +163,7 @@ class Server:
         await connection.attend(take)
 
     def _worth_a_restart(self, failure: ServerFailed, deaths: deque[float]) -> bool:
-        """One that never was up is given up at once, one that was after `RESTARTS` restarts within the window."""
+        """Return whether to restart: not a server that never started, nor after `RESTARTS` restarts in the window."""
         now = self._clock.monotonic()
         again = self._was_up and (len(deaths) < RESTARTS or now - deaths[0] > RESTART_WINDOW)
         log.warning("MCP server failed", extra={"server": self.name, "reason": failure.reason, "again": again})

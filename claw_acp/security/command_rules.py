@@ -57,7 +57,7 @@ class CommandRules:
         self._directory = _directory(access, line)
 
     def limits(self, command: SimpleCommand, *, risk: Assessment) -> Iterator[tuple[Rule, Match]]:
-        """Deny and ask rules that this command meets, in any of its spellings or through a file or host it names."""
+        """The deny and ask rules that match this command, in any of its spellings or by a file or host it names."""
         for rule in self._limiting:
             if rule.concerns(self._tool, self._access) and self._happens_in(rule) is not False:
                 answers = {rule.matches_words(words) for words in _spellings(command)}

@@ -104,7 +104,7 @@ def _doubts(look: Look, named: Sequence[Path], *, places: Places) -> Iterator[st
 
 
 def _holds_limited(look: Look, named: Sequence[Path], limited: Callable[[Path], bool], *, places: Places) -> bool:
-    """True if a file that a rule is about lies below what a look reads as a whole, or there are too many to tell."""
+    """True if a directory read as a whole holds a file with a limiting rule, or too many files to check."""
     if look.repository:
         tracked = [tracked_files(base) for base in places.bases]
         return any(found is None or any(limited(found[0] / name) for name in found[1]) for found in tracked)

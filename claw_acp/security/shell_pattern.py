@@ -84,7 +84,7 @@ class ShellPattern(Value):
         return self.match(words) == "yes" and (not self.open_ended or self._ends_there(words))
 
     def _ends_there(self, words: Sequence[str | None]) -> bool:
-        """True if a `*` glued to a word follows the whole of it: `status*` is no permission for `status-evil`."""
+        """True if a `*` at the end of a word covers the rest of it: `status*` is no permission for `status-evil`."""
         token, index = self.tokens[-1], len(self.tokens) - 1
         rest = (words[index] or "")[len(token.text) :] if token.kind == "prefix" and index < len(words) else ""
         return not rest or not token.text[-1:].isalnum() or not (rest[0].isalnum() or rest[0] in "-_")

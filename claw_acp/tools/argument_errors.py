@@ -1,4 +1,4 @@
-"""Wrong arguments in words a model can act on: which one, what it must be, what came instead."""
+"""Descriptions of wrong arguments that a model can act on: the argument, the valid values, the value received."""
 
 import json
 from collections.abc import Mapping, Sequence

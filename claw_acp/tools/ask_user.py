@@ -1,4 +1,4 @@
-"""Questions to the person: in a form while the turn waits, or in text, with which it ends, where no form is shown."""
+"""Questions to the person: in a form while the turn waits, or in text that ends the turn if no form can be shown."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ class Question(Parameters):
     optional: bool = argument(default=False, description="Whether it may be left open.")
 
     def conflict(self) -> str:
-        """The options do not fit the kind of question."""
+        """The fault of options that do not fit the kind of question."""
         labels = [option.label for option in self.options]
         if self.kind in {"choice", "choices"}:
             if len(labels) < 2:
@@ -151,7 +151,7 @@ class _Asking(Invocation):
         return "\n".join(lines).strip()
 
     def _answered(self, answer: FormAnswer) -> ToolResult:
-        """The answers in words, each under its question."""
+        """The answers as text, each under its question."""
         given = {key: question for key, question in self._keyed() if key in answer.values}
         lines = [
             f"- {question.question} → {_in_words(answer.values[key]) if key in given else '(left open)'}"
@@ -180,7 +180,7 @@ class _Asking(Invocation):
 
 
 def _field(key: str, question: Question) -> FormField:
-    """A question as a field; choices may stay open, since the answer may be something else."""
+    """A question as a field; choices may stay empty, since the answer may be something else."""
     title, required = question.question, not question.optional
     match question.kind:
         case "text":

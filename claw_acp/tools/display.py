@@ -1,4 +1,4 @@
-"""How tools write paths, amounts and long text for people and models."""
+"""Formatting of paths, amounts and long text for people and models."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ MAX_SHOWN_TEXT = 4_000  # characters of a result that a person sees in the panel
 
 
 def shown_path(path: Path, *, workspace: Workspace) -> str:
-    """The path as a model may say it again: relative to the session's directory when inside, else absolute."""
+    """The path in a form that a model may use again: relative if inside the session's directory, else absolute."""
     base = workspace.roots[0]
     return printable(str(path.relative_to(base)) if path.is_relative_to(base) else str(path))
 
 
 def within(shown: str) -> str:
-    """` in src` for a title; nothing for the session's own directory, which goes without saying."""
+    """` in src` for a title; empty for the session's own directory."""
     return "" if shown == "." else f" in {shown}"
 
 
@@ -54,7 +54,7 @@ def amount(count: int, unit: str) -> str:
 
 
 def fenced(text: str) -> PartContent:
-    """Text as a Markdown code block that keeps its shape in a panel; long text is cut at a line."""
+    """Text as a Markdown code block, which keeps its shape in an editor; long text is cut at a line."""
     if len(text) > MAX_SHOWN_TEXT:
         head = text[:MAX_SHOWN_TEXT].rpartition("\n")[0] or text[:MAX_SHOWN_TEXT]
         hidden = text.count("\n", len(head))

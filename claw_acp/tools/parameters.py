@@ -1,4 +1,4 @@
-"""The base of the built-in tools: one class gives a tool its JSON Schema and checks what models send.
+"""The base of the built-in tools: one class defines a tool's JSON Schema and checks its arguments.
 
 pydantic checks, but is not imported here: with all tools it would take 100 ms of the first prompt, and is loaded with
 the first call instead.
@@ -34,7 +34,7 @@ _LENGTHS: Final = {
 
 
 class Argument:
-    """What is said about one argument beside its type. `bounds` are named as by pydantic."""
+    """The metadata of one argument. `bounds` are named as by pydantic."""
 
     __slots__ = ("annotation", "bounds", "default", "description", "factory")
 
@@ -49,11 +49,11 @@ class Argument:
 
     @property
     def required(self) -> bool:
-        """Whether a call must have it."""
+        """True if a call must include it."""
         return self.default is _REQUIRED and self.factory is None
 
     def value(self) -> object:
-        """The value where a call does not have it."""
+        """The value if a call does not include it."""
         return self.default if self.factory is None else self.factory()
 
 
@@ -69,10 +69,10 @@ def argument(
 
 
 class Parameters:
-    """The arguments of a tool. Every field carries a description: it is all a model knows about it.
+    """The arguments of a tool. Every field has a description: it is all a model knows about it.
 
-    Unknown names are refused. `null` for an argument that has a default means the default, because vendors with a
-    strict mode send every argument.
+    Unknown names are refused. `null` for an argument with a default means the default, because vendors with a strict
+    mode send every argument.
     """
 
     arguments: ClassVar[Mapping[str, Argument]] = {}
@@ -90,7 +90,7 @@ class Parameters:
             setattr(self, name, given[name] if name in given else held.value())
 
     def conflict(self) -> str:
-        """A fault of the arguments together, in a sentence; empty when there is none."""
+        """A fault of the arguments together, as a sentence; empty without one."""
         return ""
 
     @classmethod
@@ -137,7 +137,7 @@ P = TypeVar("P", bound=Parameters)
 
 
 class TypedTool(ABC, Generic[P]):
-    """A tool whose arguments are described by a `Parameters` class; subclasses write `bind`."""
+    """A tool whose arguments are described by a `Parameters` class; subclasses implement `bind`."""
 
     name: ClassVar[str]
     description: ClassVar[str]
@@ -150,7 +150,7 @@ class TypedTool(ABC, Generic[P]):
 
     @property
     def spec(self) -> ToolSpec:
-        """Name, description and JSON Schema, as the model sees them."""
+        """The name, description and JSON Schema for the model."""
         if self._spec is None:
             self._spec = ToolSpec(name=self.name, description=self.description, parameters=json_schema(self.parameters))
         return self._spec
@@ -160,7 +160,7 @@ class TypedTool(ABC, Generic[P]):
 
         Raises:
             InvalidArguments: They do not fit; the text names each wrong argument.
-            ToolError: A path in them cannot be one.
+            ToolError: A path in them is invalid.
         """
         try:
             parameters: P = _checker(self.parameters).validate_python(arguments)
@@ -171,11 +171,11 @@ class TypedTool(ABC, Generic[P]):
 
     @abstractmethod
     def bind(self, parameters: P, context: ToolContext) -> Invocation:
-        """One call with these parameters; nothing is touched yet."""
+        """An invocation with these parameters, without effects yet."""
 
 
 def json_schema(parameters: type[Parameters]) -> JsonObject:
-    """The class as a JSON Schema that every vendor takes: no references, no titles, no null branches, closed."""
+    """The class as a JSON Schema that every vendor accepts: no references, no titles, no null branches, closed."""
     required = [name for name, held in parameters.arguments.items() if held.required]
     properties = {name: _property(held) for name, held in parameters.arguments.items()}
     needed: JsonObject = {"required": required} if required else {}
@@ -183,7 +183,7 @@ def json_schema(parameters: type[Parameters]) -> JsonObject:
 
 
 def _property(held: Argument) -> JsonObject:
-    """One argument. The order of the keys is that of earlier versions, for prompts are cached by their bytes."""
+    """The schema of one argument. The order of its keys never changes, since prompts are cached by their bytes."""
     node = _node(held.annotation)
     keywords = _KEYWORDS | _LENGTHS.get(str(node["type"]), {})
     node = _sorted({**node, **{keywords[name]: bound for name, bound in held.bounds.items()}})

@@ -1,4 +1,4 @@
-"""The agent's plan, as the person sees it."""
+"""The agent's plan, shown to the person."""
 
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, PlanPort, ToolContext, ToolResult
 from claw_acp.core.events import PlanEntry, PlanPriority, PlanStatus
@@ -24,7 +24,7 @@ class PlanParameters(Parameters):
 
 
 class Plan(TypedTool[PlanParameters]):
-    """Publishes what the agent means to do."""
+    """Publishes the agent's plan."""
 
     name = "plan"
     draft = CallDraft(kind="think", verb="Update the plan")
@@ -35,7 +35,7 @@ class Plan(TypedTool[PlanParameters]):
     parameters = PlanParameters
 
     def bind(self, parameters: PlanParameters, context: ToolContext) -> Invocation:
-        """One new state of the plan."""
+        """The invocation of one new plan."""
         return _Planning(parameters.entries, context=context)
 
 

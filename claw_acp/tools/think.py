@@ -1,4 +1,4 @@
-"""A place for a model to think between calls."""
+"""A tool for a model to think between calls."""
 
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.events import PartContent
@@ -13,7 +13,7 @@ class ThinkParameters(Parameters):
 
 
 class Think(TypedTool[ThinkParameters]):
-    """Does nothing but show the thought: helps models without thinking of their own."""
+    """Only shows the thought: helps models without thinking of their own."""
 
     name = "think"
     draft = CallDraft(kind="think", verb="Think")
@@ -25,7 +25,7 @@ class Think(TypedTool[ThinkParameters]):
     parallel = True
 
     def bind(self, parameters: ThinkParameters, context: ToolContext) -> Invocation:  # noqa: ARG002 - needs nothing
-        """One thought."""
+        """The invocation of one thought."""
         return _Thinking(parameters.thought)
 
 

@@ -1,1 +1,1 @@
-"""Conformance checkers: they drive a foreign program, judge what it does, and say which rule it breaks."""
+"""Conformance checkers: they drive a foreign program, judge its behaviour, and name the rules that it breaks."""

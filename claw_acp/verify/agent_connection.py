@@ -1,4 +1,4 @@
-"""A connection to one agent, with full control of what is sent and full knowledge of what comes."""
+"""A connection to one agent, with full control of the bytes sent and a record of all frames."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,23 +24,23 @@ _T = TypeVar("_T")
 
 
 class AgentConnection:
-    """One agent and everything that was said. Made by `Bench`, which runs it and sees to its end.
+    """One agent and all frames so far. Created by `AgentPool`, which runs it and waits for its end.
 
     Args:
         process: The agent.
         name: For people.
-        root: Where the agent may use our files.
+        root: The directory in which the agent may use our files.
         timeout: Seconds for any one answer.
 
     Attributes:
         frames: Both directions, in the order this side saw them.
         calls: Our requests.
-        offered: The client capabilities that `initialize` was sent with; None before that.
-        hello: The answer to `initialize`, once it is there.
-        protocol: The version that it agreed on; 1 until then.
-        unreadable: How many lines we sent that hold no request with an id; each may be answered with a null id.
-        ending: How the process ended, once it has.
-        spoiled: Whether it is in a state that is not to be used again.
+        offered: The client capabilities of `initialize`; None before that.
+        hello: The answer to `initialize`, once it has arrived.
+        protocol: The agreed version; 1 until then.
+        unreadable: The number of lines sent without a readable id; each may be answered with a null id.
+        ending: The end of the process, once it has ended.
+        spoiled: Whether it is in a state that must not be used again.
     """
 
     def __init__(self, process: AgentProcess, *, name: str, root: Path, timeout: float) -> None:
@@ -74,7 +74,7 @@ class AgentConnection:
 
     @property
     def usable(self) -> bool:
-        """True if the agent can be talked to."""
+        """True if the agent runs and accepts input."""
         return self.ending is None and not self.spoiled and not self.output_over and self.process.exit_code is None
 
     async def run(self) -> None:
@@ -87,7 +87,7 @@ class AgentConnection:
     # ------------------------------------------------------------------ sending
 
     def call(self, method: str, params: JsonValue = None, **envelope: JsonValue) -> Call:
-        """Send a request; `id` may be given, and anything else to put beside it."""
+        """Send a request; `id` may be given, and other members beside it."""
         self._ids += 1
         message: dict[str, JsonValue] = {"jsonrpc": "2.0", "id": self._ids, "method": method}
         if params is not None:
@@ -104,20 +104,20 @@ class AgentConnection:
         return self.say(message)
 
     def say(self, message: JsonObject) -> Frame:
-        """Send a message that wants no answer."""
+        """Send a message that needs no answer."""
         frame = self._record(json.dumps(message).encode(), message)
         self.post(frame.data + b"\n")
         return frame
 
     def send_raw(self, data: bytes, *, unreadable: int = 0) -> Frame:
-        """Send bytes as they are; `unreadable` lines of them may be answered with a null id."""
+        """Send raw bytes; `unreadable` lines of them may be answered with a null id."""
         self.unreadable += unreadable
         frame = self._record(data.removesuffix(b"\n"), None)
         self.post(data)
         return frame
 
     def send_call_raw(self, message: JsonObject) -> Call:
-        """Take note of a request whose bytes the caller posts in its own way."""
+        """Record a request whose bytes the caller sends itself."""
         return self._expect(self._record(json.dumps(message).encode(), message), post=False)
 
     def post(self, data: bytes) -> None:
@@ -126,13 +126,13 @@ class AgentConnection:
         self._work.set()
 
     def answer(self, question: Frame, how: PermissionAnswer) -> Frame | None:
-        """Answer a question that was held."""
+        """Answer a held permission question."""
         self.questions.remove(question)
         answer = self.desk.choose(question, how)
         return None if answer is None else self._reply(question, answer)
 
     def cancel(self, session: str) -> Frame:
-        """`session/cancel`, and as a client must: every open question of the session is answered `cancelled`."""
+        """Send `session/cancel` and, as a client must, answer every open question of the session with `cancelled`."""
         sent = self.notify("session/cancel", {"sessionId": session})
         for question in [held for held in self.questions if text_of(held.params, "sessionId") == session]:
             self.answer(question, "cancelled")
@@ -165,10 +165,10 @@ class AgentConnection:
     async def until(
         self, condition: Callable[[], _T | None], what: str, *, within: float | None = None, shown: Sequence[Frame] = ()
     ) -> _T:
-        """Wait until something is there; it is looked for after every frame.
+        """Wait until a condition holds; it is checked after every frame.
 
         Raises:
-            Failed: It did not come in time, or the agent ended first.
+            Failed: It did not hold in time, or the agent ended first.
         """
         limit = self.timeout if within is None else within
         for seconds in (limit, GRACE):
@@ -203,11 +203,11 @@ class AgentConnection:
     # ------------------------------------------------------------------ reading
 
     def pause_reading(self) -> None:
-        """Leave what the agent writes in its pipe."""
+        """Stop reading the agent's output."""
         self._may_read = anyio.Event()
 
     def go_on_reading(self) -> None:
-        """End of the pause."""
+        """Read again after a pause."""
         self._may_read.set()
 
     async def _read(self) -> None:
@@ -244,7 +244,7 @@ class AgentConnection:
             self._reply(frame, answer)
 
     def _match(self, frame: Frame) -> None:
-        """Find the request that this answers; a second answer belongs to it as well."""
+        """Match an answer with its request; a second answer belongs to it as well."""
         request_id = frame.object.get("id")
         call = self._take_open(Key.of(request_id))
         if call is None and request_id is not None:
@@ -260,12 +260,12 @@ class AgentConnection:
             self.protocol = 2 if frame.result.get("protocolVersion") == 2 else 1
 
     def _take_open(self, key: Key) -> Call | None:
-        """The oldest request with this id that waits for its answer."""
+        """The oldest unanswered request with this id."""
         waiting = self._open.get(key)
         return waiting.pop(0) if waiting else None
 
     def _nearly(self, request_id: JsonValue) -> Call | None:
-        """The request that an agent must have meant that does not keep ids as they are."""
+        """The request probably meant by an agent that does not preserve ids."""
         for key in alike(request_id):
             if (call := self._take_open(key)) is not None:
                 return call
@@ -286,7 +286,7 @@ class AgentConnection:
         self._written.set()
 
     async def flushed(self) -> None:
-        """Wait until the agent's pipe has taken everything that was sent, or nobody reads it any more."""
+        """Wait until the agent's pipe has taken everything that was sent, or is closed."""
         if not self._input_broken and self._outgoing:
             self._written = anyio.Event()
         with anyio.move_on_after(self.timeout):
@@ -295,10 +295,10 @@ class AgentConnection:
     # ------------------------------------------------------------------ the end
 
     async def end(self, *, how: str = "its input was closed", within: float = EXIT_TIMEOUT) -> Ending:
-        """Close the input and see the agent out; only the first call counts.
+        """Close the input and wait for the agent's end; only the first call counts.
 
         Args:
-            how: What the agent was told, if something else came first.
+            how: The request to end that came first, if another one did.
             within: Seconds it may take; the timeout, if that is shorter.
         """
         if self._leaving is None:
@@ -324,7 +324,7 @@ class AgentConnection:
         await self.discard()
 
     async def discard(self) -> None:
-        """End the agent at once, whatever it is doing."""
+        """Kill the agent at once."""
         with anyio.CancelScope(shield=True), anyio.move_on_after(EXIT_TIMEOUT):
             await self.process.kill()
         if self._tasks is not None:

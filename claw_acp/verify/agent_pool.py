@@ -1,4 +1,4 @@
-"""The state all checks of one run share: the options, what was learned about the agent, and the agents themselves."""
+"""The state shared by all checks of one run: the options, the facts about the agent, and the agents themselves."""
 
 import itertools
 import os
@@ -17,17 +17,17 @@ PROMPT = "Say hello in one short sentence. Use no tools."
 
 
 class Options(Value):
-    """How to check.
+    """The options of a run.
 
     Attributes:
         command: The agent's program and arguments.
         cwd: The directory of the sessions.
         env: The agent's whole environment.
         timeout: Seconds for any one answer.
-        prompt: What is asked when any answer will do.
-        slow_prompt: What keeps the agent busy until it is cancelled.
-        tool_prompt: What makes it call a tool that needs permission.
-        auth_method: The id to authenticate with, before anything else.
+        prompt: The prompt when any answer will do.
+        slow_prompt: A prompt that keeps the agent busy until it is cancelled.
+        tool_prompt: A prompt that makes it call a tool that needs permission.
+        auth_method: The id of the login method to use first.
         allow_logout: Whether `logout` may be called.
         protocol: The version of the protocol to check.
     """
@@ -45,12 +45,12 @@ class Options(Value):
 
 
 class AgentPool:
-    """The agents of one run. Those that were used without trouble are used again; all are ended by `close`.
+    """The agents of one run. Those used without trouble are reused; all are ended by `close`.
 
     Attributes:
         scratch: A directory for files of the checker's own.
-        tasks: Where connections run; set before anything else is done.
-        lines: Every connection there was, for the rules that are judged by all that was said.
+        tasks: The task group of connections; set before anything else.
+        lines: All connections, for the rules that are judged by all frames.
     """
 
     def __init__(self, options: Options, *, scratch: Path, mark: str) -> None:
@@ -64,7 +64,7 @@ class AgentPool:
         self._numbers = itertools.count(1)
 
     async def spawn(self) -> AgentConnection:
-        """Start an agent and say nothing to it.
+        """Start an agent and send nothing.
 
         Raises:
             CannotStart: It cannot be started.
@@ -78,7 +78,7 @@ class AgentPool:
         return line
 
     def idle(self) -> AgentConnection | None:
-        """An initialized connection that nobody uses; None when there is none."""
+        """An unused initialized connection, if any."""
         while self._idle:
             line = self._idle.pop()
             if line.usable:
@@ -86,7 +86,7 @@ class AgentPool:
         return None
 
     def give_back(self, line: AgentConnection) -> None:
-        """Nobody uses it any more; what is in order will be used again."""
+        """Return a connection to the pool; a healthy one will be reused."""
         line.desk.reset()
         if line.usable and not line.questions:
             self._idle.append(line)
@@ -106,6 +106,6 @@ class AgentPool:
                 tasks.start_soon(line.end)
 
     async def kill(self) -> None:
-        """End every agent at once, whatever it is doing."""
+        """Kill every agent at once."""
         for line in self.lines:
             await line.discard()

@@ -1,4 +1,4 @@
-"""A check: a rule, what must be there to try it, and the trial."""
+"""A check: a rule, its preconditions, and the trial."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -16,14 +16,14 @@ Trial: TypeAlias = Callable[[CheckRun], Awaitable[None]]
 
 
 class Check(Value):
-    """Tries one rule.
+    """A check of one rule.
 
     Attributes:
-        rule: Which.
-        trial: Returns when the rule was kept, and raises `Failed` or `NotJudged` otherwise.
-        needs: What must be there to try it.
-        alone: Whether it takes something from the other checks, and so comes after them.
-        versions: Of the protocol.
+        rule: The rule.
+        trial: Returns if the rule was kept, and raises `Failed` or `NotJudged` otherwise.
+        needs: Its preconditions.
+        alone: Whether it disturbs other checks, and so runs after them.
+        versions: Versions of the protocol.
     """
 
     rule: Rule
@@ -42,7 +42,7 @@ def must(
     alone: bool = False,
     versions: tuple[int, ...] = (1, 2),
 ) -> Callable[[Trial], Check]:
-    """Makes a check of a binding rule: the rule is the trial's docstring."""
+    """Make a check of a binding rule: the rule is the trial's docstring."""
 
     def make(trial: Trial) -> Check:
         text = " ".join((trial.__doc__ or "").split())
@@ -53,9 +53,9 @@ def must(
 
 
 should = partial(must, level="SHOULD")
-"""Makes a check of a rule with exceptions for good reasons."""
+"""Makes a check of a rule that allows exceptions."""
 advice = partial(must, level="advice")
-"""Makes a check of something that clients profit from."""
+"""Makes a check of behaviour that helps clients."""
 
 
 def checks_in(module: Mapping[str, object]) -> tuple[Check, ...]:
@@ -64,7 +64,7 @@ def checks_in(module: Mapping[str, object]) -> tuple[Check, ...]:
 
 
 ONLY_1 = (1,)
-"""The version that a check is for when protocol 2 has nothing like it, or something else."""
+"""The versions of a check that does not apply to protocol 2, or applies differently."""
 
 # ------------------------------------------------------------------ what must be there
 
@@ -85,7 +85,7 @@ def turn(bench: AgentPool) -> NotJudged | None:
 
 
 def slow(bench: AgentPool) -> NotJudged | None:
-    """A prompt is known that takes long."""
+    """A slow prompt is known."""
     if bench.options.slow_prompt is None:
         return Skipped("give --slow-prompt TEXT, a prompt that keeps the agent busy")
     return session(bench)
@@ -144,5 +144,5 @@ def must_fail(answer: Frame, what: str, codes: Sequence[JsonValue] = ()) -> None
 
 
 def exchange(answer: Frame) -> list[Frame]:
-    """An answer and what it answers."""
+    """An answer and its request."""
     return [answer.call.frame, answer] if answer.call else [answer]

@@ -1,4 +1,4 @@
-"""One run of one check: connections, the steps that lead up to what is checked, and ways to look at what came."""
+"""One run of one check: connections, the steps that lead up to the trial, and access to the frames."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -20,11 +20,11 @@ STILL = 0.1  # seconds from there in which it must not end if it is to count as 
 
 
 class CheckRun:
-    """The context that a check works with.
+    """The context of a check.
 
     Args:
-        bench: What is shared.
-        reuse: Whether connections that served other checks will do.
+        bench: The shared state.
+        reuse: Whether connections of earlier checks may be used.
 
     Attributes:
         reused: Whether one was.
@@ -40,12 +40,12 @@ class CheckRun:
 
     @property
     def options(self) -> Options:
-        """How to check."""
+        """The options of the run."""
         return self._bench.options
 
     @property
     def facts(self) -> Facts:
-        """The facts that are known about the agent."""
+        """The facts about the agent."""
         return self._bench.facts
 
     @property
@@ -54,14 +54,14 @@ class CheckRun:
         return self._bench.scratch
 
     def story(self) -> tuple[Frame, ...]:
-        """Everything that was said in this attempt."""
+        """All frames of this check."""
         return tuple(frame for line, begin in self._begun for frame in line.frames[begin:])
 
     # ------------------------------------------------------------------ connections
 
     @asynccontextmanager
     async def bare(self) -> AsyncGenerator[AgentConnection]:
-        """A connection of its own on which nothing was said yet."""
+        """A new connection without any message."""
         line = await self._bench.spawn()
         self._begun.append((line, 0))
         try:
@@ -71,14 +71,14 @@ class CheckRun:
 
     @asynccontextmanager
     async def fresh(self, *, capabilities: JsonObject | None = None) -> AsyncGenerator[AgentConnection]:
-        """A connection of its own, initialized."""
+        """A new connection, initialized."""
         async with self.bare() as line:
             await self.initialize(line, capabilities=capabilities or {})
             yield line
 
     @asynccontextmanager
     async def line(self) -> AsyncGenerator[AgentConnection]:
-        """An initialized connection of a client without any capability, perhaps used before."""
+        """An initialized connection of a client without capabilities, perhaps used before."""
         line = self._bench.idle() if self._reuse else None
         if line is None:
             line = await self._bench.spawn()
@@ -101,7 +101,7 @@ class CheckRun:
         return self.talk.hello(capabilities)
 
     async def initialize(self, line: AgentConnection, *, capabilities: JsonObject) -> Frame:
-        """Initialize, and authenticate where sessions need it.
+        """Initialize, and authenticate if sessions need it.
 
         Raises:
             NotTried: It failed.
@@ -112,7 +112,7 @@ class CheckRun:
         return answer
 
     async def authenticate(self, line: AgentConnection) -> None:
-        """Log in as the options say.
+        """Log in as the options specify.
 
         Raises:
             NotTried: It failed.
@@ -144,7 +144,7 @@ class CheckRun:
         return {"sessionId": session, "prompt": [{"type": "text", "text": text or self.options.prompt}]}
 
     async def turn(self, line: AgentConnection, session: str, text: str | None = None) -> Frame:
-        """Have a whole turn; the frame that ended it.
+        """Run a whole turn; returns the frame that ended it.
 
         Raises:
             NotTried: It failed.
@@ -165,7 +165,7 @@ class CheckRun:
         return await line.until(lambda: self.talk.end(line, call), what, within=within, shown=[call.frame])
 
     async def slow_turn(self, line: AgentConnection, session: str) -> Call:
-        """A turn that is under way and does not end by itself.
+        """A running turn that does not end by itself.
 
         Raises:
             NotTried: It ended.
@@ -184,7 +184,7 @@ class CheckRun:
         return call
 
     async def question(self, line: AgentConnection, session: str) -> tuple[Call, Frame]:
-        """A turn that waits for permission, and the question, which is left open.
+        """A turn that waits for permission, and the open question.
 
         Raises:
             NotTried: Nothing was asked.
@@ -206,7 +206,7 @@ class CheckRun:
         return call, asked
 
     async def over(self, line: AgentConnection, session: str, *calls: Call) -> None:
-        """End turns that served their purpose; a connection on which that fails is not used again."""
+        """End turns that are no longer needed; a connection on which that fails is not reused."""
         line.cancel(session)
         try:
             for call in calls:
@@ -215,7 +215,7 @@ class CheckRun:
             line.spoiled = True
 
     async def lead_up(self, line: AgentConnection, method: str, params: JsonObject) -> Frame:
-        """Ask for something that must work before the check can begin.
+        """Send a request that must succeed before the check can begin.
 
         Raises:
             NotTried: It failed.
@@ -223,7 +223,7 @@ class CheckRun:
         return self.succeeded(await self.tried(line, method, params), method)
 
     async def tried(self, line: AgentConnection, method: str, params: JsonObject) -> Frame:
-        """The answer to a request that leads up to something.
+        """The answer to a preparatory request.
 
         Raises:
             NotTried: There is none.
@@ -258,7 +258,7 @@ class CheckRun:
             raise Dead(f"the agent no longer answers: {failed.reason}", [*shown, *failed.frames]) from failed
 
     async def heard(self, line: AgentConnection, *, begin: int, shown: Sequence[Frame] = ()) -> list[Frame]:
-        """Everything that came since `begin`, when the agent has read all and a quiet moment more has passed.
+        """All frames since `begin`, after the agent has read everything and a quiet moment has passed.
 
         Raises:
             Dead: The agent no longer answers.
@@ -270,7 +270,7 @@ class CheckRun:
 
 
 def updates(line: AgentConnection, session: str, *, since: int = 0, until: int | None = None) -> list[Frame]:
-    """The updates of a session in a part of what was said."""
+    """The updates of a session in a range of frames."""
     return [
         frame
         for frame in line.frames[since:until]

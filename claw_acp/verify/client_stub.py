@@ -1,4 +1,4 @@
-"""The client's side of what an agent asks for: permission, files, terminals."""
+"""The client's side of an agent's requests: permission, files, terminals."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 
 REFUSED = -32603  # what a client answers whose disk or terminal fails
 PermissionAnswer = Literal["allow", "reject", "cancelled", "unoffered", "unknown", "error", "hold"]
-"""`hold` leaves the question open; `unoffered` is an option that was not there, `unknown` an outcome that is none."""
+"""`hold` leaves the question open; `unoffered` is an unknown option, `unknown` an invalid outcome."""
 
 Answer: TypeAlias = JsonObject
 """`{"result": ...}` or `{"error": ...}`."""
@@ -20,15 +20,15 @@ EVERYTHING: JsonObject = {
     "terminal": True,
     "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
 }
-"""The capabilities of a client that serves files and terminals and takes every stable update."""
+"""The capabilities of a client with files, terminals and every stable update."""
 
 
 class ClientStub:
-    """Answers an agent.
+    """Answers an agent's requests.
 
     Attributes:
-        permission: How questions are answered.
-        works: Whether files and terminals can be used; otherwise each use fails.
+        permission: The answer to permission questions.
+        works: Whether files and terminals work; otherwise each use fails.
         root: The only directory in which files are read and written.
     """
 
@@ -39,11 +39,11 @@ class ClientStub:
         self._terminals = 0
 
     def reset(self) -> None:
-        """Behave as at the beginning."""
+        """Restore the initial behaviour."""
         self.permission, self.works = "allow", True
 
     def answer(self, call: Frame) -> Answer | None:
-        """The answer to a request; None: nothing yet."""
+        """The answer to a request; None: not yet."""
         if call.method == "session/request_permission":
             return self.choose(call, self.permission)
         serve = self._methods().get(call.method)
@@ -54,7 +54,7 @@ class ClientStub:
         return serve(call.params)
 
     def choose(self, question: Frame, how: PermissionAnswer) -> Answer | None:
-        """The answer to a question for permission."""
+        """The answer to a permission question."""
         if how == "hold":
             return None
         if how == "error":
@@ -115,7 +115,7 @@ def _ok(result: JsonValue) -> Answer:
 
 
 def _option(question: Frame, wish: str) -> str:
-    """The id of the first option of the kind wished for, once rather than always."""
+    """The id of the first option of the requested kind, once rather than always."""
     options = [as_object(option) for option in as_list(question.params.get("options"))]
     for kind in (f"{wish}_once", f"{wish}_always"):
         for option in options:

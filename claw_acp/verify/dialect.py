@@ -1,4 +1,4 @@
-"""How the two versions of the protocol say the same things: greeting, logging in, and how a turn ends."""
+"""The differences of the two protocol versions: initialize, logging in, and the end of a turn."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -12,7 +12,7 @@ WHO: JsonObject = {"name": "claw-acp-verify", "title": "claw-acp verify", "versi
 
 
 class Dialect(Protocol):
-    """One version of the protocol, as far as checks of several versions need it."""
+    """One version of the protocol, as far as shared checks need it."""
 
     def hello(self, capabilities: JsonObject) -> dict[str, JsonValue]:
         """The parameters of an ordinary `initialize`."""
@@ -21,14 +21,14 @@ class Dialect(Protocol):
     login: str
     logout: str
     yes: JsonValue
-    """The value of a capability that is there."""
+    """The value of a supported capability."""
 
     def end(self, line: AgentConnection, call: Call) -> Frame | None:
         """The frame that ended the turn of this prompt; None while it runs."""
         ...
 
     def reason(self, end: Frame) -> str:
-        """Why the turn ended; empty when that is not said."""
+        """The reason a turn ended, or empty."""
         ...
 
     def server(self, name: str, command: str, *args: str) -> JsonObject:
@@ -70,7 +70,7 @@ class DialectV1:
 
 
 class DialectV2:
-    """Protocol 2: a prompt is answered when it is taken in, and a state says when its turn is over."""
+    """Protocol 2: a prompt is answered when it is accepted, and a state ends its turn."""
 
     def __init__(self) -> None:
         self.login, self.logout = "auth/login", "auth/logout"

@@ -1,4 +1,4 @@
-"""The first conversation with an agent: what can be expected of it is learned here, and nothing is judged."""
+"""The first conversation with an agent, which collects facts and judges nothing."""
 
 import anyio
 
@@ -17,10 +17,10 @@ UNKNOWN_SESSION = "verify-no-such-session"
 
 
 async def meet(bench: AgentPool) -> None:
-    """Initialize, open a session, have a turn; fill in `bench.facts`.
+    """Initialize, open a session, run a turn; fill in `bench.facts`.
 
     Raises:
-        CannotStart: The agent cannot be started, or ended without a word.
+        CannotStart: The agent cannot be started, or ended without output.
     """
     attempt = CheckRun(bench, reuse=False)
     async with attempt.bare() as line:
@@ -55,7 +55,7 @@ async def _first_turn(attempt: CheckRun, line: AgentConnection) -> None:
 
 
 async def _first_session(attempt: CheckRun, line: AgentConnection) -> Frame:
-    """The answer to session/new, after logging in if that is needed and known how."""
+    """The answer to session/new, after logging in if that is needed and possible."""
     answer = await attempt.tried(line, "session/new", attempt.opening())
     if answer.code == AUTH_REQUIRED and attempt.options.auth_method is not None:
         await attempt.authenticate(line)
@@ -65,7 +65,7 @@ async def _first_session(attempt: CheckRun, line: AgentConnection) -> Frame:
 
 
 async def _lifesign(attempt: CheckRun, line: AgentConnection) -> tuple[str, JsonObject]:
-    """A request that is answered at once, be it with an error."""
+    """A request that is answered at once, even with an error."""
     nothing: JsonObject = {}
     unknown = attempt.prompt_params(UNKNOWN_SESSION)
     for method, params in ((LIFESIGN, nothing), ("session/prompt", unknown), ("session/list", nothing)):

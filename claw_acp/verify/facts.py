@@ -24,7 +24,7 @@ IN_SECOND = {
     "mcpCapabilities.http": "session.mcp.http",
     "mcpCapabilities.sse": "there.is.no.sse",
 }
-"""What stands for a capability of protocol 1 in protocol 2."""
+"""The capability of protocol 2 for each of protocol 1."""
 
 
 @dataclass(slots=True)
@@ -34,12 +34,12 @@ class Facts:
     Attributes:
         hello: The result of `initialize`; None when there was none.
         opened: The result of `session/new`.
-        no_session: Why there is no session; empty when all is well.
-        no_turn: Why there is no turn; empty when all is well.
-        lifesign: A request that this agent answers at once, whatever the answer: its method and parameters.
-        must_authenticate: Whether sessions can be opened only after logging in, and it is known how.
+        no_session: The reason there is no session, or empty.
+        no_turn: The reason there is no turn, or empty.
+        lifesign: A request that this agent answers at once, with any answer: its method and parameters.
+        must_authenticate: Whether sessions need a login, and the method is known.
         stored: A session with one turn, whose process has ended.
-        one_at_a_time: Held by whoever makes it.
+        one_at_a_time: Held while that session is made.
     """
 
     hello: JsonObject | None = None
@@ -53,17 +53,17 @@ class Facts:
 
     @property
     def protocol(self) -> int:
-        """The version that was agreed on."""
+        """The agreed version."""
         return 2 if (self.hello or {}).get("protocolVersion") == 2 else 1
 
     @property
     def name(self) -> str:
-        """The name that the agent gives itself, with its version."""
+        """The agent's own name and version."""
         info = as_object((self.hello or {}).get("info" if self.protocol == 2 else "agentInfo"))
         return f"{text_of(info, 'name')} {text_of(info, 'version')}".strip()
 
     def offers(self, path: str) -> bool:
-        """Return whether the agent offers a capability, such as `sessionCapabilities.list`, named as in protocol 1."""
+        """Return whether the agent has a capability, such as `sessionCapabilities.list`, named as in protocol 1."""
         if self.protocol == 1:
             return _has((self.hello or {}).get("agentCapabilities"), path)
         if path == "auth.logout":
@@ -88,7 +88,7 @@ class Facts:
 
 
 def _has(value: JsonValue, path: str) -> bool:
-    """Return whether the value at a path is there, and is true or an object."""
+    """Return whether the value at a path exists, and is true or an object."""
     for part in path.split("."):
         value = as_object(value).get(part)
     return value is True or isinstance(value, dict)

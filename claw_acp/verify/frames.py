@@ -1,4 +1,4 @@
-"""The frames between the checker and an agent: every line, with the answers matched to their requests."""
+"""The frames between the checker and an agent: every line, with answers matched to their requests."""
 
 import json
 import math
@@ -16,13 +16,13 @@ class Frame:
     """One line, to the agent (`->`) or from it (`<-`).
 
     Attributes:
-        data: The bytes, without the line's end.
+        data: The bytes, without the line end.
         at: Seconds since the agent was started.
-        message: The JSON, if it is any.
-        fault: Why the line as such is not allowed; empty if it is.
-        pieces: How many lines a single message was spread over.
-        call: The request that this is, or that this answers.
-        inexact: The answer's id is not the JSON value that was sent, only like it.
+        message: The JSON value, if valid.
+        fault: The reason the line itself is not allowed, or empty.
+        pieces: The number of lines over which a single message was spread.
+        call: The request itself, or the answered one.
+        inexact: Whether the answer's id is not the JSON value that was sent, only similar.
     """
 
     way: Way
@@ -57,7 +57,7 @@ class Frame:
 
     @property
     def is_request(self) -> bool:
-        """True if the frame wants an answer."""
+        """True if the frame needs an answer."""
         return "method" in self.object and "id" in self.object
 
     @property
@@ -76,7 +76,7 @@ class Frame:
         return (self.error or {}).get("code")
 
     def text(self, *, limit: int = SHOWN) -> str:
-        """The line for people, shortened."""
+        """The line shortened for people."""
         line = self.data.decode("utf-8", "backslashreplace")
         shown = line if len(line) <= limit else f"{line[:limit]}… ({len(self.data)} bytes)"
         return f"{self.way} {shown}"
@@ -84,7 +84,7 @@ class Frame:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Call:
-    """A request of ours, and all that was answered to it: one answer, if all is well."""
+    """A request of ours with all its answers: one, normally."""
 
     frame: Frame
     id: JsonValue
@@ -94,26 +94,26 @@ class Call:
 
     @property
     def session(self) -> str:
-        """The session it is about; empty when none."""
+        """Its session, or empty."""
         return text_of(self.params, "sessionId")
 
 
 class Key(NamedTuple):
-    """An id as JSON tells ids apart: 1, 1.0, true and "1" are four."""
+    """An id by JSON identity: 1, 1.0, true and "1" are four."""
 
     kind: type
     value: str | float | None
 
     @classmethod
     def of(cls, value: JsonValue) -> "Key":
-        """The key of an id, also of something that cannot be one."""
+        """The key of an id, also of an invalid one."""
         if value is None or isinstance(value, str | int | float):
             return cls(type(value), value)
         return cls(type(value), json.dumps(value, sort_keys=True))
 
 
 def alike(value: JsonValue) -> list[Key]:
-    """The ids that a sloppy agent may have made this one of: `"1"` and `1.0` of 1, or 1 of `"1"`."""
+    """Similar ids that a sloppy agent may return: `"1"` and `1.0` for 1, or 1 for `"1"`."""
     found: list[JsonValue] = []
     if isinstance(value, int | float) and not isinstance(value, bool):
         found = [str(value), float(value), int(value) if math.isfinite(value) else None]

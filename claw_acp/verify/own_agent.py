@@ -1,4 +1,4 @@
-"""Our own agent with a model that plays a script, so that every check has something to work with."""
+"""Our own agent with a model that plays a script, so that every check has material."""
 
 import json
 import sys
@@ -28,7 +28,7 @@ _SCRIPT: Mapping[str, object] = {
 
 
 def set_up(home: Path) -> Mapping[str, str]:
-    """Write script and configuration to `home`; the environment that makes the agent use them."""
+    """Write script and configuration to `home`; returns the environment for the agent."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     script = home / "script.json"
     script.write_text(json.dumps(_SCRIPT), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The agent's process: raw bytes in and out, and an end that leaves nothing behind."""
+"""The agent's process: raw bytes in and out, and an end without remaining processes."""
 
 import os
 import signal
@@ -19,13 +19,13 @@ MARK = "CLAW_ACP_VERIFY"  # inherited by everything an agent starts, so that it 
 
 
 class Ending(Value):
-    """How an agent's process ended.
+    """The end of an agent's process.
 
     Attributes:
-        asked: What it was told: its input was closed, or a signal; None when it ended unasked.
-        seconds: From then to its end; None when it had to be killed.
+        asked: The request to end: its input was closed, or a signal; None if it ended by itself.
+        seconds: From then to its end; None if it had to be killed.
         code: Its exit code, negative for a signal.
-        left: What it had started and did not end.
+        left: Processes that it started and did not end.
     """
 
     asked: str | None
@@ -35,7 +35,7 @@ class Ending(Value):
 
 
 class AgentProcess:
-    """A running agent. Made by `start`; `end` must follow."""
+    """A running agent. Created by `start`; `end` must follow."""
 
     def __init__(self, child: ChildProcess, *, mark: str) -> None:
         self._child = child
@@ -45,10 +45,10 @@ class AgentProcess:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, env: Mapping[str, str], mark: str) -> "AgentProcess":
-        """Start an agent in a process group of its own, here: the directory of its sessions is another matter.
+        """Start an agent in a process group of its own and in our directory, whatever that of its sessions.
 
         Raises:
-            CannotStart: The program is not there or cannot be run.
+            CannotStart: The program does not exist or cannot be run.
         """
         try:
             child = await start_child(command, env={**env, MARK: mark}, stdin="pipe")
@@ -69,11 +69,11 @@ class AgentProcess:
 
     @property
     def last_words(self) -> str:
-        """The last lines that it wrote to stderr."""
+        """The last lines of its stderr output."""
         return "\n".join(self._stderr.text(ended=True).strip().splitlines()[-8:])
 
     async def write(self, data: bytes) -> bool:
-        """Write all of it; False when nobody reads any more."""
+        """Write all of it; False if the pipe has no reader any more."""
         assert self._child.stdin is not None
         try:
             await self._child.stdin.send(data)
@@ -82,7 +82,7 @@ class AgentProcess:
         return True
 
     async def read(self) -> bytes:
-        """The bytes that came next; empty at the end, or once the output was closed."""
+        """The next bytes; empty at the end, or once the output was closed."""
         assert self._child.stdout is not None
         try:
             return await self._child.stdout.receive()
@@ -90,7 +90,7 @@ class AgentProcess:
             return b""
 
     async def keep_stderr(self) -> None:
-        """Read stderr to its end, keeping the last of it."""
+        """Read stderr to its end, and keep the last part."""
         await self._child.drain_stderr(self._stderr.add)
 
     async def fall_silent(self) -> None:
@@ -105,7 +105,7 @@ class AgentProcess:
         self._child.stdin.close()
 
     def close_output(self) -> None:
-        """Listen no more: what the agent writes breaks its pipe."""
+        """Close our end: the agent's writes fail from now on."""
         assert self._child.stdout is not None
         self._child.stdout.close()
 
@@ -115,7 +115,7 @@ class AgentProcess:
             _signal(self._child.pid, number)
 
     async def wait(self, *, within: float) -> float | None:
-        """Wait for the end; the seconds it took, None when it did not come in time."""
+        """Wait for the end; returns the seconds it took, or None if it did not come in time."""
         begin = anyio.current_time()
         with anyio.move_on_after(within):
             await self._child.wait()
@@ -123,13 +123,13 @@ class AgentProcess:
         return None
 
     async def kill(self) -> None:
-        """End the group at once."""
+        """Kill the group at once."""
         await self._child.end(terminate=0)
         for pid in self._family():
             _signal(pid, signal.SIGKILL)
 
     async def left(self) -> tuple[str, ...]:
-        """The processes that the agent started and that are still there a little later."""
+        """The processes that the agent started and that still exist a little later."""
         with anyio.move_on_after(CHILDREN_WAIT):
             while self._family():  # noqa: ASYNC110 - nobody can tell us
                 await anyio.sleep(LOOK)
@@ -137,13 +137,13 @@ class AgentProcess:
         return tuple(map(_command, self._family()))
 
     def _family(self) -> list[int]:
-        """Live processes of the agent's group, or with its mark in another; none where there is no /proc."""
+        """Live processes of the agent's group, or with its mark in another; empty without /proc."""
         first = self._child.pid
         return [pid for pid in _pids(first) if _group(pid) == first or self._mark in _environment(pid)]
 
 
 def _pids(first: int) -> list[int]:
-    """Processes made after this one, and itself: looking at all of a machine's takes its time."""
+    """Processes started after this one, and itself: reading all of a machine's takes long."""
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names only, often
     except FileNotFoundError:
@@ -159,7 +159,7 @@ def _environment(pid: int) -> list[bytes]:
 
 
 def _group(pid: int) -> int:
-    """The process group; -1 for what is dead and only waits to be noticed."""
+    """The process group; -1 for a zombie."""
     try:
         state, _parent, group = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:3]
     except OSError:

@@ -1,7 +1,7 @@
-"""Reading what an agent writes, as strictly as the protocol and as forgivingly as a checker must.
+"""Parsing an agent's output, strictly but without stopping at faults.
 
-Whatever is wrong with a line is noted on its frame, and the message in it is used all the same if there is one: a fault
-is to be found by the rule it breaks, and not to drown everything else.
+Any fault of a line is noted on its frame, and the message in it is used all the same: a fault should be found by the
+rule it breaks, and not hide everything else.
 """
 
 import json
@@ -18,7 +18,7 @@ LINE_LIMIT = 32 * 1024 * 1024  # bytes; what the smallest of the official client
 
 
 class Reader:
-    """Makes frames of the bytes of one agent."""
+    """Makes frames from the output of one agent."""
 
     def __init__(self) -> None:
         self._splitter = LineSplitter(limit=LINE_LIMIT)
@@ -51,7 +51,7 @@ class Reader:
         yield from self._spread(line, frame, at)
 
     def _spread(self, line: bytes, frame: Frame, at: float) -> Iterator[Frame]:
-        """A line that is no message: perhaps it is a piece of one."""
+        """The frames of a line that is no message: perhaps it is a piece of one."""
         if not self._begun and not line.lstrip().startswith((b"{", b"[")):
             yield frame
             return

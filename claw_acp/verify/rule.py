@@ -14,13 +14,13 @@ Outcome = Literal["pass", "fail", "skipped", "not tried"]
 
 
 class Rule(Value):
-    """One thing an agent has to do.
+    """One rule of the protocol.
 
     Attributes:
         id: `area.what-holds`, as reports and `--only` name it.
-        level: How binding it is. `advice` is what clients profit from although no text demands it.
+        level: How binding it is. `advice` helps clients although no text demands it.
         text: The rule, in one sentence.
-        source: Where it stands: a page of the protocol's documentation, JSON-RPC 2.0, or an id of the official TCK.
+        source: Its source: a page of the protocol's documentation, JSON-RPC 2.0, or an id of the official TCK.
         cases: Numbers in this project's list of tricky cases.
     """
 
@@ -35,12 +35,12 @@ class Verdict(Value):
     """The verdict on a rule.
 
     Attributes:
-        rule: Which.
-        outcome: `skipped`: it does not apply to this agent, or needs an option that was not given; `not tried`: what it
-            builds on did not work, or nothing happened that it could be judged by.
-        reason: Why, unless it passed.
+        rule: The rule.
+        outcome: `skipped`: it does not apply to this agent, or needs an option that was not given; `not tried`: a
+            precondition failed, or nothing happened that shows it.
+        reason: The reason, unless it passed.
         frames: The frames that show a failure, in order.
-        story: Everything that was said when it failed.
+        story: All frames of the failed check.
     """
 
     rule: Rule
@@ -73,7 +73,7 @@ class Skipped(NotJudged):
 
 
 class NotTried(NotJudged):
-    """A check is not tried because what it builds on did not work; that is the business of another check."""
+    """A check is not tried because a precondition failed, which another check covers."""
 
 
 class Failed(Exception):

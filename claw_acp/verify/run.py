@@ -1,4 +1,4 @@
-"""A whole run: meet the agent, try every check, judge everything that was said."""
+"""A whole run: collect facts, run every check, judge all frames."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ class Report(Value):
 
 
 def rules(protocol: int = 1) -> tuple[Rule, ...]:
-    """Every rule there is, in the order of the report."""
+    """Every rule, in the order of the report."""
     return (*RULES[protocol], *(check.rule for check in CHECKS[protocol]))
 
 
@@ -40,10 +40,10 @@ async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), 
     """Check an agent.
 
     Args:
-        options: How.
+        options: The options.
         scratch: A directory for files of our own.
         only: Patterns of rule ids; all rules when empty.
-        told: Hears each verdict when it is there.
+        told: Called with each verdict.
 
     Raises:
         CannotStart: The agent cannot be started.
@@ -67,7 +67,7 @@ async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), 
 
 
 async def _drive(bench: AgentPool, checks: Sequence[Check], *, tell: Told) -> CannotStart | None:
-    """Try the checks and see every agent to its end; why there is none to check, if so."""
+    """Run the checks and end every agent; returns the error if none could be started."""
     trouble = None
     async with anyio.create_task_group() as tasks:
         bench.tasks = tasks
@@ -107,7 +107,7 @@ async def _work(bench: AgentPool, waiting: list[Check], tell: Told) -> None:
 
 
 async def _judge(bench: AgentPool, check: Check) -> Verdict:
-    """Try a check; on a connection that other checks had used before, a failure counts only if it comes back."""
+    """Run a check; a failure on a reused connection counts only if it occurs again on a new one."""
     for need in check.needs:
         if (missing := need(bench)) is not None:
             return Verdict(rule=check.rule, outcome=missing.outcome, reason=missing.reason)

@@ -13,7 +13,7 @@ from claw_acp.config.model import ConfigFile
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the values and print what was and is."""
+    """Write the values and print the old and new ones."""
     words: list[str] = options.words
     if len(words) % 2:
         print("claw-acp config set: give a value for each key, as in: mode plan", file=sys.stderr)
@@ -35,7 +35,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _values(config: ConfigFile) -> Mapping[str, object]:
-    """The values by key, with the defaults of what is not set."""
+    """The values by key, with defaults for unset ones."""
     found = (entry for name in ConfigFile.key_names() for entry in entries(getattr(config, name), name))
     return {entry.key: shown(entry.value) for entry in found}
 

@@ -1,4 +1,4 @@
-"""`claw-acp config`: the effective settings and where each came from; changing them."""
+"""`claw-acp config`: the effective settings and their origins; changing them."""
 
 import argparse
 import json
@@ -39,7 +39,7 @@ examples:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the settings of the current directory, findings about them last; or change some."""
+    """Print the settings of the current directory, diagnostics last; or change some."""
     parser = argparse.ArgumentParser(prog="claw-acp config", description="The configuration.")
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="the effective settings and where each came from")
@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _keys() -> str:
-    """Every key of the file, for people."""
+    """Every key of the file, as text for people."""
     width = shutil.get_terminal_size().columns - 2  # as argparse has it
     indented = partial(fill, width=width, initial_indent=" " * 6, subsequent_indent=" " * 6)
     rows = (row for row in key_rows() if row.in_file)
@@ -69,7 +69,7 @@ def _keys() -> str:
 
 
 def with_unknown_kinds(settings: Settings) -> Settings:
-    """The settings with a finding for each provider of a wire family that there is not."""
+    """The settings with a diagnostic for each provider with an unknown wire family."""
     return replace(settings, diagnostics=(*settings.diagnostics, *unknown_kinds(settings)))
 
 
@@ -90,7 +90,7 @@ def _values(settings: Settings, names: Iterable[str]) -> Iterator[tuple[str, obj
 
 
 def shown(value: object) -> object:
-    """A value as people may see it."""
+    """A value for display."""
     if isinstance(value, KeyReference | SecretText):
         return value.describe()
     if isinstance(value, dict):

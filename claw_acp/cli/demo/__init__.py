@@ -1,1 +1,1 @@
-"""`claw-acp demo`: the main job on a sample project."""
+"""`claw-acp demo`: a complete task on a sample project."""

@@ -36,7 +36,7 @@ _KEPT = frozenset({"CLAW_ACP_LOG", "CLAW_ACP_TRACE"})  # of our variables; the o
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the demo; 0 only if everything it shows really held."""
+    """Run the demo; 0 only if all its claims held."""
     arguments = _parser().parse_args(argv)
     place = Path(tempfile.mkdtemp(prefix="claw-acp-demo-")).resolve()
     demo = _Demo(place, by_key=not arguments.yes and can_ask(), told=arguments.yes)
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
 @dataclass(slots=True)
 class _Watch:
-    """Measures in seconds from its last start."""
+    """Measures seconds since its last start."""
 
     started: float = 0.0
 
@@ -80,7 +80,7 @@ class _Watch:
 
 
 class _Demo:
-    """One run. `log` is what the server wrote to stderr."""
+    """One run. `log` is the server's stderr output."""
 
     def __init__(self, place: Path, *, by_key: bool, told: bool) -> None:
         paint = Paint()
@@ -94,7 +94,7 @@ class _Demo:
         self.log = b""
 
     async def run(self) -> bool:
-        """Show everything, then check it."""
+        """Run all parts, then check them."""
         project.create(self._project)
         failed_before = not await self._test_passes()
         self._introduce()
@@ -139,7 +139,7 @@ class _Demo:
         )
 
     async def _come_back(self, facts: Facts) -> None:
-        """A new server process must know the session and give its history back."""
+        """Check that a new server process knows the session and replays its history."""
 
         async def count(_session: str, update: SessionUpdate) -> None:
             facts.replayed += 1

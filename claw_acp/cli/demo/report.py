@@ -1,4 +1,4 @@
-"""The report of what the demo has shown, and whether all of it held."""
+"""The report of the demo's results."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from claw_acp.schema.prompt import StopReason
 
 @dataclass(slots=True, kw_only=True)
 class Facts:
-    """The facts that were seen. Times are in seconds; `replayed` counts the updates that came back with the session."""
+    """The results. Times are in seconds; `replayed` counts the updates of the replay."""
 
     session: str
     stop: StopReason
@@ -28,16 +28,16 @@ class Facts:
 
     @property
     def held(self) -> bool:
-        """True if everything is as it should be."""
+        """True if all results are as expected."""
         return all((self.failed_before, self.passes_now, self.stop == "end_turn", self.listed, self.prompt_replayed))
 
     def changed(self) -> list[str]:
-        """The files that were changed, as the project names them."""
+        """The changed files, by their names in the project."""
         paths = [Path(path) for card in self.cards if card.status == "completed" for path in card.changed]
         return list(dict.fromkeys(str(path.relative_to(self.base)) for path in paths if path.is_relative_to(self.base)))
 
     def ran(self) -> list[str]:
-        """The commands that were run, and how often if more than once."""
+        """The commands that were run, with a count above one."""
         counts = Counter(card.title for card in self.cards if card.kind == "execute" and card.status != "pending")
         return [title if count == 1 else f"{title} (x{count})" for title, count in counts.items()]
 

@@ -1,4 +1,4 @@
-"""`claw-acp doctor`: what works on this machine, what does not, and what to do about it."""
+"""`claw-acp doctor`: what works on this machine, what does not, and how to fix it."""
 
 import argparse
 import json
@@ -35,7 +35,7 @@ _COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "re
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the report; 1 when something that is needed does not work."""
+    """Print the report; 1 if something essential does not work."""
     parser = argparse.ArgumentParser(prog="claw-acp doctor", description="Check this machine.")
     parser.add_argument("--json", action="store_true", help="for programs")
     options = parser.parse_args(argv)
@@ -65,7 +65,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
 
 
 def config_checks(settings: Settings, *, file: Path) -> Iterator[Check]:
-    """The configuration, one line a finding."""
+    """The configuration, one line for each diagnostic."""
     if not settings.diagnostics:
         yield Check(level="ok", subject="config", detail=str(file) if file.exists() else f"{file} (none, not needed)")
     for finding in settings.diagnostics:
@@ -74,7 +74,7 @@ def config_checks(settings: Settings, *, file: Path) -> Iterator[Check]:
 
 
 def rule_checks(settings: Settings) -> Iterator[Check]:
-    """Permission rules that decide nothing because they cannot be read."""
+    """Invalid permission rules, which have no effect."""
     rules = settings.permissions
     lists: Mapping[RuleVerdict, Sequence[str]] = {"allow": rules.allow, "ask": rules.ask, "deny": rules.deny}
     for verdict, texts in lists.items():
@@ -120,7 +120,7 @@ def _gone(choice: ResolvedModel, settings: Settings) -> str:
 
 
 def route_checks(settings: Settings) -> Iterator[Check]:
-    """Routes, rules and the model for pictures, where they lead nowhere."""
+    """Routes, rules and the model for images that cannot be resolved."""
     wanted = [f"{HINT}{name}" for name in settings.routes]
     wanted += [f"{HINT}{AUTO}"] if settings.rules else []
     wanted += [settings.vision_model] if settings.vision_model else []
@@ -132,7 +132,7 @@ def route_checks(settings: Settings) -> Iterator[Check]:
 
 
 def store_check(database: Path) -> Check:
-    """The session store, read from beginning to end."""
+    """The session store, read completely."""
     if not database.exists():
         return Check(level="ok", subject="sessions", detail=f"{database} (made with the first session)")
     try:
@@ -164,7 +164,7 @@ def local_servers_check(settings: Settings) -> Check:
 
 
 def provider_checks(states: Sequence[ProviderState]) -> Iterator[Check]:
-    """A line for each provider that somebody set up, or that has a key of another vendor; one for all the others."""
+    """A line for each provider that a person set up, or that has a wrong key; one for all others."""
     shown = [state for state in states if state.ready or state.configured or state.key_source or state.wrong_key]
     yield from (_provider(state) for state in shown)
     detail = f"{len(states) - len(shown)} more are known and not set up; `claw-acp providers list` shows them"

@@ -1,4 +1,4 @@
-"""The checks that `doctor` makes of the machine itself: Python, directories, programs."""
+"""The checks of the machine itself: Python, directories, programs."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ def python_check() -> Check:
 
 
 def directory_checks(locations: Locations) -> list[Check]:
-    """The checks of whether each directory can be written, now or once it is made."""
+    """The checks of whether each directory can be written, now or once it is created."""
     directories = {
         "config": locations.config_dir,
         "data": locations.data_dir,
@@ -35,14 +35,14 @@ def directory_checks(locations: Locations) -> list[Check]:
 
 
 def keyring_check() -> Check:
-    """Where `claw-acp login` will keep keys."""
+    """The check of where `claw-acp login` stores keys."""
     name = keyring_name(within=KEYRING_TIMEOUT)
     detail = name or "none that works here; keys are kept in a file that only you can read"
     return Check(level="ok", subject="keyring", detail=detail)
 
 
 def program_checks() -> list[Check]:
-    """Programs that tools use when they are there."""
+    """Optional programs that tools use."""
     return [
         _program("git", without="projects have no history to show", advice="install git"),
         _program("rg", without="searching uses the built-in search", advice="install ripgrep for large projects"),

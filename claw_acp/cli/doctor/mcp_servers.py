@@ -1,4 +1,4 @@
-"""The checks by `doctor` of the configured MCP servers. None is started: that may take long, and do anything."""
+"""The checks of the configured MCP servers. None is started: that may take long, and do anything."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from claw_acp.core.redaction import redact
 
 
 def server_checks(settings: Settings) -> Iterator[Check]:
-    """One line a server."""
+    """One line for each server."""
     for name, entry in settings.mcp.items():
         yield _server(name, entry, settings)
 
@@ -31,7 +31,7 @@ def _server(name: str, entry: McpSection, settings: Settings) -> Check:
 
 
 def _program_problem(entry: McpSection, settings: Settings) -> str | None:
-    """Why its program cannot be started, as far as looking tells."""
+    """The reason its program cannot be started, without trying."""
     if entry.command is None:
         return None
     if entry.cwd is not None and not entry.cwd.is_dir():
@@ -43,7 +43,7 @@ def _program_problem(entry: McpSection, settings: Settings) -> str | None:
 
 
 def _missing_text(entry: McpSection, settings: Settings) -> str | None:
-    """Why one of its variables or headers cannot be had; keyrings and commands are not bothered."""
+    """The reason one of its variables or headers cannot be resolved; keyrings and commands are not tried."""
     for texts in (entry.env, entry.headers):
         for key, text in texts.items():
             try:

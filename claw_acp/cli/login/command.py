@@ -1,4 +1,4 @@
-"""`claw-acp login`: give the key of a model provider; it is tried with the provider and kept for every start."""
+"""`claw-acp login`: give the key of a model provider; it is tested with the provider and stored."""
 
 import argparse
 import contextlib
@@ -50,7 +50,7 @@ class Given(Value):
 
 
 def main(argv: Sequence[str]) -> int:
-    """Log in; 1 when nothing was kept."""
+    """Log in; 1 if nothing was stored."""
     given = _given(argv)
     by_hand = sys.stdin is not None and sys.stdin.isatty() and not given.from_pipe
     if not by_hand and not (given.from_pipe and given.provider):
@@ -127,10 +127,10 @@ def _log_in(given: Given, *, by_hand: bool) -> int:
 
 
 def _profile(given: Given, settings: Settings) -> ProviderProfile:
-    """The provider that is meant.
+    """The provider of the arguments.
 
     Raises:
-        ConfigError: There is none of this name, or what is said of it cannot be.
+        ConfigError: There is none of this name, or its description is invalid.
     """
     profiles = {name: profile for name, profile in provider_profiles(settings).items() if profile.takes_login}
     if given.base_url:
@@ -159,10 +159,10 @@ def _profile(given: Given, settings: Settings) -> ProviderProfile:
 
 
 def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> ProviderProfile:
-    """A service described here and now.
+    """A service described by the arguments.
 
     Raises:
-        ConfigError: The description cannot be.
+        ConfigError: The description is invalid.
     """
     if not re.match(PROVIDER_NAME, name):
         raise ConfigError(f"{name!r} is no name for a provider; use letters, digits, dots, dashes and underscores")
@@ -185,7 +185,7 @@ def _own(settings: Settings, *, name: str, kind: str, base_url: str) -> Provider
 def _section(
     profile: ProviderProfile, given: Given, key_check: KeyCheck | None, *, by_hand: bool
 ) -> ProviderSection | None:
-    """The section that is to be kept of a service besides its key; None for one that is known without."""
+    """The section to store for a service besides its key; None for a service that needs none."""
     if not given.base_url and (profile.service is not None or profile.section.models):
         return None
     models = given.models or (key_check.models[:MODELS_KEPT] if key_check else ())
@@ -223,7 +223,7 @@ def _wants_untried(error: ProviderError) -> bool:
 
 
 def _keep_list(profile: ProviderProfile, listed: Sequence[ModelInfo]) -> None:
-    """Have the next session choose among what the service has now; it can be asked again, so failing is no matter."""
+    """Cache the current list of models for the next session; it can be fetched again, so errors are ignored."""
     with contextlib.suppress(OSError):
         catalog = Catalog(locations_here().cache_dir / "models")
         catalog.write(profile.name, profile.base_url, models=listed, now=SYSTEM_CLOCK.now())

@@ -1,4 +1,4 @@
-"""`claw-acp logout`: forget keys that `claw-acp login` kept."""
+"""`claw-acp logout`: remove keys that `claw-acp login` stored."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ from claw_acp.providers.registry.overview import provider_states
 
 
 def main(argv: Sequence[str]) -> int:
-    """Forget one login or all; 1 when there was none."""
+    """Remove one login or all; 1 if there was none."""
     parser = argparse.ArgumentParser(prog="claw-acp logout", description="Forget keys that `claw-acp login` kept.")
     parser.add_argument("provider", nargs="?", help="whose key; may be left out when there is only one")
     parser.add_argument("--all", action="store_true", help="all of them")

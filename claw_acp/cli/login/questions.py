@@ -1,4 +1,7 @@
-"""Terminal questions of `claw-acp login`. `EOFError` and `KeyboardInterrupt` are for the caller: nothing is kept."""
+"""Terminal questions of `claw-acp login`.
+
+`EOFError` and `KeyboardInterrupt` are left to the caller: nothing is stored.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,11 +16,11 @@ from claw_acp.providers.registry.profiles import ProviderProfile
 
 ANOTHER = "+"
 FIRST = 12
-"""Services of the table that are shown to everybody."""
+"""The number of services that are always listed."""
 
 
 def choose_provider(every: Mapping[str, ProviderProfile], states: Sequence[ProviderState]) -> ProviderProfile | None:
-    """One of the profiles, of which the first and those in use are shown; None for a service that is not among them."""
+    """The chosen profile; the first ones and those in use are listed. None for a service that is not among them."""
     known = {state.name: state for state in states}
     used = {state.name for state in states if state.ready or state.configured}
     profiles = [profile for number, profile in enumerate(every.values()) if number < FIRST or profile.name in used]
@@ -55,12 +58,12 @@ def ask_name(taken: Sequence[str]) -> str:
 
 
 def ask_address() -> str:
-    """Where it is."""
+    """Ask for its address."""
     return input("Its address, as in http://127.0.0.1:8080/v1: ").strip()
 
 
 def ask_kind(kinds: Sequence[str]) -> str:
-    """Which API it speaks."""
+    """Ask for its API."""
     while True:
         kind = input(f"The API it speaks ({' or '.join(kinds)}) [{kinds[0]}]: ").strip().lower() or kinds[0]
         if kind in kinds:
@@ -68,7 +71,7 @@ def ask_kind(kinds: Sequence[str]) -> str:
 
 
 def ask_key(profile: ProviderProfile, *, optional: bool) -> Secret | None:
-    """The key, which is not shown; None only where a service may need none."""
+    """Ask for the key, without echo; None only if the service may need none."""
     more = ", or nothing if it needs none" if optional else ""
     while True:
         key = getpass(f"Key for {profile.name} (it is not shown{more}): ").strip()
@@ -79,14 +82,14 @@ def ask_key(profile: ProviderProfile, *, optional: bool) -> Secret | None:
 
 
 def ask_model() -> str:
-    """The name of a model, of a service that lists none."""
+    """Ask for the name of a model, for a service without a list."""
     while True:
         if name := input("It lists no models. The name of the one to use: ").strip():
             return name
 
 
 def agrees(question: str) -> bool:
-    """Yes, or anything else."""
+    """Ask a yes-or-no question; anything but yes is no."""
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 

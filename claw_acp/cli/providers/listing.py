@@ -1,4 +1,4 @@
-"""`claw-acp providers`: who can answer, with which key, what is missing; and whether one of them really answers."""
+"""`claw-acp providers`: the providers with their keys and problems; testing one of them."""
 
 import argparse
 import json
@@ -14,12 +14,12 @@ from claw_acp.registry.reference import Ref
 
 TEST: "Ref[Callable[[argparse.Namespace], int]]" = Ref("claw_acp.cli.providers.test:main")
 SHOWN = 3
-"""Models of a provider that a line names."""
+"""The number of models in a line."""
 HEADS = ("STATE", "PROVIDER", "KIND", "KEY", "ADDRESS", "MODELS")
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the providers in the order in which one is chosen, or try one."""
+    """Print the providers in the order in which one is chosen, or test one."""
     parser = argparse.ArgumentParser(prog="claw-acp providers", description="Model providers.")
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="all providers, their keys and models")
@@ -73,6 +73,6 @@ def _row(state: ProviderState) -> tuple[str, ...]:
 
 
 def _problem(state: ProviderState) -> str | None:
-    """The problem of a provider, without the name of its table: that stands before it."""
+    """The problem of a provider, without the name of its table, which precedes it."""
     table_name = f"[providers.{state.name}]"
     return state.problem and state.problem.removeprefix(f"{table_name} ").replace(f" in {table_name}", "", 1)

@@ -1,4 +1,4 @@
-"""`claw-acp models`: which models a provider has, asked now."""
+"""`claw-acp models`: the models of a provider, fetched now."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ from claw_acp.providers.selection.available_models import available_models
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the models of one provider, newest first; without a name those that a picker would show."""
+    """Print the models of one provider, newest first; without a name those of a picker."""
     parser = argparse.ArgumentParser(prog="claw-acp models", description="The models that there are.")
     parser.add_argument("provider", nargs="?", help="the provider to ask (default: what is known of all, unasked)")
     parser.add_argument("--json", action="store_true", help="for programs")

@@ -1,4 +1,4 @@
-"""`claw-acp providers test NAME`: a small real request, and what it shows."""
+"""`claw-acp providers test NAME`: a small real request, and its results."""
 
 import argparse
 import json
@@ -39,7 +39,7 @@ _COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "re
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print what was found out, as it is found out; 1 when the provider does not answer.
+    """Print results as they come; 1 if the provider does not answer.
 
     Raises:
         ConfigError: There is no such provider.
@@ -96,7 +96,7 @@ async def _checks(profile: ProviderProfile, settings: Settings, *, model: str | 
 async def _answered(
     provider: Provider, choice: ResolvedModel, settings: Settings
 ) -> tuple[ProbeAnswer, ResolvedModel, Check | None]:
-    """The answer and who gave it: as for a prompt, the successor of a model that is gone."""
+    """The answer and its model: as for a prompt, the successor of a retired model."""
     try:
         return await ask(provider, choice.target.model), choice, None
     except ModelNotFound as error:
@@ -174,7 +174,7 @@ def _stage(error: ClawError, profile: ProviderProfile) -> str:
 
 
 def _advice(error: ClawError, profile: ProviderProfile) -> str:
-    """The advice on what to do, where the error itself cannot know it."""
+    """The remedy, where the error itself cannot know it."""
     match error:
         case ProviderAuthFailed():
             return f"run `claw-acp login {profile.name}` with a key that is valid"

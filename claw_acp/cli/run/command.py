@@ -79,7 +79,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _unusable_file(findings: Sequence[Diagnostic], *, file: str) -> str | None:
-    """The error that makes the user's whole file unusable; the agent would go on without it, which no user wants."""
+    """The error that makes the user's whole file unusable; the agent would go on without it."""
     broken = (item for item in findings if item.severity == "error" and item.file == file and not item.key)
     return next((finding.text() for finding in broken), None)
 
@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Turn:
-    """The turn and how it is stopped."""
+    """The turn and its cancellation."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class _Turn:
 
     @property
     def opened(self) -> bool:
-        """True if there is a session, which says itself what is wrong with the configuration."""
+        """True if there is a session, which itself reports problems of the configuration."""
         return self._session is not None
 
     async def run(self) -> None:
@@ -166,7 +166,7 @@ class _Turn:
         return self._session
 
     async def _known_session(self) -> str | None:
-        """The session to go on with; None: a new one.
+        """The session to continue; None: a new one.
 
         Raises:
             ClawError: There is none.
@@ -179,7 +179,7 @@ class _Turn:
             return found.id
 
     def _environ(self) -> Mapping[str, str]:
-        """Ours, with the model that was asked for: a new session must not begin with one that cannot be used."""
+        """Our environment with the requested model: a new session must not begin with an unusable one."""
         model: str | None = self._arguments.model
         return {**os.environ, **({} if model is None else {variables()["model"].name: model})}
 
@@ -187,13 +187,13 @@ class _Turn:
         self._view.draw(session, update)
 
     def _pass_on(self, data: bytes) -> None:
-        """Pass on what the agent logs, except for what was reported before it started."""
+        """Forward the agent's log, except diagnostics that were shown before it started."""
         lines = data.splitlines(keepends=True)
         sys.stderr.buffer.writelines(line for line in lines if not any(told in line for told in self._told))
         sys.stderr.buffer.flush()
 
     async def _watch_interrupts(self, agent: Agent, scope: anyio.CancelScope) -> None:
-        """The first Ctrl-C stops the turn politely, the second leaves."""
+        """Cancel the turn at the first Ctrl-C, exit at the second."""
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
             async for _ in signals:
                 if self.interrupted or not self._running or self._session is None:

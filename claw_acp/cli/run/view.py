@@ -22,20 +22,20 @@ class RunView(Protocol):
         ...
 
     def ended(self, session: str, stop: StopReason) -> None:
-        """The turn is over."""
+        """Handle the end of the turn."""
         ...
 
     def failed(self, error: ClawError | RpcError) -> None:
-        """There was no turn, or it broke."""
+        """Handle a failure before or during the turn."""
         ...
 
 
 class PlainText:
-    """The answer on stdout as it streams; what the agent does on stderr (`activity`).
+    """The answer on stdout as it streams; the agent's activity on stderr (`activity`).
 
     Args:
-        activity: Where it is drawn.
-        told: What is wrong with the configuration. It is shown now, and not when the session says it again.
+        activity: Draws the activity.
+        told: Problems of the configuration. They are shown now, and not when the session reports them again.
     """
 
     def __init__(self, activity: LiveView, *, told: Sequence[str] = ()) -> None:

@@ -1,1 +1,1 @@
-"""`claw-acp sessions` and `cost`: what is stored."""
+"""`claw-acp sessions` and `cost`: stored sessions and their costs."""

@@ -36,7 +36,7 @@ CHANGES = {
 
 
 class Which(Value):
-    """The sessions to list: of one directory or of all, put aside or not, `begun` or those without a word, too."""
+    """The filter of a list: one directory or all, archived or not, only `begun` sessions or also empty ones."""
 
     cwd: Path | None
     archived: Archived
@@ -44,7 +44,7 @@ class Which(Value):
 
 
 def main(argv: Sequence[str]) -> int:
-    """List sessions, print one to stdout, or change what is kept of it."""
+    """List sessions, print one to stdout, or change it."""
     options = _parser().parse_args(argv)
     if options.command == "list":
         cwd = Path(options.cwd).absolute() if options.cwd else None
@@ -118,7 +118,7 @@ def _row(record: SessionRecord) -> tuple[str, str, str, str]:
 
 
 def _delete_after_asking(wanted: str) -> int:
-    """Delete a session when a person at the terminal says so."""
+    """Delete a session after a confirmation at the terminal."""
     record, _ = anyio.run(partial(_read, wanted))
     if sys.stdin is None or not sys.stdin.isatty():
         print(f"claw-acp sessions: nobody can be asked here; --yes deletes {record.id}", file=sys.stderr)
@@ -155,7 +155,7 @@ async def _change(wanted: str, *, command: str, title: str) -> str:
 
 
 async def _records(which: Which, *, limit: int) -> list[SessionRecord]:
-    """The `limit` sessions last changed."""
+    """The `limit` sessions changed last."""
     async with stored_sessions() as journal:
         return [] if journal is None else await _listed(journal, which, limit=limit)
 

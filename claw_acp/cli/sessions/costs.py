@@ -1,4 +1,4 @@
-"""`claw-acp cost`: what all model requests of this store have cost, by day, model or session."""
+"""`claw-acp cost`: the cost of all model requests in this store, by day, model or session."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ MONTH = len("2026-11")
 
 
 class _Report(Value):
-    """All that is shown. `titles` are those of sessions that still exist."""
+    """The contents of the report. `titles` are those of sessions that still exist."""
 
     shares: tuple[Share, ...] = ()
     titles: Mapping[str, str] = {}
@@ -34,7 +34,7 @@ class _Report(Value):
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print what was spent."""
+    """Print the spending."""
     options = _parser().parse_args(argv)
     by: Grouping = options.by
     report = anyio.run(partial(_look, by))
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _look(by: Grouping) -> _Report:
-    """The report of what the ledger holds; a store is not made for looking."""
+    """The report from the ledger; a missing store is not created."""
     file = locations_here().database
     if not file.exists():
         return _Report()
@@ -120,7 +120,7 @@ def _as_json(report: _Report, by: Grouping) -> dict[str, object]:
 
 
 def _plain(spending: Spending) -> dict[str, object]:
-    """`cost` in dollars: at least that much, when `unpriced` is not 0."""
+    """`cost` in dollars: a lower bound if `unpriced` is not 0."""
     return {
         "requests": spending.requests,
         "cost": to_dollars(spending.cost),

@@ -1,4 +1,4 @@
-"""A session at a glance: one line for each thing that was said or done."""
+"""The outline of a session: one line for each message or action."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ LONGEST_LINE = 100  # characters of each piece; `export` has the whole
 
 
 def outline(events: Iterable[Event]) -> list[str]:
-    """Lines such as `user: fix the test` and `tool: Read a.py (completed)`, in the order things began.
+    """Lines such as `user: fix the test` and `tool: Read a.py (completed)`, in order.
 
     Undone turns are left out.
     """

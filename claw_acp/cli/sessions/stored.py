@@ -1,4 +1,4 @@
-"""The sessions that commands look up: by a part of an id, or the last one of a directory."""
+"""Looking up sessions: by a part of an id, or the last one of a directory."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -19,7 +19,7 @@ _PREFIX = "ses_"
 
 @asynccontextmanager
 async def stored_sessions() -> AsyncGenerator[Journal | None]:
-    """The journal; None when there is none, and none is made for looking."""
+    """The journal; None if there is none, as a missing one is not created."""
     file = locations_here().database
     if not file.exists():
         yield None
@@ -33,7 +33,7 @@ async def find_session(journal: Journal | None, wanted: str) -> SessionRecord:
 
     Raises:
         SessionNotFound: There is none.
-        InvalidRequest: There are several, or it is too little to tell.
+        InvalidRequest: It matches several, or is too short.
     """
     if journal is not None:
         with suppress(SessionNotFound):
@@ -58,7 +58,7 @@ async def find_session(journal: Journal | None, wanted: str) -> SessionRecord:
 
 
 async def last_session(journal: Journal | None, directory: Path) -> SessionRecord:
-    """The session of a directory in which something was said last.
+    """The session of a directory with the latest message.
 
     Raises:
         ConfigError: There is none.

@@ -1,1 +1,1 @@
-"""The output of commands on a terminal, and their questions there."""
+"""Output and questions of commands on a terminal."""

@@ -30,17 +30,17 @@ _NO = frozenset({"n", "no", "false", "off", "0"})
 
 
 class _Refused(Exception):
-    """The person does not want to answer."""
+    """The person declined to answer."""
 
 
 class _Wrong(ValueError):
-    """A typed line is no answer; the text says what would be."""
+    """A typed line is no valid answer; the text describes a valid one."""
 
 
 class FormPrompt:
-    """Puts the questions of a form to the person, one after the other. Ctrl-D declines them all.
+    """Asks the questions of a form one after the other. Ctrl-D declines them all.
 
-    An empty line leaves a question open, or takes its default. Whether all fits is the agent's to say; it asks again.
+    An empty line leaves a question open, or takes its default. The agent validates the whole, and asks again if needed.
     """
 
     def __init__(self, view: LiveView) -> None:
@@ -89,7 +89,7 @@ class FormPrompt:
 
 
 async def _typed_line(prompt: str) -> str:
-    """A line from the terminal. What was typed before the question was there is thrown away.
+    """A line from the terminal, without input typed before the question was shown.
 
     Raises:
         _Refused: The end of the input, or Ctrl-D.
@@ -138,7 +138,7 @@ def _value(field: ElicitationPropertySchema, line: str, choices: Sequence[EnumOp
     """The value of a line as an answer.
 
     Raises:
-        _Wrong: Nothing.
+        _Wrong: The line is invalid.
     """
     match field:
         case StringPropertySchema():

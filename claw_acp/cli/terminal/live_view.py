@@ -1,4 +1,4 @@
-"""A turn as a person watches it in a terminal: text, thoughts, the plan, and a card for each tool call."""
+"""A turn drawn in a terminal: text, thoughts, the plan, and a card for each tool call."""
 
 import difflib
 import shutil
@@ -27,7 +27,7 @@ _MARKS: dict[str, tuple[str, Colour]] = {
 
 @dataclass(slots=True)
 class Card:
-    """A tool call as far as it is known."""
+    """The known state of a tool call."""
 
     title: str
     name: str | None = None
@@ -38,12 +38,12 @@ class Card:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Paths the call changes."""
+        """Paths that the call changes."""
         return tuple(item.path for item in self.content if isinstance(item, Diff))
 
 
 class LiveView:
-    """Draws updates as they come. `cards` remembers every tool call by id."""
+    """Draws updates as they come. `cards` holds every tool call by id."""
 
     def __init__(self, out: TextIO, *, paint: Paint, base: Path) -> None:
         self.cards: dict[str, Card] = {}
@@ -75,7 +75,7 @@ class LiveView:
                 pass
 
     def section(self, name: str | None) -> None:
-        """End what was being written; a blank line goes before anything of another kind."""
+        """End the current output; a blank line separates output of another kind."""
         if self._flow is not None:
             self._flow.end()
             self._flow = None
@@ -90,12 +90,12 @@ class LiveView:
         self._out.flush()
 
     def mark(self, held: bool, text: str) -> None:  # noqa: FBT001 - the mark is the argument
-        """Write a line behind a tick or a cross."""
+        """Write a line after a tick or a cross."""
         mark, colour = _MARKS["completed" if held else "failed"]
         self.line(f"{self._paint(mark, colour)} {text}")
 
     def end(self) -> None:
-        """The turn is over."""
+        """Finish the output of the turn."""
         self.section(None)
 
     # ------------------------------------------------------------------ text
@@ -127,7 +127,7 @@ class LiveView:
         self._merge(card, call)
 
     def _reveal(self, card: Card) -> None:
-        """Draw the head of a card once something happens to it; what is only announced may still wait its turn."""
+        """Draw the head of a card once something happens to the call; announced calls may still wait."""
         if card is self._latest or "head" in card.shown:
             return
         card.shown.add("head")
@@ -137,7 +137,7 @@ class LiveView:
         self._latest = card
 
     def patch(self, update: ToolCallUpdate) -> None:
-        """Take in what is new about a call, whether it came as an update or with a question."""
+        """Apply a change of a call, from an update or a question."""
         card = self.cards.get(update.tool_call_id)
         if card is not None:
             card.title = update.title or card.title
@@ -146,7 +146,7 @@ class LiveView:
                 self._reveal(card)
 
     def said(self, call_id: str, texts: Iterable[str]) -> None:
-        """Texts about a call that were shown in another way; they are not shown again with its end."""
+        """Record texts about a call that were shown already, so that they are not shown again at its end."""
         if card := self.cards.get(call_id):
             card.shown.update(line for text in texts for line in text.split("\n"))
 

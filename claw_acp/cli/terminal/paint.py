@@ -1,4 +1,4 @@
-"""Colour and columns for people; plain text for everything that is not a terminal."""
+"""Colour and columns for people; plain text for anything but a terminal."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _CODES: Mapping[Colour, str] = {"green": "32", "yellow": "33", "red": "31", "dim
 
 
 class Paint:
-    """Paints text when a person is watching who has not asked for plain text (`NO_COLOR`)."""
+    """Colours text on a terminal, unless the person asked for plain text (`NO_COLOR`)."""
 
     def __init__(self, stream: TextIO | None = None, *, environ: Mapping[str, str] = os.environ) -> None:
         plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
@@ -26,16 +26,16 @@ class Paint:
 
 
 NARROWEST = 12
-"""Characters that a column of a table keeps on a terminal that is too narrow for all of it."""
+"""The least width of a column, in characters, in a table too wide for the terminal."""
 
 
 def terminal_width() -> int | None:
-    """Characters in a line of the terminal on stdout; None when that is no terminal, and nothing has to fit."""
+    """The width of the terminal on stdout; None without one, where nothing has to fit."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def table(rows: Sequence[Sequence[str]], *, width: int | None) -> list[list[str]]:
-    """Rows of equal length as the lines of each, in columns; where they do not fit, the widest cells are wrapped."""
+    """Rows of equal length as the lines of each, in columns; if they do not fit, the widest cells are wrapped."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     room = sum(widths) if width is None else width - 2 * (len(widths) - 1)
     while sum(widths) > room and max(widths) > NARROWEST:

@@ -12,7 +12,7 @@ CODE_INDENT = "  │ "
 class Paragraphs:
     """Writes Markdown as it streams: wraps at words, shows `code` bold and fenced blocks behind a rule.
 
-    The last word of a piece is kept back until it is known to be whole.
+    The last word of a piece is held back until it is complete.
     """
 
     def __init__(self, out: TextIO, *, paint: Paint, width: int, colour: Colour | None = None, lead: str = "") -> None:
@@ -30,7 +30,7 @@ class Paragraphs:
         self._swallow = False
 
     def feed(self, text: str) -> None:
-        """Write what of `text` is whole."""
+        """Write the complete words of `text`."""
         *whole, self._held = re.findall(r"\s+|\S+", self._held + text) or [""]
         for piece in whole:
             self._put(piece)

@@ -1,4 +1,4 @@
-"""Answering whether a tool call may run: by a key press, or by itself and saying so."""
+"""Answering permission questions: by a key press, or automatically with a notice."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ DISMISS = frozenset({"\x1b", "\x04", "q"})  # Escape, Ctrl-D
 
 
 def can_ask() -> bool:
-    """Return whether a person sits at both ends: the keys and the screen."""
+    """Return whether a person can see the question and press a key."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -40,9 +40,9 @@ def keys_for(options: Sequence[PermissionOption]) -> dict[str, PermissionOption]
 
 
 async def chosen_by_key(keys: Mapping[str, PermissionOption], *, show: Callable[[], None]) -> PermissionOption | None:
-    """Show the question and wait for one of the keys; None when it is dismissed.
+    """Show the question and wait for one of the keys; None if it is dismissed.
 
-    Keys pressed before the question was there are thrown away: nobody may agree to what they have not seen.
+    Keys pressed before are discarded: people must see what they agree to.
     """
     descriptor = sys.stdin.fileno()
     with _single_keys(descriptor):
@@ -57,12 +57,12 @@ async def chosen_by_key(keys: Mapping[str, PermissionOption], *, show: Callable[
 
 
 def first_of(options: Sequence[PermissionOption], *kinds: PermissionOptionKind) -> PermissionOption | None:
-    """The first option of the first kind that is offered."""
+    """The first option of the first kind on offer."""
     return next((option for kind in kinds for option in options if option.kind == kind), None)
 
 
 class PermissionPrompt:
-    """Puts questions to the person, or answers them as it was told to; `why` is then shown."""
+    """Asks the person, or answers automatically; `why` is shown then."""
 
     def __init__(self, view: LiveView, *, by: Literal["key", "allow", "reject"], why: str) -> None:
         self._view = view
@@ -70,7 +70,7 @@ class PermissionPrompt:
         self._why = why
 
     async def answer(self, request: RequestPermissionRequest) -> PermissionOption | None:
-        """The chosen option; None when the question was dismissed."""
+        """The chosen option; None if the question was dismissed."""
         self._view.patch(request.tool_call)
         reasons = _reasons(request)
         for reason in reasons:
@@ -100,7 +100,7 @@ class PermissionPrompt:
 
 
 def _reasons(request: RequestPermissionRequest) -> list[str]:
-    """Why it is asked, as the agent says it with the question; else what is asked for."""
+    """The agent's reasons for the question; else the subject of the question."""
     content = request.tool_call.content or ()
     texts = [item.content for item in content if isinstance(item, Content)]
     reasons = [text.text for text in texts if isinstance(text, TextContent)]
@@ -108,7 +108,7 @@ def _reasons(request: RequestPermissionRequest) -> list[str]:
 
 
 def _lines(text: str, *, all_of_it: bool) -> list[str]:
-    """The lines of a reason; what lasting answers store is for those who can give one."""
+    """The lines of a reason; what lasting answers store is shown only to people who can give one."""
     if text.startswith(STORED) and not all_of_it:
         return []
     lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""`claw-acp trace`: recorded messages between an editor and the agent, a line each."""
+"""`claw-acp trace`: recorded messages between an editor and the agent, one line each."""
 
 import argparse
 import json
@@ -76,7 +76,7 @@ def _print(file: TextIO, arguments: argparse.Namespace) -> None:
 
 
 def _lines(file: TextIO, *, follow: bool) -> Iterator[str]:
-    """Whole lines; of a file that grows, also those that come later."""
+    """Complete lines; of a growing file, also later ones."""
     rest = ""
     while True:
         for piece in file:

@@ -14,14 +14,14 @@ ARROWS = {"in": "→", "out": "←"}
 
 
 class TraceLine:
-    """Makes lines; it has to see every entry, also those that are not printed, to know when a recording began."""
+    """Makes lines; it must get every entry, also unprinted ones, to know the start of a recording."""
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
         self._began: dict[str, float] = {}
 
     def see(self, entry: Entry) -> None:
-        """Take note of when a recording began."""
+        """Note the start of a recording."""
         if entry.time is not None:
             self._began.setdefault(entry.recording, entry.time)
 
@@ -114,7 +114,7 @@ def _block(block: JsonValue) -> str:
 
 
 def _rest(params: JsonObject) -> str:
-    """Whatever it holds, in short."""
+    """A short form of any other params."""
     shown = {key: value for key, value in params.items() if key not in {"sessionId", "_meta"}}
     return json.dumps(shown, ensure_ascii=False) if shown else ""
 

@@ -46,7 +46,7 @@ class _Place(Value):
 
 
 def main(argv: Sequence[str]) -> int:
-    """Check a program and print what came of it."""
+    """Check a program and print the results."""
     options = _parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = options.run
     return run(options)
@@ -139,7 +139,7 @@ def _options(options: argparse.Namespace, command: Sequence[str], place: _Place)
 
 
 def _environment(environ: Mapping[str, str], home: Path | None) -> dict[str, str]:
-    """Ours, with another home if one is given."""
+    """Our environment, with another home if one is given."""
     if home is None:
         return dict(environ)
     return {name: value for name, value in environ.items() if name not in _HOMES} | {"HOME": str(home)}

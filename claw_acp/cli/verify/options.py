@@ -1,4 +1,4 @@
-"""The parts of the command line that the kinds of `claw-acp verify` share."""
+"""The options shared by the kinds of `claw-acp verify`."""
 
 import argparse
 import sys
@@ -12,7 +12,7 @@ from claw_acp.verify.run import Report
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """Which rules, and how the report looks."""
+    """Add the options that select rules and the form of the report."""
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="only rules whose id fits; repeatable"
     )
@@ -23,7 +23,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def tell(report: Report, options: argparse.Namespace, *, command: Sequence[str], what: str) -> int:
-    """Print or write a report as it was asked for; the exit code."""
+    """Print or write a report as requested; returns the exit code."""
     broken = failures(report, strict=options.strict)
     if options.json is not None:
         text = as_json(report, what=what, command=command, ok=not broken)
@@ -37,7 +37,7 @@ def tell(report: Report, options: argparse.Namespace, *, command: Sequence[str],
 
 
 def seconds(text: str) -> float:
-    """More than no time, for `argparse`."""
+    """A positive number of seconds, for `argparse`."""
     value = float(text)
     if value <= 0:
         raise argparse.ArgumentTypeError("must be more than 0")
@@ -53,7 +53,7 @@ def variable(text: str) -> tuple[str, str]:
 
 
 class Progress:
-    """A line that counts, for a person who waits."""
+    """A counter line for a person who waits."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -61,12 +61,12 @@ class Progress:
         self._on = getattr(sys.stderr, "isatty", bool)()
 
     def told(self, verdict: Verdict) -> None:
-        """One more rule is judged."""
+        """Count a verdict."""
         self._done += 1
         if self._on:
             print(f"\r{self._done}/{self._total} {verdict.rule.id:<50}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Leave the line empty."""
+        """Erase the line."""
         if self._on:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -32,7 +32,7 @@ exit code: 0 no binding rule is broken, 1 some are, 2 the program cannot be star
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
-    """Make a parser that of the kind `provider`."""
+    """Set up the parser of the kind `provider`."""
     parser.description = "Check a provider program from outside: start it, talk to it, and say which rules it breaks."
     parser.epilog = _EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter

@@ -1,4 +1,4 @@
-"""The output of `claw-acp verify`: a table of all rules, then every failure with what was said."""
+"""The output of `claw-acp verify`: a table of all rules, then every failure with its frames."""
 
 import json
 from collections import Counter
@@ -22,7 +22,7 @@ def failures(report: Report, *, strict: bool) -> list[Verdict]:
 
 
 def rule_lines(rules: Sequence[Rule]) -> list[str]:
-    """Every rule for `--list`: id, level, the rule itself, and where it stands."""
+    """Every rule for `--list`: id, level, text and source."""
     return columns([(rule.id, rule.level, rule.text, f"({rule.source})") for rule in rules])
 
 
@@ -74,7 +74,7 @@ def _counts(report: Report) -> str:
 
 
 def as_json(report: Report, *, what: str, command: Sequence[str], ok: bool) -> str:
-    """The report for programs. `what` was checked: `agent`, `provider`."""
+    """The report for programs. `what` is the kind of program: `agent`, `provider`."""
     content = {
         "ok": ok,
         what: report.agent,

@@ -123,7 +123,7 @@ class Exchange(ABC):
     # ------------------------------------------------------------------ what is made of it
 
     async def body(self, *, limits: Limits, room: ReceiveBudget) -> bytes:
-        """The whole request body. A body over the limit is read to its end as well, so that the refusal is not lost.
+        """The whole request body. A body over the limit is read to its end as well, so that the refusal arrives.
 
         Raises:
             Refused: 413 when it is too long, 408 when it takes too long, 503 when too much is being received.

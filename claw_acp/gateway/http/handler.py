@@ -26,5 +26,5 @@ class Guest(Protocol):
         ...
 
     def wrap_up(self) -> None:
-        """The server shuts down: close now, or after the requests in progress."""
+        """Shut down: close now, or after the requests in progress."""
         ...

@@ -231,7 +231,7 @@ def _handed(words: Sequence[str], *, fed: Fed, starts: tuple[Operand, ...]) -> l
 
 
 def _source(line: PlainLine, index: int) -> tuple[SimpleCommand, Fed] | None:
-    """The command whose names reach `xargs` through programs that leave lines as they are, and what these names are."""
+    """The command whose names reach `xargs` through programs that keep lines unchanged, and facts about the names."""
     for place in range(index, 0, -1):
         before = line.commands[place - 1]
         fed_otherwise = any(not redirect.writes for redirect in before.command.redirects)

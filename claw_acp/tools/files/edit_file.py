@@ -23,7 +23,7 @@ class EditEntry(Parameters):
 
 
 class EditParameters(Parameters):
-    """A file and what to replace in it."""
+    """A file and its replacements."""
 
     path: str = argument(min_length=1, description="File to change, absolute or relative to the session's directory.")
     edits: list[EditEntry] = argument(
@@ -34,7 +34,7 @@ class EditParameters(Parameters):
 
 
 class EditFile(TypedTool[EditParameters]):
-    """Replaces exact pieces of a text."""
+    """Replaces exact pieces of a file."""
 
     name = "edit_file"
     draft = CallDraft(kind="edit", verb="Edit", subject="path", is_path=True)
@@ -46,7 +46,7 @@ class EditFile(TypedTool[EditParameters]):
     parameters = EditParameters
 
     def bind(self, parameters: EditParameters, context: ToolContext) -> Invocation:
-        """One change of a file."""
+        """The invocation of one edit."""
         return _Editing(parameters, path=context.workspace.locate(parameters.path), context=context)
 
 

@@ -1,4 +1,4 @@
-"""A call that turns the text of one file into another: shown as a diff first, written only if nothing moved since."""
+"""A call that changes the text of one file: shown as a diff first, written only if the file has not changed since."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Change(Value):
 
 
 class FileChange(Invocation):
-    """Reads, changes in memory, writes. Subclasses say how the text changes, and whether there need not be a file."""
+    """Reads, changes in memory, writes. Subclasses define the change, and whether the file may be missing."""
 
     creates: ClassVar[bool] = False
 
@@ -49,7 +49,7 @@ class FileChange(Invocation):
 
     @abstractmethod
     def report(self, change: Change, *, lines: str) -> str:
-        """What the model is told; `lines` names the changed lines, empty when only line ends changed."""
+        """The result for the model; `lines` names the changed lines, empty when only line ends changed."""
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The diff."""
@@ -57,7 +57,7 @@ class FileChange(Invocation):
         return (self._diff(self._agreed),)
 
     async def run(self) -> ToolResult:
-        """Write, if the file still is what the diff was made from."""
+        """Write, if the file still has the text that the diff was made from."""
         change = await self._planned()
         if self._agreed is not None and self._agreed != change:
             raise FileConflict(
@@ -91,7 +91,7 @@ class FileChange(Invocation):
             return None
 
     async def _landed(self, change: Change) -> str:
-        """What the file holds now: an editor may format on saving, and the next change must build on that."""
+        """The present text of the file: an editor may format on saving, and the next change must build on that."""
         try:
             now = await self._context.workspace.read_text(self._path)
         except ToolError:  # it was written; that it cannot be read back (moved, deleted) is the next call's news

@@ -1,4 +1,4 @@
-"""Which lines a change touched, and how they look now."""
+"""The lines that a change touched, with their new text."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -13,7 +13,7 @@ CONTEXT = 2  # lines around a change
 
 
 class LineRange(Value):
-    """Lines `first` to `last` of the new text, from 1, inclusive; where lines were only removed, the line before."""
+    """Lines `first` to `last` of the new text, from 1, inclusive; for lines only removed, the line before."""
 
     first: int
     last: int
@@ -23,7 +23,7 @@ class LineRange(Value):
 
 
 def changed_lines(old: str, new: str) -> tuple[LineRange, ...]:
-    """The ranges of `new` that differ from `old`, in order; a difference in the last line end alone counts too."""
+    """The ranges of `new` that differ from `old`, in order; a changed end of the last line counts too."""
     before, after = _rows(old), _rows(new)
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
@@ -70,7 +70,7 @@ def excerpt(text: str, ranges: Sequence[LineRange]) -> str:
 
 
 def _rows(text: str) -> list[str]:
-    """Lines with their ends, so that a changed end is a changed line."""
+    """Lines with their line ends, so that a changed end is a changed line."""
     rows = [f"{row}\n" for row in text.split("\n")]
     rows[-1] = rows[-1].removesuffix("\n")
     return rows if rows[-1] else rows[:-1]

@@ -22,7 +22,7 @@ class LineWindow(Value):
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text without their ends, counted as editors do: only a line feed ends a line."""
+    """The lines of a text without their ends, as in editors: only a line feed ends a line."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -30,7 +30,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def numbered(number: int, line: str) -> str:
-    """`   12→text`; a very long line is cut, saying so."""
+    """`   12→text`; a very long line is cut, with a mark."""
     if len(line) > MAX_LINE_LENGTH:
         line = f"{line[:MAX_LINE_LENGTH]}… [{len(line) - MAX_LINE_LENGTH:,} more characters in this line]"
     return f"{number:>5}→{line}"

@@ -1,4 +1,4 @@
-"""Why a text to replace was not found, with the lines that were probably meant."""
+"""The reason a text to replace was not found, with the lines that were probably meant."""
 
 import re
 from difflib import SequenceMatcher
@@ -16,7 +16,7 @@ _PREFIX = re.compile(r" *\d+→")
 
 
 def why_missing(body: str, *, old: str, new: str) -> str:
-    """A sentence or two, and the closest lines of `body` when there are any. `old` and `new` have bare line feeds."""
+    """A sentence or two, and the closest lines of `body`, if any. `old` and `new` have bare line feeds."""
     wanted = old.strip("\n").split("\n")
     if all(_PREFIX.match(line) for line in wanted):
         return (
@@ -46,7 +46,7 @@ def _quoted(lines: list[str], start: int, count: int) -> str:
 
 
 def _ignoring_space(lines: list[str], wanted: list[str]) -> int | None:
-    """Index of the first line where `wanted` would match if runs of white space were all the same."""
+    """The index of the first line where `wanted` matches with all white space treated as equal."""
     needle = [" ".join(line.split()) for line in wanted]
     if not any(needle):
         return None
@@ -58,7 +58,7 @@ def _ignoring_space(lines: list[str], wanted: list[str]) -> int | None:
 
 
 def _closest(lines: list[str], wanted: list[str]) -> int | None:
-    """Index of the line most like the first line of `wanted` that says something, moved back to where it begins."""
+    """The index of the line most like the first significant line of `wanted`, moved back to where `wanted` begins."""
     offset = next((index for index, line in enumerate(wanted) if line.strip()), None)
     if offset is None:
         return None

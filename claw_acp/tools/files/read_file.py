@@ -19,7 +19,7 @@ PICTURE_LIMIT = 5_000_000  # bytes
 
 
 class ReadParameters(Parameters):
-    """A file, and where to begin."""
+    """A file, and the first line."""
 
     path: str = argument(min_length=1, description="File to read, absolute or relative to the session's directory.")
     line: int = argument(default=1, ge=1, description="First line to read, counted from 1.")
@@ -27,7 +27,7 @@ class ReadParameters(Parameters):
 
 
 class ReadFile(TypedTool[ReadParameters]):
-    """Shows a file to the model as the person sees it now, unsaved changes included."""
+    """Shows a file to the model with the person's unsaved changes."""
 
     name = "read_file"
     draft = CallDraft(kind="read", verb="Read", subject="path", is_path=True)
@@ -40,7 +40,7 @@ class ReadFile(TypedTool[ReadParameters]):
     parallel = True
 
     def bind(self, parameters: ReadParameters, context: ToolContext) -> Invocation:
-        """One reading of a file."""
+        """The invocation of one read."""
         return _Reading(parameters, path=context.workspace.locate(parameters.path), context=context)
 
 

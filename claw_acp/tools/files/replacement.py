@@ -1,4 +1,4 @@
-"""Exact replacement of text: all edits or none, and line ends stay what they are in the file."""
+"""Exact replacement of text: all edits or none, with the file's line ends."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,11 +18,11 @@ _LINE_END = r"(?:\r\n|(?<!\r)\n)"
 
 _Span: TypeAlias = tuple[int, int]
 _Find: TypeAlias = Callable[[int], _Span | None]
-"""The first occurrence at or after a position."""
+"""Returns the first occurrence at or after a position."""
 
 
 class Replacement(Value):
-    """Put `new` where `old` is: at its one place, or at `everywhere` it occurs."""
+    """Replace `old` by `new`: at its one place, or `everywhere`."""
 
     old: str
     new: str
@@ -30,7 +30,7 @@ class Replacement(Value):
 
 
 def replaced(text: str, replacements: Sequence[Replacement], *, shown: str) -> str:
-    """The text after all replacements, each applied to what the one before left. `shown` names the file in errors.
+    """The text after all replacements, each applied to the result of the one before. `shown` names the file in errors.
 
     Raises:
         ToolError: One of them does nothing, is not found, or is found more than once; none is applied then.
@@ -64,7 +64,7 @@ def _one(body: str, item: Replacement, *, blame: str) -> str:
 
 
 def _finder(body: str, old: str) -> _Find:
-    """A search for `old` (with bare line feeds), whose line feeds stand for the line ends of `body`."""
+    """A search for `old` (with bare line feeds), whose line feeds match the line ends of `body`."""
     carriage, feeds = body.count("\r\n"), body.count("\n")
     if 0 < carriage < feeds and "\n" in old:
         return _mixed_finder(body, old)
@@ -99,9 +99,9 @@ def _everywhere(body: str, new: str, find: _Find, shape: TextShape | None) -> st
 
 
 def _dressed(new: str, replaced_text: str, shape: TextShape | None) -> str:
-    """The new text with the line ends of the place it goes to: those it replaces, else those of the file.
+    """The new text with the line ends of its place: those it replaces, else those of the file.
 
-    `shape` is that of the file, None when it has plain line feeds only and the new text stays as it is.
+    `shape` is that of the file, None when it has only plain line feeds and the new text stays unchanged.
     """
     if shape is None:
         return new
@@ -110,7 +110,7 @@ def _dressed(new: str, replaced_text: str, shape: TextShape | None) -> str:
 
 
 def _places(body: str, find: _Find) -> list[int]:
-    """Line numbers of the matches, overlapping ones too: any of them could have been meant."""
+    """Line numbers of the matches, including overlapping ones: any of them could be meant."""
     lines: list[int] = []
     line, counted = 1, 0
     span = find(0)

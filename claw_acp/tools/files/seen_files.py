@@ -1,4 +1,4 @@
-"""What a session last saw of each file, so that nobody's work is overwritten unseen."""
+"""The last text of each file that a session saw, so that unseen changes are not overwritten."""
 
 from hashlib import blake2b
 from pathlib import Path
@@ -10,28 +10,28 @@ _SHELF_KEY = "file stamps"
 
 
 class Stamps:
-    """Digests of file texts by resolved path; unsaved editor changes count, since the texts come from the workspace."""
+    """Digests of file texts by resolved path; unsaved changes count, since the texts come from the workspace."""
 
     def __init__(self) -> None:
         self._digests: dict[Path, bytes] = {}
 
     @classmethod
     def on(cls, state: ToolState) -> "Stamps":
-        """The stamps of the session that owns the state."""
+        """The stamps of the session with this state."""
         stamps = state.get(_SHELF_KEY, cls)
         assert isinstance(stamps, cls)
         return stamps
 
     def saw(self, path: Path, text: str) -> None:
-        """The model was shown this text, or wrote it."""
+        """Record a text that the model was shown, or wrote."""
         self._digests[path] = _digest(text)
 
     def knows(self, path: Path) -> bool:
-        """Whether the session has seen the file at all."""
+        """Return whether the session has seen the file at all."""
         return path in self._digests
 
     def check(self, path: Path, text: str, *, shown: str) -> None:
-        """Make sure that a file the session has seen still has the text it saw. `shown` is the path for the message.
+        """Check that a file the session has seen still has that text. `shown` is the path for the message.
 
         Raises:
             FileConflict: It has another text now.

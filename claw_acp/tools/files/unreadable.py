@@ -1,4 +1,4 @@
-"""Why a path could not be used, in words that lead to the right one."""
+"""The reason a path could not be used, with a hint at the right one."""
 
 import os
 from difflib import get_close_matches
@@ -15,17 +15,17 @@ MAX_SUGGESTIONS = 3
 
 
 async def better_error(error: ToolError, *, path: Path, workspace: Workspace) -> ToolError:
-    """The workspace's error, or a more helpful one when the path is a directory or is missing."""
+    """The workspace's error, or a more helpful one if the path is a directory or is missing."""
     return await anyio.to_thread.run_sync(_diagnose, error, path, workspace)
 
 
 async def exists(path: Path) -> bool:
-    """Whether anything is at the path on disk, a dangling symlink included."""
+    """Return whether anything exists at the path on disk, including a dangling symlink."""
     return await anyio.to_thread.run_sync(os.path.lexists, path)
 
 
 async def require_directory(path: Path, *, workspace: Workspace) -> None:
-    """Make sure that a directory is there.
+    """Check that a directory exists.
 
     Raises:
         ToolError: There is none; the text says what is there instead, or what has a similar name.

@@ -1,4 +1,4 @@
-"""Changes that a person has not saved, where the editor does not merge an edit with them."""
+"""Unsaved changes in editors that do not merge an edit with them."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ _MOST = 10 * 1024 * 1024  # bytes of a file that is compared; longer ones are no
 
 
 def writing(path: Path, *, shown: str, context: ToolContext) -> WritesPath:
-    """The access of an edit; where unsaved changes cannot be seen it says so, for the person to know."""
+    """The access of an edit, with a caution for the person if unsaved changes cannot be seen."""
     hidden = context.workspace.unsaved_changes == "unseen"
     caution = f"{shown} is read from the disk, so save it first if you have unsaved changes in it" if hidden else None
     return WritesPath(path=path, caution=caution)
 
 
 async def require_saved(path: Path, text: str | None, *, shown: str, context: ToolContext) -> None:
-    """Make sure that the editor will show an edit of a file, of which it shows `text` now.
+    """Check that the editor will show an edit of a file, whose present text in the editor is `text`.
 
     Raises:
         FileConflict: It has unsaved changes, which the editor would go on showing.
@@ -36,7 +36,7 @@ async def require_saved(path: Path, text: str | None, *, shown: str, context: To
 
 
 async def require_shown(path: Path, *, before: str | None, now: str, shown: str, context: ToolContext) -> None:
-    """Make sure that the editor shows an edit, which it says it has written, and not the text from before.
+    """Check that the editor shows an edit that it reported as written, and not the old text.
 
     Raises:
         FileConflict: The edit is on the disk only. Until the file is saved or reverted, `require_saved` refuses more.
@@ -51,7 +51,7 @@ async def require_shown(path: Path, *, before: str | None, now: str, shown: str,
 
 
 async def _is_unsaved(path: Path, text: str, *, context: ToolContext) -> bool:
-    """Whether the disk has another text than the editor; False where that cannot be told."""
+    """Return whether the disk has another text than the editor; False if that cannot be determined."""
     try:
         disk = await context.workspace.read_bytes(path, limit=_MOST)
     except ToolError:

@@ -13,14 +13,14 @@ from claw_acp.tools.parameters import Parameters, TypedTool, argument
 
 
 class WriteParameters(Parameters):
-    """A file and all of its text."""
+    """A file and its whole text."""
 
     path: str = argument(min_length=1, description="File to write, absolute or relative to the session's directory.")
     content: str = argument(description="The whole text of the file.")
 
 
 class WriteFile(TypedTool[WriteParameters]):
-    """Gives a file a whole new text."""
+    """Replaces the whole text of a file."""
 
     name = "write_file"
     draft = CallDraft(kind="edit", verb="Write", subject="path", is_path=True)
@@ -32,7 +32,7 @@ class WriteFile(TypedTool[WriteParameters]):
     parameters = WriteParameters
 
     def bind(self, parameters: WriteParameters, context: ToolContext) -> Invocation:
-        """One writing of a file."""
+        """The invocation of one write."""
         return _Writing(parameters, path=context.workspace.locate(parameters.path), context=context)
 
 

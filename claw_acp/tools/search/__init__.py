@@ -1,1 +1,1 @@
-"""Tools that look for files and text."""
+"""Tools that search for files and text."""

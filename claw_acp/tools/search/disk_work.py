@@ -1,4 +1,4 @@
-"""Walks of the disk in a worker thread, which end when the call is cancelled or takes too long."""
+"""Disk walks in a worker thread, which end when the call is cancelled or takes too long."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 async def on_disk(work: Callable[[Pulse], T], *, clock: Clock) -> T:
-    """Run `work` in a thread. The pulse it is given raises `WalkStopped` after 15 seconds, and at cancellation."""
+    """Run `work` in a thread. Its pulse raises `WalkStopped` after 15 seconds, and at cancellation."""
     end = clock.monotonic() + WALK_LIMIT
 
     def pulse() -> None:

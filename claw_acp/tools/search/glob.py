@@ -21,7 +21,7 @@ MAX_MATCHES = 100_000  # found files that are compared by age
 
 
 class GlobParameters(Parameters):
-    """A pattern, and where to look."""
+    """A pattern, and where to search."""
 
     pattern: str = argument(
         min_length=1,
@@ -35,7 +35,7 @@ class GlobParameters(Parameters):
 
 
 class Glob(TypedTool[GlobParameters]):
-    """Finds files whose path fits a pattern."""
+    """Finds files whose path matches a pattern."""
 
     name = "glob"
     draft = CallDraft(kind="search", verb="Find", subject="pattern")
@@ -47,7 +47,7 @@ class Glob(TypedTool[GlobParameters]):
     parallel = True
 
     def bind(self, parameters: GlobParameters, context: ToolContext) -> Invocation:
-        """One search; the plain directories a pattern begins with are part of where to look."""
+        """The invocation of one search; the plain directories at the beginning of a pattern become its start."""
         literal, rest = split_literal(parameters.pattern)
         rest = rest or "*"
         base = f"{parameters.path}/{literal}" if literal and not literal.startswith("/") else literal or parameters.path

@@ -61,7 +61,7 @@ def _without_braces(pattern: str) -> list[str]:
 
 
 def _choices(text: str, pattern: str) -> tuple[list[str], str]:
-    """What is between an opened brace and its end, split at its own commas, and what follows it."""
+    """The alternatives between an opened brace and its end, and the text after it."""
     depth = start = 0
     choices: list[str] = []
     for index, character in enumerate(text):
@@ -88,7 +88,10 @@ def _path(pattern: str) -> str:
 
 
 def _name(part: str) -> str:
-    """One part of a path. Between two stars the first place that fits is as good as any, so there is no way back to it.
+    """One part of a path as a regular expression.
+
+    Text between two stars is matched at its first place, without backtracking.
+
 
     Without that (`(?>...)`), `*a*a*a*a*b` takes minutes on a long name.
     """
@@ -114,7 +117,7 @@ def _fixed(piece: str) -> str:
 
 
 def _set(part: str, start: int) -> tuple[str, int]:
-    """The character set that begins after `[`, and the position after it; a bracket that never closes is itself."""
+    """The character set that begins after `[`, and the position after it; an unclosed bracket is literal."""
     first = start + 1 if part[start : start + 1] in {"!", "^"} else start
     end = part.find("]", first + 1)
     if end < 0:

@@ -1,4 +1,4 @@
-"""Searching the text of files: with ripgrep when it is installed, else with our own search."""
+"""Text search in files: with ripgrep if it is installed, else with our own search."""
 
 import os
 import re
@@ -29,7 +29,7 @@ MAX_MATCHES = 1_000
 
 
 class GrepParameters(Parameters):
-    """What to search for, and where."""
+    """The pattern and the place of a search."""
 
     pattern: str = argument(
         min_length=1,
@@ -65,7 +65,7 @@ class Grep(TypedTool[GrepParameters]):
     parallel = True
 
     def bind(self, parameters: GrepParameters, context: ToolContext) -> Invocation:
-        """One search."""
+        """The invocation of one search."""
         if "\n" in parameters.pattern:
             raise InvalidArguments(
                 "grep: `pattern` holds a line feed, but it is matched within one line. Search for one."
@@ -77,7 +77,7 @@ class Grep(TypedTool[GrepParameters]):
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The directory to start in, what is ignored below it, and whether ignore files above it play a part."""
+    """The directory to start in, the ignore rules below it, and whether ignore files above it apply."""
 
     base: Path
     lookup: IgnoreLookup | None

@@ -1,4 +1,4 @@
-"""Which files a project's `.gitignore` files leave out, with or without a Git repository around them."""
+"""The files that `.gitignore` files leave out, with or without a Git repository around them."""
 
 import logging
 import os
@@ -28,7 +28,7 @@ _STAR = "[^/]*"  # what a `*` becomes
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """One ignore file: its patterns apply to what comes after the first `skip` characters of a path."""
+    """One ignore file: its patterns apply to a path without its first `skip` characters."""
 
     skip: int
     spec: "GitIgnoreSpec"
@@ -42,9 +42,9 @@ class IgnoreRules:
 
     @classmethod
     def at(cls, start: Path, *, roots: Sequence[Path]) -> "IgnoreRules":
-        """The rules for what is directly in `start`, from the top of its repository or workspace root down to it.
+        """The rules for the entries of `start`, from the top of its repository or workspace root down to it.
 
-        Someone who asks for an ignored directory by name wants to see it: the rules above it do not count then.
+        An ignored directory that is named explicitly is searched: the rules above it do not count then.
         """
         rules = cls()
         for directory in _down_to(start, _top(start, roots)):
@@ -54,16 +54,16 @@ class IgnoreRules:
         return rules
 
     def reach_above(self, start: Path) -> bool:
-        """Whether any of the rules come from above `start`."""
+        """Return whether any of the rules come from above `start`."""
         return any(layer.skip <= len(str(start)) for layer in self.layers)
 
     def entering(self, directory: str) -> "IgnoreRules":
-        """The rules inside a directory, its own file added."""
+        """The rules inside a directory, including its own file."""
         spec = _load(os.path.join(directory, ".gitignore"))  # noqa: PTH118 - walks join a hundred thousand of these
         return IgnoreRules((*self.layers, _Layer(len(directory.rstrip("/")) + 1, spec))) if spec else self
 
     def ignore(self, path: str, *, directory: bool) -> bool:
-        """Whether an entry of the directory these rules are for is left out; the innermost file that says so wins."""
+        """Return whether an entry of this directory is ignored; the innermost file with a matching rule decides."""
         name = f"{path}/" if directory else path
         for layer in reversed(self.layers):
             verdict = layer.spec.check_file(name[layer.skip :]).include
@@ -73,18 +73,18 @@ class IgnoreRules:
 
 
 class IgnoreLookup:
-    """Answers for single files below `start`, in any order: what a walk with `rules` would have left out."""
+    """Lookups for single files below `start`, in any order, with the result of a walk with `rules`."""
 
     def __init__(self, start: Path, *, rules: IgnoreRules) -> None:
         self._inside: dict[Path, IgnoreRules | None] = {start: rules}
 
     def ignores(self, path: Path) -> bool:
-        """Whether the file, or a directory on the way to it, is ignored."""
+        """Return whether the file, or a directory on its path, is ignored."""
         rules = self._rules(path.parent)
         return rules is None or path.name == ALWAYS_HIDDEN or rules.ignore(str(path), directory=False)
 
     def _rules(self, directory: Path) -> IgnoreRules | None:
-        """The rules inside a directory; None when it is ignored itself."""
+        """The rules inside a directory; None if it is ignored itself."""
         if directory not in self._inside:
             above = self._rules(directory.parent) if directory != directory.parent else IgnoreRules()
             hidden = directory.name == ALWAYS_HIDDEN or above is None or above.ignore(str(directory), directory=True)
@@ -127,7 +127,7 @@ def _spec(lines: Sequence[str], path: str) -> "GitIgnoreSpec":
 
 
 def _pattern(line: str) -> "GitIgnoreSpecPattern | None":
-    """A line as a pattern that matches in a bounded time; None for one that is none, or cannot be made so."""
+    """A line as a pattern with bounded matching time; None for a line that cannot be one."""
     try:
         pattern = _PATTERN.load()(line)
     except ValueError:

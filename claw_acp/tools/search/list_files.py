@@ -21,7 +21,7 @@ MAX_ENTRIES = 1_000
 
 
 class ListParameters(Parameters):
-    """A directory, and how deep to look."""
+    """A directory, and the depth."""
 
     path: str = argument(
         default=".", min_length=1, description="Directory, absolute or relative to the session's; by default that one."
@@ -30,7 +30,7 @@ class ListParameters(Parameters):
 
 
 class ListFiles(TypedTool[ListParameters]):
-    """Shows what is in a directory."""
+    """Shows the entries of a directory."""
 
     name = "list_files"
     draft = CallDraft(kind="search", verb="List", subject="path", is_path=True)
@@ -43,13 +43,13 @@ class ListFiles(TypedTool[ListParameters]):
     parallel = True
 
     def bind(self, parameters: ListParameters, context: ToolContext) -> Invocation:
-        """One listing."""
+        """The invocation of one listing."""
         return _Listing(parameters.depth, path=context.workspace.locate(parameters.path), context=context)
 
 
 @dataclass(slots=True)
 class _Tree:
-    """What was found, by directory. `left` counts entries beyond the bound, `hidden` ignored ones."""
+    """The entries found, by directory. `left` counts entries beyond the limit, `hidden` ignored ones."""
 
     inside: dict[str, Contents] = field(default_factory=dict[str, Contents])
     count: int = 0
@@ -83,7 +83,7 @@ class _Listing(Invocation):
         return "\n".join(rows), self._notes(tree)
 
     def _gather(self, pulse: Pulse) -> _Tree:
-        """Level by level, so that a huge directory deep down cannot crowd out its neighbours."""
+        """Collect entries level by level, so that a huge directory deep down cannot crowd out its neighbours."""
         tree = _Tree()
         rules = IgnoreRules.at(self._path, roots=self._context.workspace.roots)
         pending = deque([(str(self._path), rules, 1)])

@@ -1,4 +1,4 @@
-"""Running a search engine: rows as they come, until enough, too long, or cancelled; then it is killed."""
+"""Running a search engine: rows as they come, up to a limit of rows or time, or cancellation; then it is killed."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ MAX_COMPLAINT = 4_000  # bytes of stderr that are kept
 
 
 class SearchEnd(Value):
-    """How a search ended. `code` is None when it was stopped, by the taker of the rows or by the time limit."""
+    """The end of a search. `code` is None if it was stopped, by the consumer of the rows or by the time limit."""
 
     code: int | None
     late: bool
@@ -26,7 +26,7 @@ class SearchEnd(Value):
 async def run_search(
     argv: Sequence[str], *, cwd: Path, take: Callable[[str], bool], time_limit: float = SEARCH_LIMIT
 ) -> SearchEnd:
-    """Start the program and hand each row to `take` until it returns False.
+    """Start the program and pass each row to `take` until that returns False.
 
     Raises:
         ToolError: The program cannot be started.
@@ -53,7 +53,7 @@ async def run_search(
 
 
 async def _feed(stdout: ByteReceiveStream | None, take: Callable[[str], bool]) -> bool:
-    """Whether all rows were taken."""
+    """Pass on all rows; returns whether all were taken."""
     assert stdout is not None
     rest = b""
     async for chunk in stdout:

@@ -1,4 +1,4 @@
-"""ripgrep's command line for a search, so that it finds what our own search finds."""
+"""ripgrep's command line for a search, with the same results as our own search."""
 
 from claw_acp.tools.search.worker import MAX_COLUMNS, MAX_FILE, SearchRequest
 
@@ -23,7 +23,7 @@ _ALWAYS = (
 
 
 def ripgrep_command(program: str, request: SearchRequest, *, parents: bool) -> list[str]:
-    """The arguments, the program first, to be started in the directory that the request's `glob` is relative to.
+    """The program and its arguments, to be started in the directory that the request's `glob` is relative to.
 
     `parents` says whether ignore files above the start count too.
     """

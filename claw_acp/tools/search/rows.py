@@ -1,7 +1,7 @@
-"""The rows a text search prints, and what is made of them.
+"""The rows that a text search prints, and the report made of them.
 
 Both engines print, for a match, `path NUL number:text` and, for a line around one, `path NUL number-text`; between
-groups that are apart, `--`. This is what `rg --null --line-number --no-heading` prints.
+separate groups, `--`. This is the output of `rg --null --line-number --no-heading`.
 """
 
 import re
@@ -25,10 +25,10 @@ class _FileHits:
 
 @dataclass(slots=True, kw_only=True)
 class SearchReport:
-    """Collects rows until `most` matches or the size bound is reached; `more` says that there was more to take.
+    """Collects rows up to `most` matches or the size limit; `more` is set if there were more.
 
     Args:
-        shown: How a path the engine printed is shown; None leaves the file out.
+        shown: Returns a printed path as it is shown; None leaves the file out.
         most: Matches to keep.
     """
 
@@ -42,7 +42,7 @@ class SearchReport:
     _visible: bool = False
 
     def take(self, row: str) -> bool:
-        """Take the next row; False when enough was taken."""
+        """Take the next row; False when no more are needed."""
         parsed = _ROW.fullmatch(row)
         if parsed is None:  # `--`, or part of a file name with a line feed in it: such a file is left out
             return True
@@ -61,7 +61,7 @@ class SearchReport:
         return True
 
     def text(self, *, groups: bool) -> str:
-        """All rows by file; with `groups`, `--` stands where lines of a file were left out."""
+        """All rows by file; with `groups`, `--` marks omitted lines of a file."""
         return "\n\n".join("\n".join(_rows(hits, groups=groups)) for hits in self._files if hits.matches)
 
     def summary(self) -> str:

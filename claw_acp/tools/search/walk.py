@@ -1,4 +1,4 @@
-"""Walking a directory tree on disk: ignored entries left out, symbolic links seen but never followed."""
+"""Walking a directory tree on disk: ignored entries left out, symbolic links listed but not followed."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ EntryKind = Literal["directory", "file", "link", "other"]
 
 
 class WalkStopped(Exception):
-    """Raised by a pulse to end a walk early; what was found so far stands."""
+    """Raised by a pulse to end a walk early; entries found so far stay."""
 
 
 Pulse = Callable[[], None]
@@ -20,7 +20,7 @@ Pulse = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing in a directory; `path` is absolute below the start of the walk."""
+    """One directory entry; `path` is absolute below the start of the walk."""
 
     name: str
     path: str
@@ -29,7 +29,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What is in one directory, by name; `rules` are those inside it, `hidden` counts what they left out."""
+    """The entries of one directory, by name; `rules` are those inside it, `hidden` counts ignored ones."""
 
     entries: tuple[Entry, ...]
     rules: IgnoreRules
@@ -38,7 +38,7 @@ class Contents:
 
 
 def contents(directory: str, *, rules: IgnoreRules) -> Contents:
-    """The entries of a directory that `rules` (in force inside it) do not leave out."""
+    """The entries of a directory that `rules` (in force inside it) do not ignore."""
     entries: list[Entry] = []
     hidden = 0
     try:

@@ -1,7 +1,7 @@
 """A text search in a process of its own, for machines without ripgrep; its one argument is a `SearchRequest`.
 
-It is a process and not a thread because a regular expression may take for ever, and Python's can neither be
-interrupted nor leave other threads running meanwhile; a process can be killed. It prints what `search_rows` describes.
+It is a process and not a thread because a regular expression may take for ever, and Python's can neither be interrupted
+nor let other threads run meanwhile; a process can be killed. It prints the rows that `search.rows` describes.
 """
 
 import json
@@ -25,7 +25,7 @@ _SNIFFED = 8192  # bytes looked at to tell text from binary
 
 
 class SearchRequest(Value):
-    """What to search for. `start` is an absolute directory or file; `roots` bound where ignore rules come from."""
+    """The parameters of a search. `start` is an absolute directory or file; ignore rules come from within `roots`."""
 
     pattern: str
     start: str
@@ -40,7 +40,7 @@ class SearchRequest(Value):
 
 
 def main(arguments: Sequence[str], output: BinaryIO) -> None:
-    """Search as the request says and print the rows."""
+    """Run the search of the request and print the rows."""
     request = SearchRequest(**json.loads(arguments[0]))
     pattern = re.compile(request.pattern, re.IGNORECASE if request.ignore_case else re.NOFLAG)
     # most patterns are plain words: files without the word need not be taken apart into lines
@@ -75,7 +75,7 @@ def _files(request: SearchRequest) -> Iterator[tuple[str, str]]:
 
 
 def _search(path: str, pattern: re.Pattern[str], *, needed: bytes, context: int) -> Iterator[list[bytes]]:
-    """The rows of one file, in groups of neighbouring lines."""
+    """The rows of one file, in groups of adjacent lines."""
     lines = _lines(path, needed=needed)
     hits = [number for number, line in enumerate(lines) if pattern.search(line)]
     group: list[bytes] = []
@@ -96,7 +96,7 @@ def _search(path: str, pattern: re.Pattern[str], *, needed: bytes, context: int)
 
 
 def _lines(path: str, *, needed: bytes) -> list[str]:
-    """The lines of a text file without their ends; none when it is binary, too large, unreadable or lacks `needed`."""
+    """The lines of a text file without their ends; empty if it is binary, too large, unreadable or lacks `needed`."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a hundred thousand of these
             if os.fstat(file.fileno()).st_size > MAX_FILE:

@@ -1,4 +1,4 @@
-"""A command on this machine, as people see it run: its terminal, snapshot by snapshot."""
+"""A command on this machine as people see it run: its terminal, snapshot by snapshot."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ _MARGIN: Final = 200  # characters of a shown block that a note about what was l
 
 
 class ShellProgram:
-    """One command in a terminal of ours, which has an id and shows the end of the output."""
+    """One command in a terminal of ours, with an id and the end of the output."""
 
     def __init__(self, process: RunningProcess, *, line: str, cwd: Path, clock: Clock) -> None:
         self._process = process
@@ -35,7 +35,7 @@ class ShellProgram:
         return self._snapshot
 
     async def next_snapshot(self) -> CommandContent:
-        """See `Program`. What is printed is seen `PROGRESS_SECONDS` later, with all that follows it until then."""
+        """See `Program`. Output is shown `PROGRESS_SECONDS` later, with all that follows it until then."""
         while True:
             await self._process.changed(self._seen)
             with anyio.move_on_after(PROGRESS_SECONDS):
@@ -46,7 +46,7 @@ class ShellProgram:
                 return now
 
     def ended(self, output: ProcessOutput) -> CommandContent:
-        """The last snapshot; of a command that could not be made to end nobody knows how it ended."""
+        """The last snapshot; without an exit status if the command could not be ended."""
         status = output.exit or ExitStatus()
         return self._draw(replace(output, exit=status))
 

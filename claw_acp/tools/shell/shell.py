@@ -1,4 +1,4 @@
-"""Running a shell command: wait for it and show what it prints, or leave it running in the background."""
+"""Running a shell command: wait for it and show its output, or leave it running in the background."""
 
 import os
 from collections.abc import Callable
@@ -29,20 +29,20 @@ LOOK_ENVIRONMENT: Final[Ref[Callable[..., dict[str, str]]]] = Ref(
 """By name, as the shell's parsers are loaded with the first command only."""
 
 MAX_TIMEOUT: Final = 600
-"""Seconds a foreground command may take at most."""
+"""The longest time of a foreground command, in seconds."""
 
 MAX_OUTPUT: Final = 30_000
-"""Characters of output the model gets."""
+"""Characters of output for the model."""
 
 MAX_SHOWN: Final = 32_768
-"""Characters of a command that is asked about."""
+"""Characters of a command in a question."""
 
 _MAX_TITLE: Final = 120  # characters
 _HOW_TO: Final = "See what it prints with shell_output, end it with shell_kill."
 
 
 class ShellParameters(Parameters):
-    """A command line and how long to wait for it."""
+    """A command line and the time limit."""
 
     command: str = argument(min_length=1, description="Command line for bash, run in the session's directory.")
     timeout: float = argument(
@@ -75,7 +75,7 @@ class Shell(TypedTool[ShellParameters]):
     parameters = ShellParameters
 
     def bind(self, parameters: ShellParameters, context: ToolContext) -> Invocation:
-        """One run of a command."""
+        """The invocation of one command."""
         return _Run(parameters, context=context)
 
 
@@ -91,7 +91,7 @@ class _Run(Invocation):
         self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """The whole command where the title cannot show it, and what the model says that it is for."""
+        """The whole command if the title cannot show it, and the model's description of its purpose."""
         line, purpose = self._parameters.command.strip(" \t\n"), self._parameters.description
         if len(line) > MAX_SHOWN:
             raise ToolError(
@@ -104,7 +104,7 @@ class _Run(Invocation):
         return (*shown, PartContent(part=TextPart(text=f"The model says: {code_span(purpose)}")))
 
     async def run(self) -> ToolResult:
-        """Start the command; wait for it unless it is to stay in the background."""
+        """Start the command; wait for it unless it should stay in the background."""
         if self._parameters.background:
             await BackgroundTasks.on(self._context.state).make_room()
         line = self._parameters.command
@@ -126,7 +126,10 @@ class _Run(Invocation):
                     await process.release()
 
     async def so_far(self) -> ToolResult | None:
-        """What a command printed here until it was cancelled. One in an editor's terminal cannot be read any more."""
+        """The output of a command here until it was cancelled.
+
+        That of one in an editor's terminal cannot be read any more.
+        """
         if self._process is None or self._program is None:
             return None
         output = await self._process.output()
@@ -136,7 +139,7 @@ class _Run(Invocation):
         return replace(_result(output, shown=shown, status=status, ended=ended), content=(shown,))
 
     async def _leave_behind(self, process: RunningProcess) -> ToolResult:
-        """Let the command run on as a task of the session; its terminal is followed."""
+        """Leave the command running as a task of the session; its terminal is followed."""
         if self._program is not None:
             with self._programs.running(self._program):
                 await self._context.progress(Progress(content=(self._program.snapshot,)))
@@ -182,7 +185,7 @@ class _Run(Invocation):
 
 
 def _title(line: str) -> str:
-    """The first line of a command; an ellipsis tells that there is more."""
+    """The first line of a command, with an ellipsis if there is more."""
     first = printable(line.partition("\n")[0])
     return first if first == line and len(first) <= _MAX_TITLE else f"{first[:_MAX_TITLE].rstrip()} …"
 

@@ -1,4 +1,4 @@
-"""Commands that run in the background: the session's list of them, and the tools to watch and end them."""
+"""Commands that run in the background: the session's list of them, and the tools to read and end them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -20,20 +20,20 @@ MAX_TASKS: Final = 16
 """Background commands of a session. When all are running another is refused; ended ones make room, oldest first."""
 
 MAX_NEWS: Final = 30_000
-"""Characters of new output the model gets at once."""
+"""Characters of new output for the model at once."""
 
 MAX_WAIT: Final = 60
 """Seconds `shell_output` may wait for a task."""
 
 RELEASE_SECONDS: Final = 5.0
-"""How long letting go of a command may take; an editor that owns the terminal may be slow to answer."""
+"""Seconds to release a command; an editor that owns the terminal may be slow to answer."""
 
 _SHELF_KEY: Final = "shell.background"
 
 
 @dataclass(slots=True, kw_only=True)
 class BackgroundTask:
-    """A command in the background; `seen` is the output the model was told last."""
+    """A command in the background; `seen` is the output that the model got last."""
 
     id: str
     line: str
@@ -41,7 +41,7 @@ class BackgroundTask:
     seen: str = ""
 
     async def news(self) -> tuple[str, ProcessOutput]:
-        """What was printed since the last call, and all that is known now."""
+        """The output since the last call, and all current facts."""
         output = await self.process.output()
         new = unseen(output.text, before=self.seen)
         self.seen = output.text
@@ -56,13 +56,13 @@ class BackgroundTasks:
 
     @classmethod
     def on(cls, state: ToolState) -> "BackgroundTasks":
-        """The session's own."""
+        """The background commands of the session with this state."""
         tasks = state.get(_SHELF_KEY, cls)
         assert isinstance(tasks, cls)
         return tasks
 
     async def make_room(self) -> None:
-        """Let go of the oldest ended task when the list is full.
+        """Release the oldest ended task if the list is full.
 
         Raises:
             ToolError: All of them are still running.
@@ -77,10 +77,10 @@ class BackgroundTasks:
         raise _too_many()
 
     def add(self, process: RunningProcess, *, line: str, clock: Clock) -> str:
-        """Keep a command, and give the id it is asked for by.
+        """Keep a command; returns its id.
 
         Raises:
-            ToolError: The list is full; the command was not taken.
+            ToolError: The list is full; the command was not added.
         """
         if len(self._tasks) >= MAX_TASKS:
             raise _too_many()
@@ -89,10 +89,10 @@ class BackgroundTasks:
         return task.id
 
     def find(self, task: str) -> BackgroundTask:
-        """The task of that id.
+        """The task with this id.
 
         Raises:
-            ToolError: There is none; the text lists those there are.
+            ToolError: There is none; the text lists the existing ones.
         """
         if task in self._tasks:
             return self._tasks[task]
@@ -100,7 +100,7 @@ class BackgroundTasks:
         raise ToolError(f"There is no background task {task}. Known: {known}.")
 
     async def aclose(self) -> None:
-        """Kill all and free them, within `RELEASE_SECONDS`."""
+        """Kill all commands and release them, within `RELEASE_SECONDS`."""
         tasks, self._tasks = list(self._tasks.values()), {}
         with anyio.move_on_after(RELEASE_SECONDS, shield=True):
             async with anyio.create_task_group() as closing:
@@ -113,7 +113,7 @@ def _too_many() -> ToolError:
 
 
 class OutputParameters(Parameters):
-    """A background task, and how long to wait for it."""
+    """A background task, and the time to wait for it."""
 
     task: str = argument(min_length=1, description="Id of the task, as the shell tool gave it.")
     wait: float = argument(
@@ -122,7 +122,7 @@ class OutputParameters(Parameters):
 
 
 class ShellOutput(TypedTool[OutputParameters]):
-    """Tells what a background task printed."""
+    """Returns the output of a background task."""
 
     name = "shell_output"
     description = (
@@ -132,7 +132,7 @@ class ShellOutput(TypedTool[OutputParameters]):
     parameters = OutputParameters
 
     def bind(self, parameters: OutputParameters, context: ToolContext) -> Invocation:
-        """One look at a task."""
+        """The invocation of one reading of output."""
         return _Look(parameters, task=BackgroundTasks.on(context.state).find(parameters.task))
 
 
@@ -143,7 +143,7 @@ class _Look(Invocation):
         self.view = CallView(title=f"Output of {_short(task.line)}", kind="read")
 
     async def run(self) -> ToolResult:
-        """Wait if asked to, then tell what is new."""
+        """Wait if requested, then return new output."""
         if self._wait > 0:
             with anyio.move_on_after(self._wait):
                 await self._task.process.wait()
@@ -164,7 +164,7 @@ class ShellKill(TypedTool[KillParameters]):
     parameters = KillParameters
 
     def bind(self, parameters: KillParameters, context: ToolContext) -> Invocation:
-        """One ending of a task."""
+        """The invocation of one kill."""
         return _Kill(BackgroundTasks.on(context.state).find(parameters.task))
 
 
@@ -174,7 +174,7 @@ class _Kill(Invocation):
         self.view = CallView(title=f"End {_short(task.line)}", kind="execute")
 
     async def run(self) -> ToolResult:
-        """Kill it, then tell what it printed last."""
+        """Kill it, then return its last output."""
         await self._task.process.kill()
         return _report(self._task, *await self._task.news())
 

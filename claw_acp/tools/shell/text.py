@@ -1,20 +1,20 @@
-"""What a program printed, no more of it than fits."""
+"""The output of a program, cut to fit."""
 
 from typing import Final
 
 from claw_acp.tools.display import amount
 
 _OVERLAP: Final = 4096
-"""Characters of earlier output that are looked for to see where later output continues it."""
+"""Characters of earlier output to look for, to find where later output continues it."""
 
 
 def clip(text: str, *, limit: int, tail_only: bool = False) -> str:
-    """At most about `limit` characters: the first third and the last two thirds, with a line that says what is missing.
+    """At most about `limit` characters: the first third and the last two thirds, with a line about the omission.
 
     Args:
         text: What to shorten.
         limit: Characters to keep.
-        tail_only: Keep the end alone, because the beginning is not the true one.
+        tail_only: Keep only the end, because the beginning was cut off before.
     """
     if len(text) <= limit:
         return text
@@ -31,10 +31,10 @@ def clip(text: str, *, limit: int, tail_only: bool = False) -> str:
 
 
 def unseen(now: str, *, before: str) -> str:
-    """The part of the output `now` that came after it was `before`, when the beginning may have been dropped since.
+    """The part of the output `now` that came after `before`, when the beginning may have been dropped since.
 
-    Found by comparing text, as that is all an editor's terminal gives. In doubt more is given rather than less; only
-    output that repeats itself exactly while its beginning is dropped looks like no news.
+    Found by comparing text, as an editor's terminal gives nothing else. In doubt it returns more rather than less; only
+    output that repeats itself exactly while its beginning is dropped seems to be nothing new.
     """
     if now.startswith(before):
         return now[len(before) :]

@@ -35,13 +35,13 @@ _REAL_CHARSET = re.compile(
     r"|euc-(?:jp|kr)|shift[-_]jis|iso-2022-jp",
     re.IGNORECASE,
 )
-"""What pages are written in. Python knows more codecs, some of which take for ever on hostile input."""
+"""Charsets that pages are written in. Python knows more codecs, some of which take for ever on hostile input."""
 
 _LOOKED_AT: Final = 1024  # bytes of a page in which it may name its charset
 
 
 class FetchParameters(Parameters):
-    """An address on the web."""
+    """A web address."""
 
     url: str = argument(min_length=1, max_length=8192, description="Address that begins with http:// or https://.")
     max_chars: int = argument(
@@ -71,7 +71,7 @@ class Fetch(TypedTool[FetchParameters]):
         self._allow_hosts = tuple(allow_hosts)
 
     def bind(self, parameters: FetchParameters, context: ToolContext) -> Invocation:
-        """One fetch."""
+        """The invocation of one fetch."""
         guard = AddressGuard(allow_hosts=(*self._allow_hosts, *context.allowed_hosts))
         return _Fetching(parameters, guard=guard, context=context)
 
@@ -85,7 +85,7 @@ class _Fetching(Invocation):
         self.accesses = (FetchesUrl(url=parameters.url),)
 
     async def run(self) -> ToolResult:
-        """Fetch, turn into text, and mark it as somebody else's words."""
+        """Fetch the page, convert it to text, and mark it as untrusted."""
         get = await to_thread.run_sync(_GET.load)
         page = await get(self._parameters.url, guard=self._guard)
         # Given up on when cancelled: the thread has a bounded text to parse and touches nothing else.
@@ -106,10 +106,10 @@ class _Fetching(Invocation):
 
 
 def page_text(page: Page) -> str:
-    """The body as text: HTML made readable, other text as it is.
+    """The body as text: HTML converted, other text unchanged.
 
     Raises:
-        ToolError: The content is of a kind that is not text.
+        ToolError: The content type is not text.
     """
     kind = page.content_type.partition(";")[0].strip().lower()
     if not kind:

@@ -1,4 +1,4 @@
-"""HTML as text a model can read: headings, links, lists, tables and code in Markdown, the rest as it stands."""
+"""HTML converted to text for a model: headings, links, lists, tables and code in Markdown, the rest unchanged."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ MAX_DEPTH: Final = 32  # levels of list indentation that are shown
 def html_to_text(html: str, *, base_url: str) -> str:
     """The readable text of a page. Links become absolute. Scripts, styles and navigation are left out.
 
-    A page that closes nothing, so that all of it would count as navigation, is read with its navigation.
+    A page with unclosed elements, so that all of it would count as navigation, is read with its navigation.
     """
     return _read(html, base_url, _SILENT | _ASIDE) or _read(html, base_url, _SILENT - {"head"})
 
@@ -64,12 +64,12 @@ class _Reader:
         self._title = False
 
     def text(self) -> str:
-        """What was read, without more than one blank line in a row."""
+        """The collected text, without more than one blank line in a row."""
         lines = (line.rstrip() for line in "".join(self._out).split("\n"))
         return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 
     def starts(self, tag: StartTag) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         self._title = tag.name == "title"
         if tag.name in self._skipped and len(self._silence) < MAX_SILENCE:
             self._silence.append(tag.name)
@@ -77,7 +77,7 @@ class _Reader:
             self._open(tag.name, tag.attributes)
 
     def ends(self, name: str) -> None:
-        """An element ends; ends that nothing began are ignored."""
+        """Handle the end of an element; unmatched ends are ignored."""
         self._title = False
         if not self._silence:
             self._close(name)
@@ -86,7 +86,7 @@ class _Reader:
                 pass
 
     def says(self, text: str) -> None:
-        """Text between elements; a title is a heading though it stands in the head."""
+        """Handle text between elements; a title is a heading even in the head."""
         if self._title and "head" in self._silence:
             self._emit(f"# {_SPACE.sub(' ', text).strip()}\n\n")
         elif not self._silence:
@@ -175,7 +175,7 @@ class _Reader:
 
 
 def _absolute(base: str, href: str) -> str:
-    """A link's target, empty when it leads nowhere that can be fetched."""
+    """A link's target, empty if it cannot be fetched."""
     href = "".join(href.split())
     if not href or href.startswith("#"):
         return ""

@@ -1,4 +1,4 @@
-"""HTML cut into tags and text, in linear time whatever comes.
+"""Splitting HTML into tags and text, in linear time for any input.
 
 Not `html.parser`: over broken markup some Python versions let it run for minutes, inside one regular expression that
 stops the whole program, or fail an assertion. Pages are written by strangers, so neither may happen. Every pattern here
@@ -14,14 +14,14 @@ from claw_acp.core.value import Value
 
 
 class StartTag(Value):
-    """An element begins; names are lower-case."""
+    """The start of an element; names are lower-case."""
 
     name: str
     attributes: Mapping[str, str]
 
 
 class EndTag(Value):
-    """An element ends."""
+    """The end of an element."""
 
     name: str
 
@@ -41,7 +41,7 @@ _UNREAD: Final = {
     "script": re.compile(r"</script", re.IGNORECASE),
     "style": re.compile(r"</style", re.IGNORECASE),
 }
-"""Elements whose content is no markup; it is left out."""
+"""Elements whose content is no markup and is left out."""
 
 
 def tokens(page: str) -> Iterator[Token]:
@@ -70,7 +70,7 @@ class _Scanner:
                 yield token
 
     def _tag(self) -> Token | None:
-        """What the `<` at the current place begins; None for what nobody reads."""
+        """The token that begins at the current `<`; None if it is left out."""
         page, start = self._page, self._at
         if page.startswith("<!--", start):
             self._skip("-->", opening=4)
@@ -94,7 +94,7 @@ class _Scanner:
         return StartTag(name=tag, attributes=attributes)
 
     def _skip(self, ending: str, *, opening: int) -> None:
-        """Go on after `ending`; when there is none, what was opened is taken as if it were not there."""
+        """Continue after `ending`; without one, the opening is skipped as if it were not there."""
         end = -1 if ending in self._missing else self._page.find(ending, self._at + opening)
         if end < 0:
             self._missing.add(ending)
@@ -103,7 +103,7 @@ class _Scanner:
             self._at = end + len(ending)
 
     def _attributes(self) -> dict[str, str]:
-        """Read to the end of the tag; a tag that never ends takes the rest of the page, as in a browser."""
+        """Read to the end of the tag; an unclosed tag takes the rest of the page, as in a browser."""
         found: dict[str, str] = {}
         page = self._page
         while self._at < len(page):

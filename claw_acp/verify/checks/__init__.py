@@ -1,1 +1,1 @@
-"""Checks that provoke something: one module for each area of the protocol, each with its table `CHECKS`."""
+"""Active checks: one module for each area of the protocol, each with its table `CHECKS`."""

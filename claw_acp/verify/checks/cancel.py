@@ -1,4 +1,4 @@
-"""Stopping a turn: `session/cancel` and `$/cancel_request`."""
+"""Cancelling a turn: `session/cancel` and `$/cancel_request`."""
 
 import anyio
 

@@ -49,7 +49,7 @@ def _where(attempt: CheckRun, session: str) -> JsonObject:
 
 
 async def _stored(attempt: CheckRun, text: str | None = None) -> str:
-    """A session with one turn, made by an agent process of its own that has ended."""
+    """A session with one turn, created by an agent process that has ended."""
     async with attempt.fresh() as line:
         session = await attempt.session(line)
         await attempt.turn(line, session, text or f"{attempt.options.prompt} {MARKER}")
@@ -58,7 +58,7 @@ async def _stored(attempt: CheckRun, text: str | None = None) -> str:
 
 
 async def _stored_once(attempt: CheckRun) -> str:
-    """The same, made once for all checks that only look at it."""
+    """The same, created once for all checks that only read it."""
     async with attempt.facts.one_at_a_time:
         if attempt.facts.stored is None:
             attempt.facts.stored = await _stored(attempt)
@@ -70,7 +70,7 @@ def _kind(frame: Frame) -> str:
 
 
 def _text(frames: Sequence[Frame], kind: str) -> str:
-    """All text of one kind of chunk."""
+    """The whole text of one kind of chunk."""
     contents = [
         as_object(as_object(frame.params.get("update")).get("content")) for frame in frames if _kind(frame) == kind
     ]
@@ -78,7 +78,7 @@ def _text(frames: Sequence[Frame], kind: str) -> str:
 
 
 async def _loaded(attempt: CheckRun, line: AgentConnection, session: str) -> tuple[Frame, list[Frame]]:
-    """The answer to session/load, and the messages that came before it."""
+    """The answer to session/load, and the messages before it."""
     begin = len(line.frames)
     answer = await line.ask("session/load", _where(attempt, session))
     must_succeed(answer, "session/load")

@@ -1,4 +1,4 @@
-"""`initialize` and logging in."""
+"""Checks of `initialize` and logging in."""
 
 from collections.abc import Sequence
 
@@ -170,7 +170,7 @@ async def pipelined(attempt: CheckRun) -> None:
 
 
 def _id(method: JsonObject) -> str:
-    """The id of a way to log in, which protocol 2 calls `methodId`."""
+    """The id of a login method, which protocol 2 calls `methodId`."""
     return text_of(method, "id") or text_of(method, "methodId")
 
 

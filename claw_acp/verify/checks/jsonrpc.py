@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0: ids, errors, messages that are none."""
+"""JSON-RPC 2.0: ids, errors, invalid messages."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ MISSHAPEN: Sequence[tuple[str, JsonObject]] = (
     ("session/prompt", {"sessionId": ["x"], "prompt": "text"}),
 )
 NO_MESSAGES = (b"42", b'"text"', b"null", b"true", b"{}", b"[]", BATCH)
-"""JSON, but no JSON-RPC request. Batches belong here: ACP has none."""
+"""JSON that is no JSON-RPC request. Batches belong here: ACP has none."""
 
 
 @must("jsonrpc.ids-echoed", greeted, source="JSON-RPC 2.0 §5; TCK ACP-JSONRPC-001", cases=(20,))
@@ -207,7 +207,7 @@ async def parse_error(attempt: CheckRun) -> None:
 
 
 async def _heard(attempt: CheckRun, line: AgentConnection, sent: Frame, *, begin: int) -> list[Frame]:
-    """The frames that came; that the agent survives is the business of another check."""
+    """The frames that came; whether the agent survives is another check."""
     try:
         return await attempt.heard(line, begin=begin, shown=[sent])
     except Dead as dead:

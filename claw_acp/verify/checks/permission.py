@@ -1,4 +1,4 @@
-"""Asking before acting, and what the answers mean."""
+"""Permission requests and the meaning of answers."""
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.agent_connection import AgentConnection
@@ -12,7 +12,7 @@ _PAGE = "tool-calls: permission"
 
 
 async def _not_done(attempt: CheckRun, how: PermissionAnswer) -> None:
-    """Answer the first question in some way that is no permission: the call must not succeed, the turn must end."""
+    """Answer the first question with something that is no permission: the call must not succeed, the turn must end."""
     async with attempt.line() as line:
         session = await attempt.session(line)
         begin = len(line.frames)
@@ -28,7 +28,7 @@ async def _not_done(attempt: CheckRun, how: PermissionAnswer) -> None:
 
 
 def _status(line: AgentConnection, session: str, question: Frame, *, since: int) -> Frame | None:
-    """The last update that gave the status of the call in question."""
+    """The last update with a status of the call in question."""
     subject = as_object(question.params.get("subject")) or question.params
     wanted = text_of(as_object(subject.get("toolCall")), "toolCallId")
     told = [

@@ -1,4 +1,4 @@
-"""Turns: how they end, what they show, what a prompt may hold."""
+"""Turns: their end, their updates, and the content of prompts."""
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS

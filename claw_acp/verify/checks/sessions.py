@@ -1,4 +1,4 @@
-"""Opening sessions: ids, directories, fields from the future, MCP servers."""
+"""Opening sessions: ids, directories, unknown fields, MCP servers."""
 
 import sys
 
@@ -107,7 +107,7 @@ async def unknown_session(attempt: CheckRun) -> None:
 
 
 def _of_session(attempt: CheckRun, name: str) -> list[tuple[str, JsonObject]]:
-    """Requests about a session, as far as the agent serves them."""
+    """Requests about a session that the agent supports."""
     where: JsonObject = {"sessionId": name, "cwd": str(attempt.options.cwd), "mcpServers": []}
     requests: list[tuple[str, JsonObject]] = [("session/prompt", attempt.prompt_params(name))]
     if attempt.facts.offers("loadSession"):

@@ -47,7 +47,7 @@ def _values_in(options: list[JsonValue]) -> Iterator[str]:
 
 
 def _changes(options: list[JsonObject]) -> Iterator[tuple[str, str]]:
-    """For each choice another value than the current one, the model aside: changing that may need credentials."""
+    """For each choice except the model a value other than the current one: another model may need credentials."""
     for option in options:
         if option.get("category") != "model":
             other = [value for value in _values(option) if value != option.get("currentValue")]

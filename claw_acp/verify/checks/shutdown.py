@@ -1,4 +1,4 @@
-"""The end: of the input, of the output, by a signal; and that nothing stays behind."""
+"""Shutdown: at the end of the input or output, by a signal; and that no process remains."""
 
 import signal
 

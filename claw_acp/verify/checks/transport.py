@@ -1,4 +1,4 @@
-"""Lines and bytes: what a stream may look like, and what must not end it."""
+"""Lines and bytes: the permitted forms of a stream, and input that must not end it."""
 
 import json
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def _bytes(message: JsonValue) -> bytes:
 
 
 async def _send(line: AgentConnection, pieces: Sequence[bytes], message: JsonObject) -> None:
-    """Send the bytes of a request in pieces, and see that it is answered."""
+    """Send the bytes of a request in pieces, and check that it is answered."""
     call = line.send_call_raw(message)
     for index, piece in enumerate(pieces):
         if index:
@@ -85,7 +85,7 @@ async def separators(attempt: CheckRun) -> None:
 
 
 async def _survives(attempt: CheckRun, lines: Sequence[bytes]) -> None:
-    """Each of these lines may be answered or not; the agent must go on."""
+    """Check that the agent survives each of these lines, answered or not."""
     async with attempt.line() as line:
         for data in lines:
             sent = line.send_raw(data + b"\n", unreadable=data.count(b"\n") + 1)

@@ -1,4 +1,4 @@
-"""The checks of what only protocol 2 has: messages with ids, states, replay on resume, finer ways to cancel."""
+"""Checks for protocol 2 only: messages with ids, states, replay on resume, finer cancellation."""
 
 import anyio
 
@@ -36,7 +36,7 @@ def _update(frame: Frame) -> JsonObject:
 
 
 def _kinds(frames: list[Frame]) -> list[str]:
-    """The kind of each update; states by their name."""
+    """The kind of each update; states by name."""
     return [text_of(_update(frame), "state") or text_of(_update(frame), "sessionUpdate") for frame in frames]
 
 
@@ -168,7 +168,7 @@ async def asks(attempt: CheckRun) -> None:
 
 
 async def _stored(attempt: CheckRun) -> tuple[str, list[Frame]]:
-    """A session with one turn whose process has ended, and what was shown of it."""
+    """A session with one turn whose process has ended, and its updates."""
     async with attempt.fresh() as line:
         opened = await attempt.session(line)
         begin = len(line.frames)
@@ -179,7 +179,7 @@ async def _stored(attempt: CheckRun) -> tuple[str, list[Frame]]:
 
 
 async def _resumed(attempt: CheckRun, line: AgentConnection, opened: str) -> tuple[Frame, list[Frame]]:
-    """The answer to a resume from the start, and what came before it."""
+    """The answer to a resume from the start, and the frames before it."""
     begin = len(line.frames)
     where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "replayFrom": {"type": "start"}}
     answer = await line.ask("session/resume", where)

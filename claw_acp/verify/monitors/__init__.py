@@ -1,1 +1,1 @@
-"""Rules that are judged by everything that was said, whatever it was said for."""
+"""Rules that are judged by all frames of the run."""

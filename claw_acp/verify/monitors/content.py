@@ -1,4 +1,4 @@
-"""Shapes and values: that everything an agent sends is what the protocol defines."""
+"""Shapes and values: everything an agent sends conforms to the protocol."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ _NAME = re.compile(r"[^\s/]+")
 
 
 def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
-    """Look at everything of protocol 1."""
+    """Judge all frames of protocol 1."""
     for line in lines:
         if line.protocol != 1:
             continue
@@ -143,7 +143,7 @@ def _state(holder: JsonObject, frame: Frame) -> Iterator[Observation]:
 
 
 def judged_options(options: Sequence[JsonObject], frame: Frame) -> Iterator[Observation]:
-    """Yield observations on whether each option is one of its own, and has a value that it can have."""
+    """Observations on whether each option is unique and has a valid value."""
     names = [text_of(option, "id") for option in options]
     if len(set(names)) < len(names):
         yield broken(OPTIONS, f"two options have the same id: {names}", frame)
@@ -172,7 +172,7 @@ def _update(update: JsonObject, frame: Frame) -> Iterator[Observation]:
 
 
 def judged_commands(holder: JsonObject, frame: Frame) -> Iterator[Observation]:
-    """Yield observations on whether the commands in an update or a result have plain names."""
+    """Observations on whether the commands in an update or a result have plain names."""
     commands = [as_object(command) for command in as_list(holder.get("availableCommands"))]
     names = [text_of(command, "name") for command in commands]
     odd = [name for name in names if not _NAME.fullmatch(name)]

@@ -1,4 +1,4 @@
-"""How the agent's processes ended, whatever they were used for."""
+"""The ends of the agent's processes, whatever they were used for."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ _TOLD = -15  # by the SIGTERM that we send
 
 
 def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
-    """Look at every end that the agent came to by itself."""
+    """Judge every end that the agent came to by itself."""
     can_look = Path("/proc").exists()
     for line in lines:
         ending = line.ending

@@ -1,4 +1,4 @@
-"""The observations that the watchers report: that a rule was kept somewhere, or broken."""
+"""The observations of monitors: a rule was kept in one place, or broken."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
@@ -14,8 +14,8 @@ class Observation(Value):
 
     Attributes:
         rule: Its id.
-        reason: How it was broken; empty when it was kept.
-        frames: The frames that show it.
+        reason: How it was broken, or empty.
+        frames: The evidence.
     """
 
     rule: str
@@ -37,7 +37,7 @@ def broken(rule: Rule, reason: str, *frames: Frame) -> Observation:
 
 
 def judged(rule: Rule, sightings: Sequence[Observation]) -> Verdict:
-    """The verdict on a rule from all places where it applied."""
+    """The verdict on a rule from all its observations."""
     faults = [sighting for sighting in sightings if sighting.reason]
     if faults:
         more = f" (and {len(faults) - 1} more times)" if len(faults) > 1 else ""

@@ -1,4 +1,4 @@
-"""The rules on what an agent may use only of a client that offered it."""
+"""The rules on features that an agent may use only with a client that offered them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -76,7 +76,7 @@ AUTH_REQUIRED = -32000
 
 
 def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
-    """Compare what was used with what was offered."""
+    """Compare the features used with those offered."""
     for line in lines:
         if line.protocol != 1:
             continue
@@ -91,7 +91,7 @@ def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
 
 
 def offers(offered: JsonObject, path: str) -> bool:
-    """Return whether the client has a capability: `true` where it is a flag, an object where it is a marker."""
+    """Return whether the client has a capability: `true` if it is a flag, an object if it is a marker."""
     value: JsonValue = offered
     for part in path.split("."):
         value = as_object(value).get(part)

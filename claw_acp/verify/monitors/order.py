@@ -1,4 +1,4 @@
-"""Sessions and turns: what may be said when, judged by everything that was said on each connection."""
+"""Sessions and turns: the permitted order of messages, judged by all frames of each connection."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -118,7 +118,7 @@ class _Session:
 
 
 class _Follower:
-    """Walks through one connection and keeps account of its sessions."""
+    """Walks through one connection and tracks its sessions."""
 
     def __init__(self, line: AgentConnection) -> None:
         self._line = line

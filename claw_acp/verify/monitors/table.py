@@ -1,4 +1,4 @@
-"""Every rule that is judged by all that was said, and who watches for it, by version of the protocol."""
+"""Every rule that is judged by all frames, and its monitor, by version of the protocol."""
 
 from collections.abc import Mapping
 

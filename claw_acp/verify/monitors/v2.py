@@ -1,4 +1,4 @@
-"""Protocol 2, judged by everything that was said: shapes, states, ids, and what may be used."""
+"""Protocol 2, judged by all frames: shapes, states, ids, and used features."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -92,7 +92,7 @@ AUTH_REQUIRED = -32000
 
 
 def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
-    """Look at everything of protocol 2."""
+    """Judge all frames of protocol 2."""
     for line in lines:
         if line.protocol == 2:
             yield from _Follower(line).follow()
@@ -109,13 +109,13 @@ class _Session:
 
 @dataclass(slots=True)
 class _Follower:
-    """Walks through one connection and keeps account of its sessions."""
+    """Walks through one connection and tracks its sessions."""
 
     line: AgentConnection
     sessions: dict[str, _Session] = field(default_factory=dict[str, _Session])
 
     def follow(self) -> Iterator[Observation]:
-        """Every sighting, in order."""
+        """Every observation, in order."""
         for frame in self.line.frames:
             if frame.way == "->":
                 if frame.call is not None and frame.method == "session/resume":
@@ -209,7 +209,7 @@ class _Follower:
 
 
 def _flags(value: JsonValue, path: str) -> Iterator[str]:
-    """Where a capability is true or false; what `_meta` holds is nobody's business."""
+    """The paths of capabilities that are true or false; `_meta` is free."""
     if isinstance(value, bool):
         yield path
     for key, inner in as_object(value).items():
@@ -228,7 +228,7 @@ def _values(kind: str, update: JsonObject, frame: Frame) -> Iterator[Observation
 
 
 def _options(options: list[JsonValue], frame: Frame) -> Iterator[Observation]:
-    """The same rule as in protocol 1, where the ids have another name."""
+    """The same rule as in protocol 1, where ids have another name."""
     renamed = [{**as_object(option), "id": as_object(option).get("configId")} for option in options]
     if renamed:
         yield from content.judged_options(renamed, frame)

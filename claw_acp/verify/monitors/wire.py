@@ -1,4 +1,4 @@
-"""Lines and messages: that there is nothing but protocol, and that every answer belongs to a request."""
+"""Lines and messages: nothing but protocol, and a request for every answer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -61,7 +61,7 @@ RULES = (ONLY_PROTOCOL, ONE_LINE, ANSWER_FIRST, MESSAGES, ONE_ANSWER, OWN_IDS, R
 
 
 def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
-    """Look at every frame."""
+    """Judge every frame."""
     for line in lines:
         yield from _first(line)
         for frame in line.frames:
@@ -74,7 +74,7 @@ def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
 
 
 def _first(line: AgentConnection) -> Iterator[Observation]:
-    """Only where `initialize` was the first thing said: other answers may come first if something else was asked."""
+    """Judge only connections that began with `initialize`: after another request, other answers may come first."""
     heard = next((frame for frame in line.frames if frame.way == "<-" and not frame.fault), None)
     if (
         heard is not None

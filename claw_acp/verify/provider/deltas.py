@@ -25,7 +25,7 @@ class Deltas:
         self._calls: dict[int, _Call] = {}
 
     def add(self, delta: JsonObject) -> str | None:
-        """Take the next piece; what is wrong with it, or None."""
+        """Add a piece; returns its fault, or None."""
         match delta:
             case {"type": "text", "text": str(text)}:
                 self._text.append(text)
@@ -44,7 +44,7 @@ class Deltas:
         return None
 
     def contradiction(self, result: JsonObject) -> str | None:
-        """Where the result is not what the pieces made up; None when it is, or when there were none."""
+        """The difference between the result and the pieces; None if there is none, or there were no pieces."""
         if self._text and "".join(self._text) != result.get("content"):
             return "the text deltas do not make up the content of the result"
         reasoning = result.get("reasoning")
@@ -60,7 +60,7 @@ class Deltas:
         return None
 
     def mismatch(self, pattern: JsonValue) -> str | None:
-        """How the pieces differ from the pattern of a vector; None when they fit."""
+        """The difference between the pieces and the pattern of a vector; None if they match."""
         if pattern is None:
             return "there are deltas and should be none" if self._text or self._thoughts or self._calls else None
         said: dict[str, JsonValue] = {
@@ -76,7 +76,7 @@ class Deltas:
 
 
 def _called(call: JsonValue) -> JsonObject:
-    """A tool call of a result, with its arguments as the value they stand for."""
+    """A tool call of a result, with its arguments parsed."""
     row = call if isinstance(call, dict) else {}
     return {"id": row.get("id"), "name": row.get("name"), "arguments": _arguments(row.get("arguments", "{}"))}
 

@@ -1,4 +1,4 @@
-"""The published documents of the provider protocol, made from the types and vectors of the program itself."""
+"""The published documents of the provider protocol, made from the program's own types and vectors."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _REFERENCE = "#/components/schemas/{model}"
 
 
 class Nothing(wire.Wire):
-    """No members are needed."""
+    """An object without required members."""
 
 
 _REQUESTS: Mapping[str, tuple[type[BaseModel], type[BaseModel], str]] = {
@@ -53,7 +53,7 @@ def _schema(model: type[BaseModel]) -> JsonObject:
 
 
 def _untitled(value: JsonValue) -> Any:  # noqa: ANN401 - what went in, less the titles
-    """Without the titles that are made of the names they stand at; no member of the protocol is called so."""
+    """The schema without titles, which only repeat names; no member of the protocol has this name."""
     if isinstance(value, dict):
         return {key: _untitled(held) for key, held in value.items() if key != "title"}
     return [_untitled(held) for held in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Plays one vector against a provider program, and judges what comes back."""
+"""Plays one vector against a provider program, and judges the answers."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ _numbers = itertools.count(1)
 
 
 class Settings(Value):
-    """How programs are started.
+    """The settings of a run.
 
     Attributes:
         command: The program and its arguments.
@@ -36,7 +36,7 @@ class Settings(Value):
 
 
 class Player:
-    """One run of the program: what was said, and what is still to be answered."""
+    """One run of the program: the frames, and the open requests."""
 
     def __init__(self, vector: Vector, settings: Settings, process: AgentProcess) -> None:
         self.frames: list[Frame] = []
@@ -53,7 +53,7 @@ class Player:
         """Carry out the steps.
 
         Raises:
-            Failed: The program did something else.
+            Failed: The program behaved differently.
         """
         for step in self._vector.steps:
             for name, todo in (("send", self._send), ("sendText", self._send_text), ("answer", self._answer)):
@@ -139,7 +139,7 @@ class Player:
     # ------------------------------------------------------------------ what comes in
 
     async def _next(self, *, strict: bool = True) -> Frame | None:
-        """The next line that is not blank; None at the end. What is no JSON object fails if `strict`."""
+        """The next line that is not blank; None at the end. Anything but a JSON object fails if `strict`."""
         with anyio.move_on_after(self._settings.timeout):
             while (line := await self._line()) is not None:
                 if not line.strip():
@@ -165,7 +165,7 @@ class Player:
         return line
 
     def _take(self, frame: Frame) -> None:
-        """Sort in a message of a session."""
+        """Store a message of a session."""
         if frame.method == "chat/delta":
             self._take_delta(frame)
         elif frame.method:
@@ -218,7 +218,7 @@ async def play(vector: Vector, settings: Settings) -> Sequence[Frame]:
     """Start the program, play a vector, and end the program.
 
     Returns:
-        All that was said.
+        All frames.
 
     Raises:
         CannotStart: The program cannot be started.

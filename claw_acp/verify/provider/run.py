@@ -22,7 +22,7 @@ Told = Callable[[Verdict], None]
 
 
 def rules() -> tuple[Rule, ...]:
-    """Every rule there is, in the order of the report."""
+    """Every rule, in the order of the report."""
     return tuple(map(_rule, VECTORS))
 
 
@@ -34,14 +34,14 @@ async def examine(
     only: Sequence[str] = (),
     told: Told | None = None,
 ) -> Report:
-    """Play every vector that fits.
+    """Play every selected vector.
 
     Args:
-        settings: How the program is started.
-        modes: The modes to check, others are left out; None: one-shot, and sessions if it answers `initialize`.
+        settings: The program, its environment and timeout.
+        modes: The modes to check; None: one-shot, and sessions if it answers `initialize`.
         reference: Whether the program has the reference model of the specification.
         only: Patterns of rule ids; all when empty.
-        told: Hears each verdict when it is there.
+        told: Called with each verdict.
 
     Raises:
         CannotStart: The program cannot be started, or there is nothing to check.
@@ -74,7 +74,7 @@ async def examine(
 
 
 def _nothing(only: Sequence[str], tried: Sequence[Mode], silence: str) -> str:
-    """Why there is nothing to check."""
+    """The reason there is nothing to check."""
     if len(tried) == len(MODES):
         return f"no rule is called {' or '.join(only)}; --list shows them all"
     return (
@@ -84,7 +84,7 @@ def _nothing(only: Sequence[str], tried: Sequence[Mode], silence: str) -> str:
 
 
 async def _meet(settings: Settings) -> tuple[str, str]:
-    """The program's name, and why it is not taken to speak sessions; empty when it does."""
+    """The program's name, and the reason it is no session plugin; empty if it is."""
     try:
         frames = await play(BY_ID[GREETING], settings)
     except Failed as failed:

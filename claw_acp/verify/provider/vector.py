@@ -1,4 +1,4 @@
-"""The definition of a vector: a short conversation with a provider program, as data that any language can read."""
+"""The definition of a vector: a short conversation with a provider program, as language-independent data."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -18,10 +18,10 @@ class Vector(Value):
     Attributes:
         id: `mode.what-holds`.
         level: How binding it is.
-        mode: The mode of the protocol it is about.
+        mode: Its mode of the protocol.
         model: `reference`: only a program with the specification's reference model can pass it.
-        text: What holds, in one sentence.
-        steps: What happens, in order; see `STEPS`.
+        text: The rule, in one sentence.
+        steps: The steps, in order; see `STEPS`.
     """
 
     id: str
@@ -32,7 +32,7 @@ class Vector(Value):
     steps: tuple[JsonObject, ...]
 
     def as_json(self) -> JsonObject:
-        """The vector as it is published."""
+        """The vector in its published form."""
         return {
             "id": self.id,
             "level": self.level,
@@ -53,7 +53,7 @@ STEPS: Mapping[str, str] = {
     "line": "Read to the end of the output; the last non-empty line has this pattern.",
     "exit": "The program ends by itself within so many seconds, with exit code 0.",
 }
-"""What each member of a step says to do."""
+"""The meaning of each member of a step."""
 
 PATTERNS: Mapping[str, str] = {
     "$any": "anything",
@@ -64,7 +64,7 @@ PATTERNS: Mapping[str, str] = {
     "$array": "an array",
     "$object": "an object",
 }
-"""Words that stand for any value of a kind. An object's pattern names the members that count; others may be there."""
+"""Words for any value of a kind. An object's pattern names the members to compare; others are ignored."""
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "$string": (str,),
@@ -77,7 +77,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 
 def mismatch(pattern: JsonValue, value: JsonValue, *, place: str = "") -> str | None:
-    """Where and how `value` differs from what `pattern` describes; None when it fits."""
+    """The place and kind of the first difference from the pattern; None if `value` matches."""
     where = place or "it"
     if isinstance(pattern, str) and pattern in PATTERNS:
         return _kind_mismatch(pattern, value, where=where)

@@ -8,7 +8,7 @@ from claw_acp.verify.provider.vector import Vector
 from claw_acp.verify.rule import Level
 
 SECONDS_TO_LEAVE: Final = 2
-"""How soon a program has to end once it is told to, or its input has ended."""
+"""Seconds in which a program has to end after `shutdown`, or the end of its input."""
 
 _PLAIN: Final = "Say hello in one word."
 _UNICODE: Final = 'a "quoted" \\ backslash, a tab\t, two\nlines, é, 漢字, 𝄞, \u2028 and a NUL \x00'
@@ -73,7 +73,7 @@ def _session(
 def _oneshot(
     name: str, text: str, request: JsonObject, line: JsonObject, *, reference: bool = False, ends: bool = True
 ) -> Vector:
-    """One request; the exit code counts only where an answer is owed."""
+    """One request; the exit code counts only if an answer is required."""
     end: tuple[JsonObject, ...] = ({"exit": SECONDS_TO_LEAVE},) if ends else ()
     return Vector(
         id=f"oneshot.{name}",

@@ -1,1 +1,1 @@
-"""The messages of an agent in protocol 2, as far as their shape is fixed: unions and enumerations are open there."""
+"""The messages of an agent in protocol 2; unions and enumerations are open there."""

@@ -1,4 +1,4 @@
-"""Every message of an agent in protocol 2: its calls, and its results."""
+"""Every message of an agent in protocol 2: its requests, and its results."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -57,7 +57,7 @@ class _AuthTerminal(_AuthMethod):
 
 
 class InitializeResult(Wire):
-    """Of `initialize`."""
+    """The result of `initialize`."""
 
     protocol_version: int
     info: Implementation
@@ -66,14 +66,14 @@ class InitializeResult(Wire):
 
 
 class OpenedResult(Wire):
-    """Of `session/resume`."""
+    """The result of `session/resume`."""
 
     config_options: Array[Option] = ()
     available_commands: Array[Command] = ()
 
 
 class NewSessionResult(OpenedResult):
-    """Of `session/new`."""
+    """The result of `session/new`."""
 
     session_id: str
 
@@ -88,26 +88,26 @@ class _SessionInfo(Wire):
 
 
 class ListSessionsResult(Wire):
-    """Of `session/list`."""
+    """The result of `session/list`."""
 
     sessions: Array[_SessionInfo]
     next_cursor: str | None = None
 
 
 class SetOptionResult(Wire):
-    """Of `session/set_config_option`."""
+    """The result of `session/set_config_option`."""
 
     config_options: Array[Option]
 
 
 class PromptResult(Wire):
-    """Of `session/prompt`."""
+    """The result of `session/prompt`."""
 
     message_id: str
 
 
 class NothingMore(Wire):
-    """Of a request that has nothing to say."""
+    """The result of a request without further members."""
 
 
 RESULTS: Mapping[str, type[Wire]] = {

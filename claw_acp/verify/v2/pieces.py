@@ -1,4 +1,4 @@
-"""The pieces that everything in protocol 2 is made of: open unions, base64, content blocks."""
+"""The common parts of protocol 2: open unions, base64, content blocks."""
 
 from base64 import b64decode
 from binascii import Error as NotBase64
@@ -13,13 +13,13 @@ from claw_acp.schema.v2.content import ResourceLink
 
 
 class Open(NamedTuple):
-    """An object that a field tells apart; one of an unknown kind may hold anything."""
+    """A union selected by a field; a member of unknown kind may hold anything."""
 
     tag: str
     members: tuple[tuple[str, type[Wire]], ...]
 
     def around(self, _inner: Reader, _source: object, build: Build) -> Reader:
-        """A reader that says of which kind the value is no good example."""
+        """A reader that reports the kind for which the value is invalid."""
         readers = {name: build(member) for name, member in self.members}
 
         def read(value: object, reading: Reading) -> object:

@@ -53,7 +53,7 @@ class _Location(Wire):
 
 
 class ToolCallUpdate(Wire):
-    """A tool call as it is now; what is left out stays."""
+    """The current state of a tool call; missing fields are unchanged."""
 
     tool_call_id: str
     name: str | None = None
@@ -74,7 +74,7 @@ class ToolCallUpdated(ToolCallUpdate):
 
 
 class ToolCallContentChunk(Wire):
-    """More of what a tool call shows."""
+    """A piece of a tool call's content."""
 
     session_update: str
     tool_call_id: str
@@ -96,7 +96,7 @@ class _Size(Wire):
 
 
 class TerminalUpdate(Wire):
-    """A terminal as it is now; what is left out stays."""
+    """The current state of a terminal; missing fields are unchanged."""
 
     session_update: str
     terminal_id: str
@@ -109,7 +109,7 @@ class TerminalUpdate(Wire):
 
 
 class TerminalOutputChunk(Wire):
-    """More output; each piece is encoded by itself."""
+    """A piece of output; each piece is encoded by itself."""
 
     session_update: str
     terminal_id: str
