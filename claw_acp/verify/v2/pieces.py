@@ -45,7 +45,7 @@ def _not_base64(text: str) -> str:
     return ""
 
 
-Base64: TypeAlias = Annotated[str, Check(_not_base64)]
+Base64: TypeAlias = Annotated[str, Check(fault=_not_base64)]
 ContentBlock: TypeAlias = Annotated[
     Any,
     Open(
