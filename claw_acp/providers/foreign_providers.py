@@ -156,8 +156,6 @@ def _checked(event: object) -> StreamEvent:
             return event
         case CallChunk(index=int(), name=str(), arguments=str()):
             return event
-        case CallChunk(index=int(), name=str(), arguments=str()):
-            return event
         case Finished(response=ChatResponse() as response):
             return Finished(response=_response(response))
         case Retrying() | Switched() | Spent() | Remark():
