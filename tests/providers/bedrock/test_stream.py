@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import ChatResponse, TextChunk, ThoughtChunk
 from claw_acp.core.errors import (
     ContextTooLong,
     EmptyAnswer,
@@ -26,22 +26,14 @@ from claw_acp.core.errors import (
 )
 from claw_acp.core.messages import Reasoning, Usage
 from claw_acp.providers.bedrock.stream import BedrockStream
+from tests.providers.parsing import CALL, OTHER, read, same_wherever_cut
 from tests.support.servers.aws_server import event, exception, frames
 from tests.support.servers.event_stream import encoded
-from tests.support.servers.model_replies import Call, Tokens
-
-CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="tooluse_1")
-OTHER = Call(name="list_dir", arguments={}, id="tooluse_2")
+from tests.support.servers.model_replies import Tokens
 
 
 def parse(reads: Sequence[bytes]) -> tuple[str, str, ChatResponse]:
-    stream = BedrockStream(provider="acme", model="m", secrets=("hunter2hunter2",))
-    events: list[StreamEvent] = [event for read in reads for event in stream.feed(read)]
-    text = "".join(event.text for event in events if isinstance(event, TextChunk))
-    thinking = "".join(event.text for event in events if isinstance(event, ThoughtChunk))
-    response = stream.response()
-    assert text == response.text
-    return text, thinking, response
+    return read(BedrockStream(provider="acme", model="m", secrets=("hunter2hunter2",)), reads)
 
 
 @pytest.mark.parametrize(
@@ -54,19 +46,15 @@ def parse(reads: Sequence[bytes]) -> tuple[str, str, ChatResponse]:
     ],
 )
 def test_an_answer_is_the_same_wherever_its_bytes_are_cut(answer: list[bytes]) -> None:
-    body = b"".join(answer)
-    whole = parse([body])
-    assert parse([body[i : i + 1] for i in range(len(body))]) == whole
-    for cut in range(1, len(body)):
-        assert parse([body[:cut], body[cut:]]) == whole, cut
+    same_wherever_cut(b"".join(answer), parse)
 
 
 def test_text_thinking_calls_and_stop_are_all_there() -> None:
     _, thinking, response = parse(frames("Look", "ing.", thinking=("h", "m"), calls=(CALL, OTHER)))
     assert (response.text, thinking, response.stop) == ("Looking.", "hm", "tool_calls")
     assert [(call.id, call.name, call.arguments) for call in response.tool_calls] == [
-        ("tooluse_1", "read_file", CALL.json),
-        ("tooluse_2", "list_dir", "{}"),
+        ("call_1", "read_file", CALL.json),
+        ("call_2", "list_dir", "{}"),
     ]
     assert response.reasoning == (Reasoning(text="hm", signature="sig", origin="bedrock"),)
 

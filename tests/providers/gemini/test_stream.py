@@ -26,13 +26,11 @@ from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.providers.gemini.request import generate_content
 from claw_acp.providers.gemini.stream import GeminiStream
 from tests.providers.conversation import asking
+from tests.providers.parsing import CALL, OTHER, same_wherever_cut
 from tests.providers.responses.test_stream import kept
 from tests.support.fixed_clock import FixedClock
 from tests.support.servers.gemini_replies import event, gemini_events
-from tests.support.servers.model_replies import Call, Json, Say, Tokens
-
-CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="c1")
-OTHER = Call(name="list_dir", arguments={}, id="c2")
+from tests.support.servers.model_replies import Json, Say, Tokens
 
 
 def parser() -> GeminiStream:
@@ -67,18 +65,13 @@ ANSWERS = [
 
 @pytest.mark.parametrize("say", ANSWERS)
 def test_an_answer_is_the_same_wherever_its_bytes_are_cut(say: Say) -> None:
-    body = b"".join(gemini_events(say))
-    whole = parse([body])
-    response = whole[1]
+    response = same_wherever_cut(b"".join(gemini_events(say)), parse)[1]
     assert response.text == "".join(say.text)
     assert "".join(block.text for block in response.reasoning) == "".join(say.thinking)
     assert [(call.id, call.name, json.loads(call.arguments)) for call in response.tool_calls] == [
         (call.id, call.name, call.arguments) for call in say.calls
     ]
     assert response.stop == ("max_tokens" if say.stop else "tool_calls" if say.calls else "end")
-    assert parse([body[i : i + 1] for i in range(len(body))]) == whole
-    for cut in range(1, len(body)):
-        assert parse([body[:cut], body[cut:]]) == whole, cut
 
 
 def test_what_a_read_completes_is_yielded_from_that_read() -> None:

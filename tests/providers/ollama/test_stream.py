@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import ChatResponse
 from claw_acp.core.errors import (
     EmptyAnswer,
     MalformedReply,
@@ -21,12 +21,10 @@ from claw_acp.core.errors import (
 from claw_acp.core.ids import may_be_id
 from claw_acp.core.messages import Reasoning, Usage
 from claw_acp.providers.ollama.stream import OllamaStream
+from tests.providers.parsing import CALL, OTHER, read, same_wherever_cut
 from tests.support.fixed_clock import FixedClock
 from tests.support.servers.model_replies import Call
 from tests.support.servers.ollama_server import line, lines
-
-CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="call_1")
-OTHER = Call(name="list_dir", arguments={}, id="call_2")
 
 
 class ManyChances(FixedClock):
@@ -38,13 +36,7 @@ class ManyChances(FixedClock):
 
 
 def parse(reads: Sequence[bytes]) -> tuple[str, str, ChatResponse]:
-    stream = OllamaStream(provider="acme", model="m", clock=ManyChances(), secrets=("hunter2hunter2",))
-    events: list[StreamEvent] = [event for read in reads for event in stream.feed(read)]
-    text = "".join(event.text for event in events if isinstance(event, TextChunk))
-    thinking = "".join(event.text for event in events if isinstance(event, ThoughtChunk))
-    response = stream.response()
-    assert text == response.text
-    return text, thinking, response
+    return read(OllamaStream(provider="acme", model="m", clock=ManyChances(), secrets=("hunter2hunter2",)), reads)
 
 
 @pytest.mark.parametrize(
@@ -58,10 +50,7 @@ def parse(reads: Sequence[bytes]) -> tuple[str, str, ChatResponse]:
 )
 def test_an_answer_is_the_same_wherever_its_bytes_are_cut(answer: list[bytes]) -> None:
     body = b"".join(answer)
-    whole = parse([body])
-    assert parse([body[i : i + 1] for i in range(len(body))]) == whole
-    for cut in range(1, len(body)):
-        assert parse([body[:cut], body[cut:]]) == whole, cut
+    whole = same_wherever_cut(body, parse)
     assert parse([body.replace(b"\n", b"\r\n")]) == whole
     assert parse([body.removesuffix(b"\n")]) == whole
 

@@ -28,11 +28,9 @@ from claw_acp.providers.responses.request import ORIGIN, responses_request
 from claw_acp.providers.responses.stream import ResponsesStream
 from claw_acp.providers.transport.part_order import pieces_in_order
 from tests.providers.conversation import asking
-from tests.support.servers.model_replies import Call, Json, Say, Tokens
+from tests.providers.parsing import CALL, OTHER, same_wherever_cut
+from tests.support.servers.model_replies import Json, Say, Tokens
 from tests.support.servers.responses_replies import ended, numbered, responses_events, responses_usage
-
-CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="c1")
-OTHER = Call(name="list_dir", arguments={}, id="c2")
 
 
 def parse(reads: Sequence[bytes]) -> tuple[list[StreamEvent], ChatResponse]:
@@ -95,16 +93,11 @@ ANSWERS = [
 
 @pytest.mark.parametrize("say", ANSWERS)
 def test_an_answer_is_the_same_wherever_its_bytes_are_cut(say: Say) -> None:
-    body = b"".join(responses_events(say))
-    whole = parse([body])
-    response = whole[1]
+    response = same_wherever_cut(b"".join(responses_events(say)), parse)[1]
     assert response.text == "".join(say.text)
     assert "".join(block.text for block in response.reasoning) == "".join(say.thinking)
     assert response.tool_calls == tuple(ToolCall(id=call.id, name=call.name, arguments=call.json) for call in say.calls)
     assert response.stop == ("max_tokens" if say.stop else "tool_calls" if say.calls else "end")
-    assert parse([body[i : i + 1] for i in range(len(body))]) == whole
-    for cut in range(1, len(body)):
-        assert parse([body[:cut], body[cut:]]) == whole, cut
 
 
 def test_what_a_read_completes_is_yielded_from_that_read() -> None:

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 
-from claw_acp.contracts.provider import ChatResponse, StreamEvent, TextChunk, ThoughtChunk
+from claw_acp.contracts.provider import ChatResponse, TextChunk, ThoughtChunk
 from claw_acp.core.errors import (
     ContextTooLong,
     EmptyAnswer,
@@ -21,14 +22,13 @@ from claw_acp.core.messages import Reasoning, ToolCall, Usage
 from claw_acp.providers.anthropic.stream import AnthropicStream
 from claw_acp.providers.openai.stream import OpenAIStream
 from claw_acp.providers.transport.answer_parser import AnswerParser
+from tests.providers.parsing import CALL, OTHER, read, same_wherever_cut
 from tests.support.fixed_clock import FixedClock
-from tests.support.servers.model_replies import Call, Family, Json, Say, Tokens, anthropic_events, openai_events
+from tests.support.servers.model_replies import Family, Json, Say, Tokens, anthropic_events, openai_events
 
 RENDER: dict[Family, Callable[[Say], list[bytes]]] = {"openai": openai_events, "anthropic": anthropic_events}
 FAMILIES = pytest.mark.parametrize("family", ["openai", "anthropic"])
-CALL = Call(name="read_file", arguments={"path": "żółć.py"}, id="c1")
 DEEP = b"data: " + b"[" * 100_000 + b"\n\n"
-OTHER = Call(name="list_dir", arguments={}, id="c2")
 
 
 def parser(family: Family) -> AnswerParser:
@@ -38,14 +38,8 @@ def parser(family: Family) -> AnswerParser:
 
 
 def parse(family: Family, reads: Sequence[bytes]) -> tuple[str, str, ChatResponse]:
-    """Text, thinking and the response, after checking that the chunks concatenate to it."""
-    stream = parser(family)
-    events: list[StreamEvent] = [event for read in reads for event in stream.feed(read)]
-    text = "".join(event.text for event in events if isinstance(event, TextChunk))
-    thinking = "".join(event.text for event in events if isinstance(event, ThoughtChunk))
-    response = stream.response()
-    assert text == response.text
-    return text, thinking, response
+    """See `read`."""
+    return read(parser(family), reads)
 
 
 ANSWERS = [
@@ -63,15 +57,12 @@ def test_an_answer_is_the_same_wherever_its_bytes_are_cut(family: Family, say: S
     if say.stop == "length" and family == "anthropic":
         say = Say(text=say.text, stop="max_tokens")
     body = b"".join(RENDER[family](say))
-    text, thinking, response = whole = parse(family, [body])
+    text, thinking, response = same_wherever_cut(body, partial(parse, family))
     assert (text, thinking) == ("".join(say.text), "".join(say.thinking))
     assert [(call.id, call.name, call.arguments) for call in response.tool_calls] == [
         (call.id, call.name, call.json) for call in say.calls
     ]
     assert response.stop == ("max_tokens" if say.stop else "tool_calls" if say.calls else "end")
-    assert parse(family, [body[i : i + 1] for i in range(len(body))]) == whole
-    for cut in range(1, len(body)):
-        assert parse(family, [body[:cut], body[cut:]]) == whole, cut
 
 
 @FAMILIES
