@@ -1,6 +1,6 @@
-"""A keyring for tests, in one JSON file that `KEYRING_FILE` names: `PYTHON_KEYRING_BACKEND` leads the program here.
+"""A keyring for tests, in one JSON file that `KEYRING_FILE` names: `PYTHON_KEYRING_BACKEND` makes the program use it.
 
-`KEYRING_MOOD` makes it behave as real ones do: `locked` (every call fails), `hangs` (a dialog that nobody answers).
+`KEYRING_MOOD` makes it behave as real ones do: `locked` (every call fails), `hangs` (a dialog that is never answered).
 """
 
 import json
@@ -16,7 +16,7 @@ BACKEND = "tests.support.file_keyring.FileKeyring"
 
 
 class FileKeyring(KeyringBackend):
-    """Everything in the open, which is what a test wants."""
+    """A keyring without any protection."""
 
     priority: ClassVar[float] = 5  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
 
@@ -34,13 +34,13 @@ class FileKeyring(KeyringBackend):
 
 
 def keyring_environment(file: Path, *, mood: str = "") -> dict[str, str]:
-    """What a program must be given to use this keyring."""
+    """The environment of a program that uses this keyring."""
     root = str(Path(__file__).parents[2])
     return {"PYTHON_KEYRING_BACKEND": BACKEND, "KEYRING_FILE": str(file), "KEYRING_MOOD": mood, "PYTHONPATH": root}
 
 
 NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
-"""The environment of a machine without a keyring, whatever the one is that runs the tests."""
+"""The environment of a machine without a keyring, whatever machine runs the tests."""
 
 
 def _entries() -> dict[str, str]:

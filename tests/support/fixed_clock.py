@@ -1,8 +1,8 @@
-"""A clock that stands still until a test moves it, with chance that is not."""
+"""A clock that stands still until a test moves it, with fixed randomness."""
 
 
 class FixedClock:
-    """See `claw_acp.core.clock.Clock`. `chance` is what `random` answers."""
+    """See `claw_acp.core.clock.Clock`. `random` returns `chance`."""
 
     def __init__(self, *, now: float = 1_790_000_000.0, chance: float = 0.0) -> None:
         self.seconds = now

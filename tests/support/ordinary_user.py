@@ -1,4 +1,4 @@
-"""Permissions mean nothing to the superuser, as whom containers often run tests: be somebody else for a while."""
+"""Running as an ordinary user: permissions do not apply to the superuser, who often runs tests in containers."""
 
 import os
 from collections.abc import Generator
@@ -10,7 +10,7 @@ NOBODY = 65534
 
 @contextmanager
 def ordinary_user(directory: Path) -> Generator[None]:
-    """Inside the block this process is a user to whom permissions apply, and who owns all of `directory`."""
+    """Run the block as a user to whom permissions apply, and who owns all of `directory`."""
     if os.geteuid() != 0:
         yield
         return

@@ -1,3 +1,3 @@
-"""What every test adds to the environment: what listens on this machine, and the vendors, are nothing to it."""
+"""The environment of every test, in which the machine's own servers and the vendors do not exist."""
 
 QUIET = {"CLAW_ACP_LOCAL_SERVERS": "off", "CLAW_ACP_MODEL_LISTS": "off", "CLAW_ACP_MODEL_REFERENCE": "off"}

@@ -29,7 +29,7 @@ def call(name: str, **arguments: object) -> Step:
 
 
 def raw_call(name: str, arguments: str) -> Step:
-    """A tool call whose arguments are sent as they stand."""
+    """A tool call whose arguments are sent unchanged."""
     return {"call": {"name": name, "arguments": arguments}}
 
 
@@ -39,17 +39,17 @@ def written_call(name: str, *, gate: str, **arguments: object) -> Step:
 
 
 def hold(name: str) -> Step:
-    """Wait here until the test lets go."""
+    """Wait here until the test continues."""
     return {"wait_for": name}
 
 
 def fail(kind: str, **details: object) -> Step:
-    """The request fails here with this kind of provider error."""
+    """Fail the request here with this kind of provider error."""
     return {"error": {"kind": kind, **details}}
 
 
 def expect(text: str) -> Step:
-    """Fail unless the last user or tool message holds this text."""
+    """Fail unless the last user or tool message contains this text."""
     return {"expect": {"contains": text}}
 
 
@@ -64,7 +64,7 @@ def usage(**counts: int) -> Step:
 
 
 def turn(*steps: Step, when: str | None = None) -> Turn:
-    """What the model does in one request; with `when`, only after a user message that matches it."""
+    """The model's part in one request; with `when`, only after a user message that matches it."""
     return {"steps": list(steps)} | ({} if when is None else {"when": when})
 
 
@@ -76,7 +76,7 @@ class Script:
         self._folder: Path | None = None
 
     def write(self, folder: Path) -> Path:
-        """Make the file in `folder`, where holds are looked for too."""
+        """Write the file to `folder`, where holds are looked for too."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         path = folder / "script.json"
@@ -90,7 +90,7 @@ class Script:
 
 
 def configure(home: Path, script: Script | None, *, more: str = "") -> None:
-    """Write a configuration whose model is the script; `more` is TOML for its top. With neither, write nothing."""
+    """Write a configuration with the scripted model; `more` is TOML for its top. With neither, write nothing."""
     if script is None and not more:
         return  # as on a machine where nothing was ever set up
     home.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A watcher that notes what it sees and is never behind."""
+"""A subscriber that records events and is never behind."""
 
 from claw_acp.core.events import Event
 

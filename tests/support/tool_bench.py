@@ -1,4 +1,4 @@
-"""A bench for one tool: a context on a directory, and the way a call takes: prepare, preview, run."""
+"""A bench for one tool: a context on a directory, and the stages of a call: prepare, preview, run."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class EditorWorkspace(LocalWorkspace):
 
 @dataclass
 class Bench:
-    """One session for tools. `plans` and `news` collect what they publish; `forms` are answered with `answer`."""
+    """One session for tools. `plans` and `news` collect published values; `forms` are answered with `answer`."""
 
     workspace: Workspace
     state: ToolState = field(default_factory=ToolState)
@@ -47,7 +47,7 @@ class Bench:
         return cls(LocalWorkspace(roots))
 
     def context(self) -> ToolContext:
-        """What a tool gets."""
+        """The context for a tool."""
         return ToolContext(
             session="ses_bench",
             call_id="call_bench",
@@ -70,7 +70,7 @@ class Bench:
         return await invocation.run()
 
     async def text(self, tool: Tool, **arguments: JsonValue) -> str:
-        """What the model is told by a call, all text parts joined."""
+        """The result for the model of a call, all text parts joined."""
         return said(await self.call(tool, **arguments))
 
     async def _progress(self, news: Progress) -> None:
@@ -85,5 +85,5 @@ class Bench:
 
 
 def said(result: ToolResult) -> str:
-    """All text of a result's parts."""
+    """The whole text of a result."""
     return "\n".join(part.text for part in result.parts if isinstance(part, TextPart))

@@ -1,4 +1,4 @@
-"""Programs that some tests need and not every machine has. One that is on PATH and does not run is not there."""
+"""Programs that some tests need and not every machine has. One on PATH that does not run counts as missing."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ ANSWER = 60.0  # seconds, for a program that is asked for its version
 
 @cache
 def missing(program: str, version: str = "--version") -> str:
-    """Why a program cannot be used here; empty when it says its version."""
+    """The reason a program cannot be used here; empty when it prints its version."""
     if shutil.which(program, path=ENVIRONMENT.get("PATH")) is None:
         return f"{program} is not here"
     try:

@@ -1,1 +1,1 @@
-"""Clients of ours, over every transport, and what they do for an agent."""
+"""Clients of ours over every transport, and the client side that they serve."""

@@ -1,4 +1,4 @@
-"""What a person does with a page in a browser, without one: read it, fill its form in, send it."""
+"""A browser replacement for tests: it reads a page, fills in its form and submits it."""
 
 import http.client
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 @dataclass
 class WebPage(HTMLParser):
-    """An answer: its status, headers, text, and the fields of its form."""
+    """A response: its status, headers, text, and the fields of its form."""
 
     url: str
     status: int
@@ -37,7 +37,7 @@ class WebPage(HTMLParser):
 
 
 def visit(url: str, *, method: str = "GET", body: str = "", **headers: str) -> WebPage:
-    """Ask for a page; `headers` replace those of a browser (`_` for `-`), an empty one is left out."""
+    """Request a page; `headers` replace those of a browser (`_` for `-`), an empty one is left out."""
     parts = urlsplit(url)
     sent = {"Host": parts.netloc, **{name.replace("_", "-"): value for name, value in headers.items()}}
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
@@ -57,7 +57,7 @@ def visit(url: str, *, method: str = "GET", body: str = "", **headers: str) -> W
 
 
 def send_form(page: WebPage, **values: str) -> WebPage:
-    """Fill the form in and send it, as a browser does."""
+    """Fill in the form and submit it, as a browser does."""
     parts = urlsplit(page.url)
     return visit(
         page.url,

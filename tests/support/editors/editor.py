@@ -1,9 +1,9 @@
 """An editor for tests: it spawns the real program and speaks ACP with it, frame by frame.
 
-It has its own JSON-RPC, so that a slip in ours cannot hide, and can do what no decent client does: send broken bytes
-and half frames, stop reading, leave questions open. Whatever the program writes is judged against the official schema
-and the rules of order; the first breach fails the test. At the end the program must leave in time, with code 0, with
-no process left behind and no traceback in its log.
+It has its own JSON-RPC, so that a fault in ours cannot hide, and can misbehave: send broken bytes and half frames, stop
+reading, leave questions open. Everything the program writes is judged against the official schema and the rules of
+order; the first breach fails the test. At the end the program must exit in time, with code 0, without remaining
+processes and without a traceback in its log.
 """
 
 import inspect
@@ -35,7 +35,7 @@ class Editor(RawClient):
     """A client with one agent. Made by `spawned`, or by `opened` with a session ready in it.
 
     Attributes:
-        version: The protocol by whose rules the agent is judged.
+        version: The protocol version whose rules apply.
     """
 
     version: ClassVar[int] = 1
@@ -75,17 +75,17 @@ class Editor(RawClient):
         stderr_to_stdout: bool = False,
         late_cancel: Literal["refused", "allowed"] = "refused",
     ) -> AsyncGenerator[Self]:
-        """Start the program and talk to nobody yet.
+        """Start the program without sending anything.
 
         Args:
             project: The directory the program runs in, and sessions by default.
             home: `HOME`; the program's own directory is `claw` in it.
-            script: What the model plays; without one, no provider is configured.
+            script: The script of the model; without one, no provider is configured.
             capabilities: What `initialize` will offer.
             config: More TOML for the top of the configuration file.
             env: More environment; None takes a variable away.
-            python: What the interpreter is to run.
-            stderr_to_stdout: Start it like `2>&1`.
+            python: The interpreter's arguments.
+            stderr_to_stdout: Start it as with `2>&1`.
             late_cancel: See `Judge`.
         """
         claw = home / "claw"
@@ -156,7 +156,7 @@ class Editor(RawClient):
         return await (await self.start_prompt(content, session=session)).outcome()
 
     async def cancel(self, session: str | None = None, *, answering: bool = True) -> None:
-        """`session/cancel`; as the protocol wants it, open questions are answered `cancelled`."""
+        """Send `session/cancel`; as the protocol requires, open questions are answered with `cancelled`."""
         session = session or self.session
         await self.notify("session/cancel", {"sessionId": session})
         if answering:
@@ -166,7 +166,7 @@ class Editor(RawClient):
     # ------------------------------------------------------------------ waiting and looking
 
     async def wait_for_text(self, text: str, *, kind: str = "agent_message_chunk") -> None:
-        """Wait until chunks of this kind hold a text."""
+        """Wait until chunks of this kind contain a text."""
         await self.wait_for(lambda: text in spoken(self.updates(), kind), f"{text!r}")
 
     async def wait_for_call(self, status: str) -> Json:
@@ -186,14 +186,14 @@ class Editor(RawClient):
     # ------------------------------------------------------------------ serving the agent
 
     def will_answer(self, *answers: str | RpcFailure | Json | None) -> None:
-        """What permission questions get, one after the other, the last one from then on.
+        """Set the answers to permission questions, one after the other; the last one repeats.
 
-        A kind of option, `cancelled`, an error, a raw result, or None: leave the question open.
+        Each is a kind of option, `cancelled`, an error, a raw result, or None: leave the question open.
         """
         self._answers = list(answers)
 
     def serve(self, method: str, handler: Handler) -> None:
-        """Answer a method of the agent's in another way."""
+        """Replace the handler of a method that the agent calls."""
         self._handlers[method] = handler
 
     async def answer(self, question: Question, answer: str | Json | RpcFailure) -> None:
@@ -241,7 +241,7 @@ class Editor(RawClient):
 
 @asynccontextmanager
 async def _torn_down(editor: Editor) -> AsyncGenerator[None]:
-    """Leave nothing behind, and let failures out as they are, with what the program said."""
+    """Clean up, and raise failures unwrapped, with the program's output."""
     try:
         yield
     except BaseException as error:  # noqa: BLE001 - re-raised as it is, or as what the group held
@@ -255,7 +255,7 @@ async def _torn_down(editor: Editor) -> AsyncGenerator[None]:
 
 
 def _only(error: BaseException) -> BaseException:
-    """What a task group wrapped: the first failure of a test is the one that counts."""
+    """The first failure inside an exception group, which is the one that counts."""
     if isinstance(error, BaseExceptionGroup):
         return _only(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return error

@@ -1,4 +1,4 @@
-"""What an editor does for an agent: files with unsaved buffers, terminals, answers to questions."""
+"""The client side of an editor: files with unsaved buffers, terminals, answers to questions."""
 
 import os
 import signal
@@ -16,31 +16,31 @@ from tests.support.editors.exchange import Json, RpcFailure
 from tests.support.program.process_mark import unmarked
 
 Handler: TypeAlias = Callable[[Json], Any]
-"""Takes the params and returns the result or something to await for it; raises RpcFailure for an error."""
+"""Takes the params and returns the result or an awaitable for it; raises RpcFailure for an error."""
 
 SILENCE: Final = object()
-"""What a handler returns that never answers."""
+"""Returned by a handler that never answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A `session/request_permission` that came."""
+    """A received `session/request_permission`."""
 
     id: object
     params: Json
 
     @property
     def call_id(self) -> str:
-        """The tool call it is about."""
+        """The id of its tool call."""
         return self.params["toolCall"]["toolCallId"]
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of answers on offer."""
+        """The kinds of its options."""
         return [option["kind"] for option in self.params["options"]]
 
     def outcome(self, answer: str) -> Json:
-        """The result that gives this answer: `cancelled`, or the option of that kind."""
+        """The result with this answer: `cancelled`, or the option of that kind."""
         if answer == "cancelled":
             return {"outcome": {"outcome": "cancelled"}}
         chosen = next((option["optionId"] for option in self.params["options"] if option["kind"] == answer), None)
@@ -107,7 +107,7 @@ class Terminal:
 
 
 def exit_status(code: int) -> Json:
-    """A return code as ACP says it."""
+    """A return code in ACP's form."""
     return {"exitCode": code} if code >= 0 else {"signal": signal.Signals(-code).name}
 
 
@@ -158,7 +158,7 @@ class Terminals:
         return {}
 
     def unreleased(self) -> list[str]:
-        """Terminals that the agent forgot."""
+        """Terminals that the agent did not release."""
         return [name for name, terminal in self.all.items() if not terminal.released]
 
     def close(self) -> None:

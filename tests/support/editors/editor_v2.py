@@ -1,4 +1,4 @@
-"""The editor for tests as one that speaks protocol 2. Every frame is judged by the rules of that."""
+"""The editor for tests with protocol 2, whose rules apply to every frame."""
 
 import base64
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class EditorV2(Editor):
         return result, call.updates
 
     async def insert(self, content: str | list[Json], *, session: str | None = None) -> str:
-        """Send a prompt and wait until it is part of the conversation; the id of its message."""
+        """Send a prompt and wait until it is part of the conversation; returns the id of its message."""
         return (await (await self.start_prompt(content, session=session)).result())["messageId"]
 
     async def run(self, content: str | list[Json], *, session: str | None = None) -> "Turn":
@@ -81,11 +81,11 @@ class EditorV2(Editor):
 
     @property
     def states(self) -> list[str]:
-        """All states told so far."""
+        """All states so far."""
         return [update["state"] for update in self.updates("state_update")]
 
     async def wait_for_state(self, state: str) -> None:
-        """Wait until the session was last said to be in this state."""
+        """Wait until the last state of the session is this one."""
         await self.wait_for(lambda: self.states[-1:] == [state], f"the state {state}")
 
     async def wait_for_call(self, status: str) -> Json:
@@ -98,18 +98,18 @@ class EditorV2(Editor):
         return found()[0]
 
     def withdrawn(self) -> list[object]:
-        """Ids of our questions that the agent took back."""
+        """Ids of our questions that the agent withdrew."""
         return [frame["params"]["requestId"] for frame in self.received("$/cancel_request")]
 
     async def answer_withdrawn(self) -> None:
-        """Answer what the agent took back, as a client must; waits for that while questions are open."""
+        """Answer withdrawn questions, as a client must; waits for them while questions are open."""
         for question in tuple(self.questions):
             await self.wait_for(lambda question=question: question.id in self.withdrawn(), "a question taken back")
             await self.answer(question, "cancelled")
 
 
 class Turn:
-    """What was shown from a prompt to the idle state after it."""
+    """The updates from a prompt to the idle state after it."""
 
     def __init__(self, updates: Sequence[Json], *, message: str) -> None:
         self.updates = list(updates)
@@ -118,22 +118,22 @@ class Turn:
 
     @property
     def stop_reason(self) -> str:
-        """Why it stopped."""
+        """Its stop reason."""
         return self.end["stopReason"]
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of its updates, states by their name."""
+        """The kinds of its updates, states by name."""
         return [update.get("state", update["sessionUpdate"]) for update in self.updates]
 
     @property
     def text(self) -> str:
-        """What the agent said."""
+        """The agent's text."""
         return said(self.updates, "agent_message")
 
     @property
     def thoughts(self) -> str:
-        """What it thought."""
+        """The agent's thinking."""
         return said(self.updates, "agent_thought")
 
     @property
@@ -154,12 +154,12 @@ def said(updates: Sequence[Json], kind: str) -> str:
 
 
 def printed(updates: Sequence[Json], terminal: str) -> str:
-    """What a terminal shows in the end, as text."""
+    """The final content of a terminal, as text."""
     return printed_bytes(updates, terminal).decode()
 
 
 def printed_bytes(updates: Sequence[Json], terminal: str) -> bytes:
-    """What a terminal was given in the end."""
+    """The final content of a terminal."""
     output = b""
     for update in updates:
         if update.get("terminalId") == terminal:

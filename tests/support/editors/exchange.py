@@ -1,4 +1,4 @@
-"""What passed between an editor and an agent: frames, calls in flight, turns that ended."""
+"""The exchange between an editor and an agent: frames, pending calls, finished turns."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -6,11 +6,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
 Wait: TypeAlias = Callable[[Callable[[], object], str], Awaitable[None]]
-"""Waits until the condition holds; the text says what for."""
+"""Waits until the condition holds; the text describes it."""
 
 
 class RpcFailure(Exception):
-    """An error answer, in either direction."""
+    """An error response, in either direction."""
 
     def __init__(self, code: int, message: str = "refused by the test", data: Any = None) -> None:
         super().__init__(f"{code}: {message}" + ("" if data is None else f" {data}"))
@@ -27,12 +27,12 @@ class Frame(NamedTuple):
 
     @property
     def update(self) -> Json:
-        """The update of a `session/update`, else nothing."""
+        """The update of a `session/update`, else an empty object."""
         return self.message["params"]["update"] if self.message.get("method") == "session/update" else {}
 
 
 def tool_calls(updates: Sequence[Json]) -> dict[str, Json]:
-    """Tool calls as a client ends up seeing them, by id, in the order they were announced."""
+    """The final state of tool calls by id, in the order they were announced."""
     calls: dict[str, Json] = {}
     for update in updates:
         if update["sessionUpdate"] in {"tool_call", "tool_call_update"}:
@@ -41,35 +41,35 @@ def tool_calls(updates: Sequence[Json]) -> dict[str, Json]:
 
 
 def spoken(updates: Sequence[Json], kind: str) -> str:
-    """All text of one kind of chunk."""
+    """The whole text of one kind of chunk."""
     return "".join(update["content"].get("text", "") for update in updates if update["sessionUpdate"] == kind)
 
 
 def shown_text(call: Json) -> str:
-    """All text that a tool call shows."""
+    """The whole text that a tool call shows."""
     return "\n".join(item["content"].get("text", "") for item in call.get("content") or () if item["type"] == "content")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a prompt ended, and the updates of its session meanwhile."""
+    """The end of a prompt, and the updates of its session meanwhile."""
 
     result: Json
     updates: list[Json]
 
     @property
     def stop_reason(self) -> str:
-        """Why it stopped."""
+        """Its stop reason."""
         return self.result["stopReason"]
 
     @property
     def text(self) -> str:
-        """What the agent said."""
+        """The agent's text."""
         return spoken(self.updates, "agent_message_chunk")
 
     @property
     def thoughts(self) -> str:
-        """What it thought."""
+        """The agent's thinking."""
         return spoken(self.updates, "agent_thought_chunk")
 
     @property
@@ -93,7 +93,7 @@ class Call:
 
     @property
     def answered(self) -> bool:
-        """Whether there is an answer."""
+        """True if there is an answer."""
         return self.answer is not None
 
     async def result(self) -> Any:
@@ -110,7 +110,7 @@ class Call:
         return self.answer["result"]
 
     async def failure(self) -> RpcFailure:
-        """The error it must end with."""
+        """The error it must end with; fails without one."""
         try:
             result = await self.result()
         except RpcFailure as failure:

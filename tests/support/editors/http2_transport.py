@@ -1,7 +1,7 @@
 """HTTP/2 for httpx with one reader for all streams.
 
-The one that httpx brings lets each request read from the connection in turn; one whose answer is there already then
-waits until something comes for another, which on quiet streams is never.
+httpx's own lets each request read from the connection in turn; one whose answer has arrived then waits until something
+comes for another, which on quiet streams is never.
 """
 
 from collections import deque
@@ -67,7 +67,7 @@ class Http2Transport(httpx.AsyncBaseTransport):
         await self._flush()
 
     async def read(self) -> None:
-        """Take what comes until the connection ends."""
+        """Handle events until the connection ends."""
         try:
             while True:
                 for event in self._protocol.receive_data(await self._socket.receive()):
@@ -129,13 +129,13 @@ class Http2Transport(httpx.AsyncBaseTransport):
             await self._flush()
 
     async def taken(self, stream_id: int, size: int) -> None:
-        """So much of an answer was read; only now there may come more."""
+        """Acknowledge that much of an answer; only then more may come."""
         if size and stream_id in self._streams and not self._streams[stream_id].reset:
             self._protocol.acknowledge_received_data(size, stream_id)
             await self._flush()
 
     async def leave(self, stream_id: int) -> None:
-        """The answer is not read any further."""
+        """Stop reading an answer."""
         stream = self._streams.pop(stream_id, None)
         if stream is not None and not stream.over:
             self._protocol.reset_stream(stream_id, error_code=8)
@@ -177,7 +177,7 @@ def _headers(request: httpx.Request) -> list[tuple[bytes, bytes]]:
 
 @asynccontextmanager
 async def http2_client(url: str, *, headers: dict[str, str] | None = None) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client whose requests all travel in one connection."""
+    """A client whose requests share one connection."""
     place = httpx.URL(url)
     async with await anyio.connect_tcp(place.host, place.port or 80) as socket, anyio.create_task_group() as tasks:
         transport = Http2Transport(socket)

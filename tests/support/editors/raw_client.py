@@ -1,6 +1,6 @@
-"""JSON-RPC as a test speaks it: any bytes out, every frame in recorded and judged.
+"""JSON-RPC for tests: any bytes out, every frame in recorded and judged.
 
-It shares nothing with the product's own peer, so that a slip there cannot hide here.
+It shares nothing with the product's own peer, so that a fault there cannot hide here.
 """
 
 import json
@@ -24,9 +24,9 @@ class RawClient:
 
     Attributes:
         transcript: Every frame, both ways, in the order this side saw them.
-        stray: Answers to no request of ours (those with a null id).
+        stray: Answers without a request of ours (those with a null id).
         incidents_expected: Whether the test makes the program log a traceback.
-        over: Whether the program was seen to its end.
+        over: Whether the program's end was awaited.
     """
 
     def __init__(self, process: AgentProcess, *, judge: Judge) -> None:
@@ -82,7 +82,7 @@ class RawClient:
         await self.send_bytes(json.dumps(message).encode() + b"\n")
 
     async def send_bytes(self, data: bytes) -> None:
-        """Send anything. Whole lines that are JSON are noted."""
+        """Send any bytes. Complete lines of JSON are recorded."""
         for line in data.split(b"\n"):
             with suppress(ValueError, RecursionError):
                 message = json.loads(line.decode("utf-8", "replace").lstrip("\ufeff")) if line.strip() else None
@@ -101,13 +101,13 @@ class RawClient:
             self._judge.client_sent(frame)
 
     def expect_answer(self, request_id: object, method: str, params: Json | None = None) -> None:
-        """Tell the judge of a request that is sent in pieces, which nobody but the program can put together."""
+        """Announce a request to the judge that is sent in pieces, which only the program can join."""
         self._judge.client_sent({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}})
 
     # ------------------------------------------------------------------ waiting and looking
 
     async def wait_for(self, condition: Callable[[], object], what: str) -> None:
-        """Wait until something holds; it is looked at after every frame."""
+        """Wait until a condition holds; it is checked after every frame."""
         with anyio.move_on_after(TIMEOUT):
             while not condition():
                 if self._ended:
@@ -128,7 +128,7 @@ class RawClient:
         return [update for update in updates if kind is None or update["sessionUpdate"] == kind]
 
     def report(self) -> str:
-        """What happened, for people."""
+        """The transcript, for people."""
         lines = [f"{frame.way} {json.dumps(frame.message)[:600]}" for frame in self.transcript]
         skipped = [f"({len(lines) - SHOWN} frames before)"] if len(lines) > SHOWN else []
         return "\n".join([*skipped, *lines[-SHOWN:], f"stderr:\n{self.process.stderr()[-4000:]}"])
@@ -136,7 +136,7 @@ class RawClient:
     # ------------------------------------------------------------------ reading
 
     async def read(self, tasks: TaskGroup) -> None:
-        """Take what the program writes until it stops; calls of its own are served in `tasks`."""
+        """Handle the program's output until its end; its requests are served in `tasks`."""
         rest = b""
         while data := await self.process.read():
             *lines, rest = (rest + data).split(b"\n")
@@ -171,18 +171,18 @@ class RawClient:
         call.answer, call.end = message, len(self.transcript)
 
     async def serve_call(self, message: Json) -> None:
-        """A request of the agent's came."""
+        """Handle a request of the agent."""
         raise AssertionError(f"the agent asked for something: {message}")
 
     # ------------------------------------------------------------------ the end
 
     async def leave(self) -> None:
-        """Close the input; the program must end in time, well, and without leaving anything behind."""
+        """Close the input; the program must end in time, with code 0, and without remaining processes."""
         self.process.close_stdin()
         await self.gone()
 
     async def gone(self, *, code: int = 0) -> None:
-        """Wait for the end of the program, and check what must hold then, however it came."""
+        """Wait for the end of the program, and check what must hold after any end."""
         ended = await self.process.ended()
         self.over = True
         self.process.resume_reading()
@@ -193,7 +193,7 @@ class RawClient:
             assert "Traceback" not in self.process.stderr(), self.process.stderr()
 
     async def kill(self) -> None:
-        """End the program as a crash does, at this very moment."""
+        """Kill the program at this very moment, as a crash would."""
         self.over = True
         self.process.signal(signal.SIGKILL)
         await self.process.ended()

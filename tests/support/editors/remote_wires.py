@@ -1,4 +1,4 @@
-"""The editor for tests, on the other side of a network: the same frames, carried by either profile."""
+"""The editor for tests over a network: the same frames, over either profile."""
 
 import json
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ MANY = 100_000
 
 
 class Wire(ABC):
-    """What an `Editor` needs of the program's process, for a connection to one that runs elsewhere."""
+    """The interface of a program's process that `Editor` uses, for a remote connection."""
 
     def __init__(self, server: RemoteServer) -> None:
         self.server = server
@@ -41,24 +41,24 @@ class Wire(ABC):
         """Send lines."""
 
     async def read(self) -> bytes:
-        """What came next, a line; nothing at the end."""
+        """The next line; empty at the end."""
         try:
             return await self._receive.receive()
         except anyio.EndOfStream:
             return b""
 
     def arrived(self, line: str) -> None:
-        """A message came."""
+        """Add a received message."""
         if not self._gone.is_set():
             self._send.send_nowait(line.encode() + b"\n")
 
     def finished(self) -> None:
-        """No more will come."""
+        """Mark the end of messages."""
         self._send.close()
         self._gone.set()
 
     def close_stdin(self) -> None:
-        """Leave."""
+        """Disconnect."""
         self.finished()
 
     async def ended(self) -> int:
@@ -68,23 +68,23 @@ class Wire(ABC):
         return 0
 
     async def childless(self) -> None:  # noqa: B027 - the server lives on
-        """Nothing to look at."""
+        """Do nothing."""
 
     def stderr(self) -> str:
-        """What the server said."""
+        """The server's stderr output."""
         return self.server.process.stderr()
 
     def resume_reading(self) -> None:  # noqa: B027 - nothing was paused
-        """Nothing to do."""
+        """Do nothing."""
 
     def destroy(self) -> None:
-        """Leave nothing open."""
+        """Close everything."""
         self._send.close()
         self._receive.close()
 
 
 class WebSocketWire(Wire):
-    """One text message a frame."""
+    """One text message for each frame."""
 
     def __init__(self, server: RemoteServer, client: WebSocketClient) -> None:
         super().__init__(server)
@@ -98,7 +98,7 @@ class WebSocketWire(Wire):
             await self.client.send(line)
 
     async def listen(self) -> None:
-        """Take what comes."""
+        """Receive until the end."""
         while isinstance(message := await self.client.receive(), str):
             self.arrived(message)
         self.closed = message
@@ -109,11 +109,11 @@ class HttpWire(Wire):
     """POST requests and streams, as the official TypeScript SDK uses them.
 
     Args:
-        server: Where to.
-        client: How.
-        tasks: For the streams.
-        late: Open a session's stream only when something was heard of it, and leave out `Acp-Session-Id` where the
-            official Python SDK does.
+        server: The server.
+        client: Sends the requests.
+        tasks: Runs the streams.
+        late: Open a session's stream only after a message about it, and leave out `Acp-Session-Id` where the official
+            Python SDK does.
     """
 
     def __init__(self, server: RemoteServer, client: httpx.AsyncClient, tasks: TaskGroup, *, late: bool) -> None:
@@ -224,7 +224,7 @@ async def remote_editor(
 
 @asynccontextmanager
 async def unwrapped() -> AsyncGenerator[None]:
-    """Let failures out as they are, not as what a task group made of them."""
+    """Raise failures unwrapped, not in the group of a task group."""
     try:
         yield
     except BaseException as error:  # noqa: BLE001 - re-raised at once

@@ -1,6 +1,6 @@
-"""Several editors on one engine, all in this process: each has a wire of its own, which a test can let stall.
+"""Several editors on one engine, all in this process: each has its own wire, which a test can stall.
 
-What is real: the engine, the connections, the journal. Each editor judges what it is sent like any other.
+The engine, the connections and the journal are real. Each editor judges its frames like any other.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -40,7 +40,7 @@ class Guest(Editor):
     ended: anyio.Event
 
     async def leave(self) -> None:
-        """Hang up, and wait until the agent has let go of everything."""
+        """Disconnect, and wait until the agent has released everything."""
         self.wire.hang_up()
         with anyio.fail_after(TIMEOUT):
             await self.ended.wait()
@@ -84,12 +84,12 @@ class SharedHouse:
             tasks.cancel_scope.cancel()
 
     async def session(self, session_id: str) -> Session:
-        """The session behind the editors' backs; it must be open."""
+        """The session object, without any editor; it must be open."""
         engine = await self._house.engine()
         return (await engine.sessions.open(session_id, SessionSetup(cwd=str(self._project)))).session
 
     async def visit(self, *, client: str = "", **capabilities: Any) -> Guest:
-        """One more editor, initialized, by this name; it may leave by itself, or stay until the house is closed."""
+        """Add an editor, initialized, with this name; it may leave by itself, or stay until the house is closed."""
         named: dict[str, Json] = {"clientInfo": {"name": client, "version": "1"}} if client else {}
         return await self._welcome(Guest, capabilities, **named)
 

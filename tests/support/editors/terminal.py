@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, as a person sits before one."""
+"""A program on a terminal of its own, with a person's view of it."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ TIMEOUT = 20.0  # seconds any single wait may take; only a hang takes that long
 
 
 class Terminal:
-    """What was printed so far, and a keyboard. Made by `at_terminal`."""
+    """The output so far, and a keyboard. Created by `at_terminal`."""
 
     def __init__(self, child: Child, master: int) -> None:
         self.printed = ""
@@ -23,7 +23,7 @@ class Terminal:
         self._seen = 0
 
     def wait_for(self, text: str) -> None:
-        """Wait until `text` is printed after what was waited for before."""
+        """Wait until `text` is printed, after the previous match."""
         while (found := self.printed.find(text, self._seen)) < 0:
             if not self._read():
                 raise AssertionError(f"the program ended before it printed {text!r}:\n{self.printed}")
@@ -34,9 +34,9 @@ class Terminal:
         os.write(self._master, text.encode())
 
     def press(self, key: str, *, until: str) -> None:
-        """Press a key again and again, as people do, until a text is printed.
+        """Press a key repeatedly, as people do, until a text is printed.
 
-        A Ctrl-C that comes just before a program begins to wait for input is noticed only with the next one.
+        A Ctrl-C just before a program begins to wait for input is noticed only with the next one.
         """
         while until not in self.printed:
             self.type(key)

@@ -1,4 +1,4 @@
-"""A WebSocket client for tests, on wsproto: everything a decent client does, and some things none would."""
+"""A WebSocket client for tests, on wsproto, which can also misbehave."""
 
 import socket
 import struct
@@ -31,7 +31,7 @@ from tests.support.program.agent_process import TIMEOUT
 
 @dataclass(frozen=True)
 class Closed:
-    """The other side closed; None: without saying so."""
+    """The close of the other side; None: without a close frame."""
 
     code: int | None
     reason: str
@@ -51,7 +51,7 @@ class WebSocketClient:
 
     Attributes:
         headers: Those of the 101, in lower case.
-        subprotocol: What the server chose.
+        subprotocol: The one that the server chose.
     """
 
     def __init__(self, stream: SocketStream) -> None:
@@ -70,7 +70,7 @@ class WebSocketClient:
         """Connect and shake hands; the connection is cut at the end.
 
         Raises:
-            Rejected: The server did not want to.
+            Rejected: The server refused.
         """
         parts = urlsplit(url)
         assert parts.hostname is not None
@@ -128,13 +128,13 @@ class WebSocketClient:
                 return Closed(int(event.code), event.reason or "")
 
     async def close(self, code: int = 1000) -> None:
-        """Close as one should: say so, and wait for the answer."""
+        """Close properly: send a close frame, and wait for the answer."""
         await self._put(CloseConnection(code=code))
         while not isinstance(await self.receive(), Closed):
             pass
 
     async def cut(self) -> None:
-        """Be gone, with a reset."""
+        """Disconnect with a reset."""
         raw = self._stream.extra(anyio.abc.SocketAttribute.raw_socket)
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await anyio.aclose_forcefully(self._stream)

@@ -49,7 +49,7 @@ class Wire:
         await self._backlog.drained()
 
     def end(self) -> None:
-        """The agent is gone."""
+        """Mark the agent as gone."""
         self._over = True
         self._input_ended = True
         self._backlog.end()
@@ -70,7 +70,7 @@ class Wire:
         await anyio.lowlevel.checkpoint()
 
     async def read(self) -> bytes:
-        """All that the agent has said since; nothing at the end. Waits while reading is stalled."""
+        """All output of the agent since the last call; empty at the end. Waits while reading is stalled."""
         while self._stalled or not self._to_client:
             if self._over and not self._to_client:
                 return b""
@@ -81,7 +81,7 @@ class Wire:
         return data
 
     def stderr(self) -> str:
-        """Nothing: what the agent logs is with the test's own log."""
+        """Empty: the agent's log is in the test's own log."""
         return ""
 
     def stall(self) -> None:
@@ -94,7 +94,7 @@ class Wire:
         self._tell()
 
     def hang_up(self) -> None:
-        """End of input; what was sent before is still received."""
+        """Close the input; what was sent before is still received."""
         if not self._input_ended:
             self._to_agent.extend(self._splitter.finish())
             self._input_ended = True

@@ -1,1 +1,1 @@
-"""Clients of others: the official SDKs, and what they need."""
+"""Foreign clients: the official SDKs, and what they need."""

@@ -1,4 +1,4 @@
-"""Where a foreign editor works: a home and a project on disk, and the program started in them."""
+"""The desk of a foreign editor: a home and a project on disk, and the program started in them."""
 
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -20,7 +20,7 @@ SHOWN = 4000  # characters of the log that a failure brings along
 
 
 class Desk:
-    """A home and a project on disk; every editor opened on it starts a new process of the program."""
+    """A home and a project on disk; every editor on it starts a new process of the program."""
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
@@ -31,11 +31,11 @@ class Desk:
 
     @property
     def claw(self) -> Path:
-        """Everything that the program keeps."""
+        """The program's own directory."""
         return self.home / "claw"
 
     def plays(self, script: Script, *, config: str = "") -> Script:
-        """Let the scripted model answer. `config` goes above the tables of `config.toml`."""
+        """Configure the scripted model. `config` goes above the tables of `config.toml`."""
         path = script.write(self.home / "script")
         text = f'model = "scripted/play"\n{config}\n[providers.scripted]\nkind = "scripted"\nscript = "{path}"\n'
         (self.claw / "config.toml").write_text(text, encoding="utf-8")
@@ -61,12 +61,12 @@ class Desk:
         """Spawn the program and shake hands. The block fails on any breach of the protocol and any complaint.
 
         Args:
-            decide: What requests for permission are answered with.
+            decide: Answers requests for permission.
             files: Whether the editor serves files.
             terminal: Whether it serves terminals.
             offers: More capabilities, unstable ones too, by the names of the SDK's fields.
-            fill_in: What is done with forms and pages.
-            python: What the interpreter is to run.
+            fill_in: Handles forms and pages.
+            python: The interpreter's arguments.
         """
         capabilities = ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),

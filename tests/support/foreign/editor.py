@@ -1,11 +1,9 @@
 """An editor built on the official Python SDK, with the program as its agent.
 
-    async with desk.editor(files=True) as editor:
-        session = await editor.open()
-        ended = await editor.prompt(session, "Hello")
-        assert editor.said(session) == "Hi."
+    async with desk.editor(files=True) as editor: session = await editor.open() ended = await editor.prompt(session,
+    "Hello") assert editor.said(session) == "Hi."
 
-What the editor believes is what the SDK made of the frames: its models decode them, its accumulator merges them.
+The editor knows only the SDK's view of the frames: its models decode them, its accumulator merges them.
 """
 
 # ruff: noqa: ARG002 - the SDK passes every argument of its interface by name
@@ -72,7 +70,7 @@ class Question:
     options: Sequence[PermissionOption]
 
     def outcome(self, kind: str) -> RequestPermissionResponse:
-        """The answer of this kind; `cancelled` is one too."""
+        """The answer of this kind, or `cancelled`."""
         if kind == "cancelled":
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
         option = next(option for option in self.options if option.kind == kind)
@@ -81,7 +79,7 @@ class Question:
 
 Decide: TypeAlias = Callable[[Question], Awaitable[str]]
 FillIn: TypeAlias = Callable[[ElicitationMode], Awaitable[Mapping[str, Any]]]
-"""Gives the values for a form, or does what a page wants; decoding the mode is the SDK's."""
+"""Returns the values for a form, or does the task of a page; the SDK decodes the mode."""
 
 
 def answering(*kinds: str) -> Decide:
@@ -97,7 +95,7 @@ def answering(*kinds: str) -> Decide:
 
 @dataclass(slots=True)
 class Turn:
-    """A prompt under way; `response` is there once its block was left."""
+    """A running prompt; `response` is set once its block was left."""
 
     answer: PromptResponse | None = None
 
@@ -109,9 +107,9 @@ class Turn:
 
 
 class ForeignEditor(Client):
-    """The client's side of one connection. `decide` answers requests for permission; by default none may come.
+    """The client side of one connection. `decide` answers requests for permission; by default none may come.
 
-    `fill_in` does so with forms and pages, of which none may come either.
+    `fill_in` does so for forms and pages, of which by default none may come either.
     """
 
     def __init__(self, decide: Decide | None = None, fill_in: FillIn | None = None) -> None:
@@ -132,13 +130,13 @@ class ForeignEditor(Client):
 
     @property
     def agent(self) -> ClientSideConnection:
-        """The program, as the SDK presents it."""
+        """The program, in the SDK's form."""
         assert self._connection is not None
         return self._connection
 
     @property
     def hello(self) -> InitializeResponse:
-        """What the program said of itself."""
+        """The program's answer to `initialize`."""
         assert self._hello is not None
         return self._hello
 
@@ -160,7 +158,7 @@ class ForeignEditor(Client):
 
     @asynccontextmanager
     async def prompting(self, session: str, *content: str | Block) -> AsyncGenerator[Turn]:
-        """Do things while the turn runs; leaving the block waits for its end."""
+        """Run the block during a turn; leaving it waits for the end of the turn."""
         turn = Turn()
 
         async def run() -> None:
@@ -180,18 +178,18 @@ class ForeignEditor(Client):
         raise AssertionError(f"the prompt was answered with {response.stop_reason}, not with an error")
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until something that the program sent makes this true."""
+        """Wait until a message of the program makes this true."""
         with anyio.fail_after(TIMEOUT):
             while not condition():
                 await self._changed.wait()
 
     def of(self, session: str) -> list[Any]:
-        """The updates of a session, as they came."""
+        """The updates of a session, in order."""
         return [update for name, update in self.updates if name == session]
 
     @property
     def known(self) -> set[str]:
-        """Sessions of which an update came."""
+        """Sessions with at least one update."""
         return set(self._seen)
 
     def seen(self, session: str) -> SessionSnapshot:
@@ -207,7 +205,7 @@ class ForeignEditor(Client):
         return _text(self.of(session), AgentThoughtChunk)
 
     def asked(self, session: str) -> str:
-        """All prompts that the agent showed again."""
+        """All prompts in a replay."""
         return _text(self.of(session), UserMessageChunk)
 
     def tools(self, session: str) -> list[ToolCallView]:
@@ -310,22 +308,22 @@ class ForeignEditor(Client):
         return ReleaseTerminalResponse()
 
     async def create_elicitation(self, message: str, mode: ElicitationMode, **kwargs: Any) -> CreateElicitationResponse:
-        """Where it was not offered this must not be called; the failure becomes a complaint of the SDK."""
+        """Fail: without the capability this must not be called; the failure becomes a complaint of the SDK."""
         assert self.fill_in is not None, f"an elicitation without the capability: {message}"
         return AcceptElicitationResponse(action="accept", content=dict(await self.fill_in(mode)) or None)
 
     async def complete_elicitation(self, elicitation_id: str, **kwargs: Any) -> None:
-        """As `create_elicitation`."""
+        """Fail, as `create_elicitation`."""
         assert self.fill_in is not None, "an elicitation without the capability"
         self.completed.append(elicitation_id)
         self._tell()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """No extension was agreed on."""
+        """Fail: no extension was agreed on."""
         raise AssertionError(f"the program called _{method}")
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """No extension was agreed on."""
+        """Fail: no extension was agreed on."""
         raise AssertionError(f"the program sent _{method}")
 
     def on_connect(self, conn: object) -> None:

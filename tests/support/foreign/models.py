@@ -1,6 +1,6 @@
-"""The program asking a model server over real HTTP: how it is set up, and what a request must look like to be valid.
+"""The program with a model server over real HTTP: its configuration, and the validity of its requests.
 
-A vendor refuses a request whose tool calls lack results or whose messages do not take turns, and with it every later
+A vendor refuses a request whose tool calls lack results or whose roles do not alternate, and with it every later
 request of the session; so every request of a test is checked for that.
 """
 
@@ -27,19 +27,19 @@ Message = dict[str, Any]
 
 
 def powered(desk: Desk, family: Family, url: str) -> Desk:
-    """A desk whose program asks this service, by nothing but the usual variables."""
+    """A desk whose program uses this service, configured only by the usual variables."""
     name = family.upper()
     desk.env.update({f"{name}_API_KEY": KEYS[family], f"{name}_BASE_URL": url})
     return desk
 
 
 def address(server: ModelServer, family: Family) -> str:
-    """Where the server speaks this family."""
+    """The address of the server for this family."""
     return server.openai_url if family == "openai" else server.anthropic_url
 
 
 def conversation(request: ReceivedRequest) -> list[Message]:
-    """The messages of a request, without the system's, and without what the program tells of the moment."""
+    """The messages of a request, without the system's, and without the program's facts."""
     spoken = re.sub(r"<facts>It is .*?</facts>(?:\\n)*", "", json.dumps(request.json["messages"]))
     messages = cast("list[Message]", json.loads(spoken))
     return [message for message in messages if message["role"] != "system"]

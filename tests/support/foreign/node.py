@@ -34,7 +34,7 @@ INSTALL_TIMEOUT = 300.0  # seconds, for a slow network
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """How to run Node.js and npm: the first words of a command line."""
+    """The commands for Node.js and npm: the first words of a command line."""
 
     node: tuple[str, ...]
     npm: tuple[str, ...]
@@ -58,7 +58,7 @@ def find_node() -> Node | None:
 
 
 def require_node() -> Node:
-    """Give Node.js, or skip the test that asks."""
+    """Return Node.js, or skip the test."""
     found = find_node()
     if found is None:
         pytest.skip("Node.js runs neither from PATH nor from the extra `dev`", allow_module_level=True)
@@ -67,10 +67,10 @@ def require_node() -> Node:
 
 @functools.cache
 def foreign_modules() -> Path:
-    """Give `tests/foreign/node_modules`, installed first if it is missing or older than its lock file.
+    """Return `tests/foreign/node_modules`, installed first if it is missing or older than its lock file.
 
     Safe to call from several test processes at once. Skips the test if there is no Node.js; raises `AssertionError`
-    with npm's words if the installation fails.
+    with npm's output if the installation fails.
     """
     digest = hashlib.sha256((FOREIGN / "package-lock.json").read_bytes()).hexdigest()
     if not _is_installed(digest):

@@ -1,4 +1,4 @@
-"""Between somebody else's ACP client and the program: bytes pass unchanged, each frame is judged."""
+"""A tap between a foreign ACP client and the program: bytes pass unchanged, each frame is judged."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from tests.support.judges.official_schema import Breach, Judge
 from tests.support.program.agent_process import TIMEOUT, AgentProcess
 
 UNKNOWN_TO_THE_SDK = "handling notification method=$/cancel_request"
-"""This SDK is older than the notification, which the protocol lets it ignore; it does so with a traceback."""
+"""This SDK is older than the notification, which the protocol lets it ignore; it logs a traceback."""
 
 LINE_LIMIT = 64 * 1024 * 1024  # bytes of one frame of a client
 
@@ -26,8 +26,8 @@ async def tapped_agent(
 ) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Run the program; yields the client's ends of its stdout and stdin.
 
-    A frame that the judge refuses fails the block. At the end stdin is closed; the program must then leave in time,
-    with code 0 and without children, and every request of the client must have been answered.
+    A frame that the judge refuses fails the block. At the end stdin is closed; the program must then exit in time, with
+    code 0 and without children, and every request of the client must have been answered.
     """
     process = AgentProcess.start(cwd=cwd, env=env, stderr=stderr, command=(sys.executable, *python))
     try:
@@ -100,7 +100,7 @@ class _Ear(logging.Handler):
 
 @contextmanager
 def no_complaints() -> Generator[None]:
-    """Fail if anybody in this process logs a warning or worse: the SDK does so for whatever it cannot decode."""
+    """Fail if this process logs a warning or worse: the SDK does so for everything it cannot decode."""
     ear, root = _Ear(), logging.getLogger()
     root.addHandler(ear)
     try:

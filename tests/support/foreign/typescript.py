@@ -1,4 +1,4 @@
-"""Scripts of `tests/foreign` that drive the program through the official TypeScript SDK, and what they report."""
+"""Scripts of `tests/foreign` that drive the program through the official TypeScript SDK, and their reports."""
 
 import json
 import os
@@ -28,7 +28,7 @@ async def reported(
 ) -> Json:
     """Run a script made with `strict_client.mjs`; returns its report.
 
-    Fails on whatever the SDK complained of, and on every frame that the protocol does not allow.
+    Fails on every complaint of the SDK, and on every frame that the protocol does not allow.
     """
     foreign_modules()
     whole = {"command": [sys.executable, *python], "project": str(desk.project), **plan}
@@ -43,7 +43,7 @@ async def reported(
 
 
 def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
-    """Run it to its end; returns what it printed. It must print nothing else."""
+    """Run it to its end; returns its output, which must be all that it prints."""
     try:
         done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, timeout=TIMEOUT, check=False)
     except subprocess.TimeoutExpired as error:

@@ -1,1 +1,1 @@
-"""Every frame of the agent is judged here: the official schema, and the rules of order."""
+"""The judges of every frame of the agent: the official schema, and the rules of order."""

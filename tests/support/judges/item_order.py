@@ -1,4 +1,4 @@
-"""Tool calls, terminals and background work of one session of protocol 2, and what may be said of them when."""
+"""Tool calls, terminals and background work of one session of protocol 2, and the permitted order of their updates."""
 
 import base64
 import binascii
@@ -20,14 +20,14 @@ class _Item:
 
 @dataclass(slots=True)
 class Items:
-    """What a client knows of them."""
+    """The state that a client knows."""
 
     calls: dict[str, _Item] = field(default_factory=dict[str, _Item])
     terminals: dict[str, _Item] = field(default_factory=dict[str, _Item])
     background: set[str] = field(default_factory=set[str])
 
     def change(self, kind: str, update: Object, *, again: bool) -> None:
-        """An update came; `again`: it is part of a replay, which may repeat what is over."""
+        """Handle an update; `again`: it is part of a replay, which may repeat what is over."""
         if kind == "tool_call_update":
             self._change_call(update, again=again)
         elif kind == "tool_call_content_chunk":
@@ -77,7 +77,7 @@ class Items:
             raise Breach("a terminal that is over can be cancelled")
 
     def list_background(self, listed: list[Object] | None) -> None:
-        """A state update came."""
+        """Handle a state update."""
         if listed is None:
             raise Breach("a state update leaves out the background work")
         now = {item["terminalId"] for item in listed}

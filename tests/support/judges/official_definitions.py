@@ -1,8 +1,8 @@
 """The official JSON Schema of the protocol, made quick to check against and strict about keys.
 
 It is read from the npm package in `tests/foreign`, never kept in this repository. Two things are done to it: references
-are replaced by what they refer to, and unions whose members carry a constant (`type`, `sessionUpdate`, ...) are
-decided by that constant, which is both faster and gives errors about the member that was meant.
+are replaced by their targets, and unions whose members carry a constant (`type`, `sessionUpdate`, ...) are decided by
+that constant, which is both faster and gives errors about the right member.
 """
 
 import functools
@@ -51,19 +51,19 @@ class OfficialSchema:
 
     @classmethod
     def load(cls, version: int = 1, *, unstable: bool = False, closed: bool = False) -> "OfficialSchema":
-        """Give the schema of a protocol version; the test is skipped if there is no Node.js to fetch it with.
+        """Return the schema of a protocol version; the test is skipped if there is no Node.js to fetch it with.
 
         Args:
             version: Of the protocol.
-            unstable: With what may still change.
-            closed: Without the open ends of enumerations and unions, where later versions may put values of theirs.
+            unstable: With unstable parts.
+            closed: Without the open ends of enumerations and unions, which are for values of later versions.
         """
         return _load(version, unstable=unstable, closed=closed)
 
     def problems(self, definition: str, value: object) -> list[str]:
-        """Everything that is wrong with a value that should be of this definition, each with its path.
+        """The faults of a value for this definition, each with its path.
 
-        Most of what an agent says it has said in an earlier test, but for the ids in it, which may be any text.
+        Most messages of an agent have occurred in an earlier test, apart from their ids, which may be any text.
         """
         seen = definition, _OUR_IDS.sub("", json.dumps(value, default=repr))
         if seen in self._right:
@@ -127,7 +127,7 @@ def _without_open_ends(members: list[Schema]) -> list[Schema]:
 
 
 def tag_of(member: Schema) -> tuple[str, str] | None:
-    """The key and the constant by which a member of a union is known, if it has one."""
+    """The key and the constant that identify a member of a union, if any."""
     for key, schema in member.get("properties", {}).items():
         if "const" in schema and key in member.get("required", ()):
             return key, schema["const"]
@@ -170,7 +170,7 @@ _Validator: Any = _extend(Draft202012Validator, {BY_TAG: _by_tag})
 
 
 def is_valid(schema: Schema, value: object) -> bool:
-    """Whether a value fits a resolved schema, keys that it does not mention aside."""
+    """Return whether a value fits a resolved schema, apart from keys that it does not mention."""
     return _Validator(schema).is_valid(value)
 
 
@@ -208,7 +208,7 @@ def stray_keys(schema: Schema, value: object, path: str) -> Iterator[str]:
 
 
 def applying(schema: Schema, value: object) -> Iterator[Schema]:
-    """The subschemas at the same place that say something about this value."""
+    """The subschemas that apply to this value at the same place."""
     yield from schema.get("allOf", ())
     for union in UNIONS:
         yield from (member for member in schema.get(union, ()) if is_valid(member, value))
@@ -229,7 +229,7 @@ def _items(schema: Schema, value: object) -> list[Schema]:
 
 
 class _Keys:
-    """What a schema says about the keys of one object."""
+    """The rules of a schema for the keys of one object."""
 
     def __init__(self) -> None:
         self.described = False

@@ -1,4 +1,4 @@
-"""A judge of one connection: every frame the agent sends must be one that the protocol allows at that moment."""
+"""A judge of one connection: every frame of the agent must be allowed by the protocol at that moment."""
 
 import json
 from collections.abc import Mapping
@@ -18,17 +18,17 @@ SHOWN = 1000  # characters of a frame in a message
 
 
 class Judge:
-    """Watches one connection and raises `Breach`, with the frame, for whatever the agent may not send.
+    """Follows one connection and raises `Breach`, with the frame, for anything the agent may not send.
 
-    Feed it every frame in the order in which the client sees it. Frames of the client are only taken note of, since
-    tests send broken ones on purpose.
+    Feed it every frame in the order in which the client sees it. Frames of the client are only recorded, since tests
+    send broken ones on purpose.
 
-    Shapes are those of the unstable schema, which holds all of the stable one; what of it needs a capability is refused
+    Shapes are those of the unstable schema, which includes the stable one; parts that need a capability are refused
     where that was not offered. Token counts in the answer to a prompt need none. In protocol 2, values and kinds that
     only its open ends would allow are refused: those are for later versions to fill.
 
     Args:
-        schema: Which protocol.
+        schema: The protocol's schema.
         late_cancel: See `SessionOrder`.
         prompted_by: See `SessionOrder`.
     """
@@ -55,7 +55,7 @@ class Judge:
         return [str(request.method) for waiting in self._asked.values() for request in waiting]
 
     def client_sent(self, frame: object) -> None:
-        """Take note of a frame to the agent; anything may come."""
+        """Record a frame to the agent; anything is allowed."""
         if not isinstance(frame, dict):
             return
         message = cast("dict[str, Any]", frame)

@@ -1,7 +1,7 @@
 """The rules of protocol 1 about order and permission, checked on one connection.
 
-`SessionOrder` knows which sessions are open, which turns run in them and what the client said it can do, and refuses
-(`Breach`) what an agent may not send now.
+`SessionOrder` knows the open sessions, their running turns and the client's capabilities, and refuses (`Breach`) what
+an agent may not send now.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,13 +53,13 @@ SERVED_GATES = {
     "providers/disable": ("providers",),
     "mcp/message": ("mcpCapabilities", "acp"),
 }
-"""What the agent must have offered before it serves a request or makes a call."""
+"""The capability that the agent must have before it serves a request or makes a call."""
 ENDING = ("session/close", "session/archive", "session/delete")
 """Requests that close a session."""
 
 
 class Breach(AssertionError):
-    """The agent did what the protocol does not allow."""
+    """The agent did something that the protocol does not allow."""
 
 
 @dataclass(slots=True, eq=False)
@@ -82,14 +82,14 @@ class _Session:
     tools: set[str] = field(default_factory=set[str])
 
     def stop_opening(self, method: object) -> None:
-        """A request was answered; if it was one that opens the session, it no longer does."""
+        """Note that a request was answered; if it opened the session, it no longer does."""
         self.opening -= method in {"session/load", "session/resume"}
         self.loads -= method == "session/load"
 
 
 @dataclass(slots=True)
 class SessionOrder:
-    """What one connection has agreed on so far.
+    """The state of one connection.
 
     Attributes:
         late_cancel: Whether a turn may still end by itself when the client cancels it just then. A test that cancels
@@ -108,7 +108,7 @@ class SessionOrder:
     # -------------------------------------------------------------- the client speaks
 
     def asked(self, request: Asked) -> None:
-        """The client sent a request."""
+        """Handle a request of the client."""
         if request.method == "initialize":
             self.asked_to_initialize = True
         request.early = not self.asked_to_initialize
@@ -127,7 +127,7 @@ class SessionOrder:
                 turn.must_be_cancelled = True
 
     def cancelled(self, params: Object) -> None:
-        """The client sent `session/cancel`: the turn that runs must end so, those that wait behind it may."""
+        """Handle `session/cancel` of the client: the running turn must end with it, those that wait may."""
         session = self._sessions.get(_text(params, "sessionId") or "")
         if session and session.turns:
             session.turns[0].must_be_cancelled = True
@@ -135,7 +135,7 @@ class SessionOrder:
     # -------------------------------------------------------------- the agent answers
 
     def answered(self, request: Asked, result: Object) -> None:
-        """The agent answered with a result, which fits the schema."""
+        """Handle a result of the agent, which fits the schema."""
         if request.early:
             raise Breach("a request before `initialize` must be answered with the error -32600")
         on_result: dict[object, Callable[[Asked, Object], None]] = {
@@ -157,7 +157,7 @@ class SessionOrder:
             on_result[request.method](request, result)
 
     def failed(self, request: Asked, error: Object) -> None:
-        """The agent answered with an error."""
+        """Handle an error response of the agent."""
         code = error["code"]
         if request.early and code != -32600:
             raise Breach("a request before `initialize` must be answered with the error -32600")
@@ -215,7 +215,7 @@ class SessionOrder:
     # -------------------------------------------------------------- the agent speaks
 
     def agent_called(self, method: str, params: Object) -> None:
-        """The agent sent a request or a notification, whose parameters fit the schema."""
+        """Handle a request or notification of the agent, whose parameters fit the schema."""
         if not self.initialized:
             raise Breach(f"{method} was sent before the answer to `initialize`")
         gate = METHOD_GATES.get(method)
@@ -269,7 +269,7 @@ class SessionOrder:
 
 
 def _has(capabilities: Object, path: tuple[str, ...]) -> bool:
-    """Whether a capability is there: `true` where it is a flag, an object where it is a marker."""
+    """Return whether a capability exists: `true` if it is a flag, an object if it is a marker."""
     value: object = capabilities
     for part in path:
         value = _object({"": value}, "").get(part)

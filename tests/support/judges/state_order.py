@@ -1,7 +1,7 @@
 """The rules of protocol 2 about order, states and references, checked on one connection.
 
 Some are stricter than the draft: a session's first update comes after the answer that opens it, work begins with
-`running` and ends with a reason, a prompt's message is shown before its answer. They are promises of ours.
+`running` and ends with a reason, a prompt's message is shown before its answer. They are our own promises.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ class _Session:
 
 @dataclass(slots=True)
 class StateOrder:
-    """What one connection has agreed on so far; the counterpart of `SessionOrder`."""
+    """The state of one connection; the counterpart of `SessionOrder`."""
 
     late_cancel: Literal["refused", "allowed"] = "refused"
     initialized: bool = False
@@ -57,7 +57,7 @@ class StateOrder:
     # -------------------------------------------------------------- the client speaks
 
     def asked(self, request: Asked) -> None:
-        """The client sent a request."""
+        """Handle a request of the client."""
         self.asked_to_initialize = self.asked_to_initialize or request.method == "initialize"
         request.early = not self.asked_to_initialize
         name = request.params.get("sessionId")
@@ -70,7 +70,7 @@ class StateOrder:
             session.must_cancel = session.state != "idle"
 
     def cancelled(self, params: Object) -> None:
-        """The client sent `session/cancel`: what runs must end so."""
+        """Handle `session/cancel` of the client: the running work must end with it."""
         session = self._sessions.get(str(params.get("sessionId")))
         if session and session.state != "idle":
             session.must_cancel = True
@@ -78,7 +78,7 @@ class StateOrder:
     # -------------------------------------------------------------- the agent answers
 
     def answered(self, request: Asked, result: Object) -> None:
-        """The agent answered with a result, which fits the schema."""
+        """Handle a result of the agent, which fits the schema."""
         if request.early:
             raise Breach("a request before `initialize` must be answered with the error -32600")
         on_result: dict[object, Callable[[Asked, Object], None]] = {
@@ -97,7 +97,7 @@ class StateOrder:
         _check_commands(result)
 
     def failed(self, request: Asked, error: Object) -> None:
-        """The agent answered with an error."""
+        """Handle an error response of the agent."""
         if request.early and error["code"] != -32600:
             raise Breach("a request before `initialize` must be answered with the error -32600")
         session = self._sessions.get(str(request.params.get("sessionId")))
@@ -151,7 +151,7 @@ class StateOrder:
     # -------------------------------------------------------------- the agent speaks
 
     def agent_called(self, method: str, params: Object) -> None:
-        """The agent sent a request or a notification, whose parameters fit the schema."""
+        """Handle a request or notification of the agent, whose parameters fit the schema."""
         if not self.initialized:
             raise Breach(f"{method} was sent before the answer to `initialize`")
         if method == "elicitation/create" and not self._offers("elicitation", params["mode"]):
@@ -186,7 +186,7 @@ class StateOrder:
             session.items.change(kind, update, again=session.replays)
 
     def _check_place(self, session: _Session, kind: str, update: Object) -> None:
-        """Work belongs between `running` and `idle`; a replay, and programs in the background, are told at any time."""
+        """Check that work is between `running` and `idle`; replays and background programs may report at any time."""
         if kind == "notice" and session.replays:
             raise Breach("a notice is replayed")
         if session.replays or session.state != "idle":

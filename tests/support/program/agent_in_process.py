@@ -1,9 +1,9 @@
 """The program under test without its process: engine, connection, log and environment as they are, in a task.
 
-It saves the start of an interpreter and all imports, twenty times the cost of most conversations. What only a process
-has (an id, signals, memory, descriptors) is refused here; tests about that are marked `forked` or `spawned`. The
-program has this process's environment and working directory for itself while it runs, so there is only one at a time:
-whoever starts another one beside it gets a real process.
+It saves the start of an interpreter and all imports, twenty times the cost of most conversations. Features of a process
+(an id, signals, memory, descriptors) are refused here; tests about them are marked `forked` or `spawned`. The program
+has this process's environment and working directory for itself while it runs, so there is only one at a time: a second
+one beside it is a real process.
 """
 
 import logging
@@ -66,7 +66,7 @@ class AgentInProcess(AgentProcess):
         return cls._current
 
     async def run(self) -> None:
-        """Serve until the client hangs up; what escapes is the end of the program with code 1."""
+        """Serve until the client hangs up; an escaping exception is an end with code 1."""
         try:
             with self._surroundings(), self._stderr.open("a", encoding="utf-8") as stderr:
                 try:
@@ -117,7 +117,7 @@ class AgentInProcess(AgentProcess):
 
     @property
     def exit_code(self) -> int | None:
-        """What the process would have returned; None while it runs."""
+        """The exit code of the program; None while it runs."""
         return self._code
 
     async def ended(self, *, within: float = EXIT_BOUND) -> int:
@@ -166,7 +166,7 @@ class AgentInProcess(AgentProcess):
 
 
 async def _serve(wire: Wire, stderr: TextIO) -> None:
-    """What `claw_acp.acp.server` does, apart from what it does to its process."""
+    """The part of `claw_acp.acp.server` that does not concern its process."""
     locations = find_locations(os.environ)
     settings = load_settings(locations=locations, environ=os.environ, cwd=None)
     with logging_to(locations.log_dir, level=settings.log_level, stream=stderr):
@@ -199,7 +199,7 @@ def start_agent(
     stderr: Path,
     stderr_to_stdout: bool = False,
 ) -> AgentProcess:
-    """The program, where the test wants it; what the interpreter is to run otherwise always is a process."""
+    """Start the program where the test wants it; with other arguments for the interpreter always as a process."""
     agent = None
     if here() and python == PROGRAM and not stderr_to_stdout:
         agent = AgentInProcess.start_here(cwd=cwd, env=env, stderr=stderr)

@@ -23,7 +23,7 @@ READ_SIZE = 1024 * 1024
 
 
 async def eventually(condition: Callable[[], bool], *, what: str, within: float = TIMEOUT) -> None:
-    """Wait for something that only looking can tell: another process, a file of its making."""
+    """Wait for a condition that can only be polled: another process, or a file that it makes."""
     with anyio.move_on_after(within):
         while not condition():  # noqa: ASYNC110 - nobody can tell us
             await anyio.sleep(POLL)
@@ -88,7 +88,7 @@ class AgentProcess:
 
     @property
     def mark(self) -> str:
-        """What to set `MARK` to for a child that does not inherit its parent's environment."""
+        """The value of `MARK` for a child that does not inherit its parent's environment."""
         return self._mark
 
     @property
@@ -97,20 +97,20 @@ class AgentProcess:
         return self._child.poll()
 
     def stderr(self) -> str:
-        """What it wrote to stderr so far."""
+        """Its stderr output so far."""
         return self._stderr.read_text(encoding="utf-8", errors="replace")
 
     def cwd(self) -> Path:
-        """The directory it is in."""
+        """Its working directory."""
         return Path(f"/proc/{self.pid}/cwd").readlink()
 
     def memory(self) -> Memory:
-        """How much of it is resident."""
+        """Its resident memory."""
         status = dict(line.split(":", 1) for line in Path(f"/proc/{self.pid}/status").read_text().splitlines())
         return Memory(now=int(status["VmRSS"].split()[0]) * 1024, peak=int(status["VmHWM"].split()[0]) * 1024)
 
     async def idle(self) -> None:
-        """Wait until it has nothing to do: asleep at so many looks in a row."""
+        """Wait until it is idle: asleep at several looks in a row."""
         asleep = 0
 
         def quiet() -> bool:
@@ -122,12 +122,12 @@ class AgentProcess:
         await eventually(quiet, what="an idle agent")
 
     async def run(self) -> None:
-        """Runs beside the client; a process needs nobody for that."""
+        """Do nothing; only a program in the test's own process needs to be run."""
 
     # ------------------------------------------------------------------ pipes
 
     async def write(self, data: bytes) -> None:
-        """Write all of it; a program that does not read fails the test, one that is gone raises BrokenPipeError."""
+        """Write all of it; fails the test if the program does not read, raises BrokenPipeError if it is gone."""
         rest = memoryview(data)
         with anyio.fail_after(TIMEOUT):
             while rest and self._stdin is not None:
@@ -137,7 +137,7 @@ class AgentProcess:
                     await anyio.wait_writable(self._stdin)
 
     async def read(self) -> bytes:
-        """What came next; nothing at the end of the stream. While reading is paused this waits."""
+        """The next output; empty at the end of the stream. While reading is paused this waits."""
         while self._stdout is not None:
             if not self._may_read.is_set():
                 await self._may_read.wait()
@@ -150,11 +150,11 @@ class AgentProcess:
         return b""
 
     def pause_reading(self) -> None:
-        """Leave what the program writes in the pipe."""
+        """Stop reading the program's output."""
         self._may_read = anyio.Event()
 
     def resume_reading(self) -> None:
-        """Go on reading."""
+        """Read again."""
         self._may_read.set()
 
     def close_stdin(self) -> None:
@@ -164,7 +164,7 @@ class AgentProcess:
             self._stdin = None
 
     def close_stdout(self) -> None:
-        """Stop listening for good: the program gets a broken pipe."""
+        """Close the output for good: the program gets a broken pipe."""
         if self._stdout is not None:
             anyio.notify_closing(self._stdout)
             os.close(self._stdout)
@@ -190,7 +190,7 @@ class AgentProcess:
         return [pid for pid in self.family() if pid != self._child.pid]
 
     async def childless(self) -> None:
-        """Check that nothing that the program started outlives it."""
+        """Check that none of its child processes outlives it."""
         try:
             await eventually(lambda: not self.family(), what="an end of all its children", within=EXIT_BOUND)
         except AssertionError:
@@ -198,13 +198,13 @@ class AgentProcess:
         self._seen_off = True
 
     def kill_family(self) -> None:
-        """End everything that it started."""
+        """Kill everything that it started."""
         for pid in () if self._seen_off else self.family():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def destroy(self) -> None:
-        """Leave nothing behind, whatever happened."""
+        """Kill what is left, whatever happened."""
         self.close_stdin()
         self.kill_family()
         self._child.kill()

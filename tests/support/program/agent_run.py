@@ -1,4 +1,4 @@
-"""`claw-acp run` in a project and a home of its own, with a configuration that a test writes."""
+"""`claw-acp run` in a project and a home of its own, with a configuration from the test."""
 
 import os
 import subprocess

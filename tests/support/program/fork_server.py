@@ -43,7 +43,7 @@ WAITING = 60.0  # seconds
 
 
 class ForkedProcess:
-    """What tests use of `subprocess.Popen`, for a child of the fork server."""
+    """The interface of `subprocess.Popen` that tests use, for a child of the fork server."""
 
     def __init__(self, pid: int, status: int) -> None:
         self.pid = pid
@@ -108,7 +108,7 @@ def fork(
 
 @cache
 def _server() -> socket.socket:
-    """The one of this process; it ends with us."""
+    """The fork server of this process; it ends with us."""
     ours, theirs = socket.socketpair()
     with theirs:
         child = subprocess.Popen(
@@ -130,7 +130,7 @@ def _end_server(ours: socket.socket, child: "subprocess.Popen[bytes]") -> None:
 
 
 def take_terminal() -> None:
-    """Make the terminal on stdin that of the new session: Ctrl-C is to reach it."""
+    """Make the terminal on stdin that of the new session, so that Ctrl-C reaches it."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
@@ -158,7 +158,7 @@ def serve(orders: socket.socket) -> None:
 
 
 def _ignore(number: int, frame: object) -> None:
-    """The wake-up descriptor says it."""
+    """Do nothing: the wake-up descriptor reports the signal."""
 
 
 def _obey(orders: socket.socket, statuses: dict[int, int], *, inherited: Sequence[int]) -> bool:
@@ -190,7 +190,7 @@ def _bury(statuses: dict[int, int]) -> None:
 
 
 def _become(order: Mapping[str, Any], standard: Sequence[int]) -> NoReturn:
-    """Be a fresh process of the program to its end."""
+    """Run as a new process of the program to its end."""
     code = 1
     try:
         signal.set_wakeup_fd(-1)
@@ -219,7 +219,7 @@ def _become(order: Mapping[str, Any], standard: Sequence[int]) -> NoReturn:
 
 
 def _end(code: int) -> NoReturn:
-    """Leave as an interpreter does."""
+    """Exit as an interpreter does."""
     atexit.unregister(_end_server)
     threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]

@@ -9,7 +9,7 @@ import pytest
 OPTION = "--spawned"
 
 _STARTING = frozenset({"project", "desk", "bench", "environ", "serve", "peer"})
-"""Fixtures of the tests that start the program, and of few others."""
+"""Fixtures that start the program, mostly."""
 
 Place: TypeAlias = Literal["here", "forked", "spawned"]
 
@@ -30,24 +30,24 @@ def add_option(parser: pytest.Parser) -> None:
 
 
 def place(item: pytest.Item) -> None:
-    """Decide for the test that comes next."""
+    """Decide for the next test."""
     global _place  # noqa: PLW0603 - one test runs at a time
     fresh = item.get_closest_marker("spawned") is not None or bool(item.config.getoption(OPTION))
     _place = "spawned" if fresh else "forked" if item.get_closest_marker("forked") else "here"
 
 
 def here() -> bool:
-    """Whether the current test does without a process for its program."""
+    """Return whether the program of the current test runs without a process."""
     return _place == "here"
 
 
 def spawned() -> bool:
-    """Whether the current test wants a fresh interpreter; so does everything outside of pytest."""
+    """Return whether the current test needs a fresh interpreter, as does everything outside pytest."""
     return _place == "spawned"
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--spawned`, leave only tests in which that makes a difference."""
+    """With `--spawned`, keep only tests for which that makes a difference."""
     every = int(config.getoption(OPTION) or 0)
     if not every:
         return

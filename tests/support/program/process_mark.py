@@ -13,7 +13,7 @@ def unmarked() -> dict[str, str]:
 
 
 def marked(mark: str) -> list[int]:
-    """Live processes that inherited this mark; none where there is no /proc."""
+    """Live processes that inherited this mark; empty without /proc."""
     entry = f"{MARK}={mark}".encode()
     try:
         pids = [name for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names only, often
@@ -23,7 +23,7 @@ def marked(mark: str) -> list[int]:
 
 
 def command_of(pid: int) -> str:
-    """Its command line."""
+    """The command line of a process."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
@@ -31,7 +31,7 @@ def command_of(pid: int) -> str:
 
 
 def _environment(pid: str) -> bytes:
-    """Read with few calls: this is asked of every process of the machine at the end of every test."""
+    """Read a process's environment with few system calls, since every process is checked after every test."""
     with suppress(OSError):  # gone meanwhile, or somebody else's
         descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
         try:

@@ -16,7 +16,7 @@ LIMIT = 60.0  # seconds; only a hang takes that long
 
 
 class Child(Protocol):
-    """A running process, as `subprocess.Popen` has it."""
+    """A running process, with the interface of `subprocess.Popen`."""
 
     @property
     def pid(self) -> int: ...
@@ -55,7 +55,7 @@ def start_process(
 def run_program(
     *arguments: str, cwd: Path, env: Mapping[str, str], text: str | None = None, timeout: float = LIMIT
 ) -> subprocess.CompletedProcess[str]:
-    """Run it to its end; `text` is what it can read, None the null device."""
+    """Run it to its end; `text` is its input, None the null device."""
     with TemporaryFile() as said, TemporaryFile() as complained, _input(text) as given:
         descriptors = {"stdin": given.fileno(), "stdout": said.fileno(), "stderr": complained.fileno()}
         child = start_process([*PROGRAM, *arguments], cwd=cwd, env=env, **descriptors)

@@ -1,1 +1,1 @@
-"""What the program talks to or serves on loopback: models, clouds, the gateway."""
+"""The servers on loopback: models, clouds, the gateway."""

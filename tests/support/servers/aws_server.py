@@ -1,6 +1,6 @@
-"""Amazon Bedrock on loopback: checks who asks, plays event streams, lists models.
+"""Amazon Bedrock on loopback: checks signatures, plays event streams, lists models.
 
-Signatures are checked by code of their own, from the wire, as the documentation of AWS describes them.
+Signatures are checked by code of its own, from the wire, as the documentation of AWS describes them.
 """
 
 import hmac
@@ -71,7 +71,7 @@ def frames(
 
 
 class AwsServer(Loopback):
-    """Lets in `keys` (access key to secret key) and `bearers`; answers models with the next reply."""
+    """Accepts `keys` (access key to secret key) and `bearers`; answers models with the next reply."""
 
     def __init__(self) -> None:
         super().__init__(self._answer)
@@ -82,7 +82,7 @@ class AwsServer(Loopback):
         self.script: deque[Answered] = deque()
 
     def will_say(self, *text: str, **options: Any) -> None:
-        """Answer the next request to a model with this; see `frames`."""
+        """Answer the next request to a model with these events; see `frames`."""
         self.script.append(Answered(frames(*text, **options), kind=STREAM))
 
     def will_fail(self, status: int, kind: str, message: str) -> None:
@@ -91,7 +91,7 @@ class AwsServer(Loopback):
 
     @property
     def bodies(self) -> list[Any]:
-        """What the models were asked."""
+        """The bodies of requests to models."""
         return [json.loads(asked.body) for asked in self.asked if asked.method == "POST"]
 
     def _answer(self, asked: Asked) -> Answered:

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 server on loopback, on threads of its own: a function answers, and what was asked is kept."""
+"""A small HTTP/1.1 server on loopback, on threads of its own: a function answers, and requests are recorded."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Asked(NamedTuple):
-    """What a client sent. The path is as it came, header names are lower-case."""
+    """A received request. The path is unchanged, header names are lower-case."""
 
     method: str
     path: str
@@ -17,7 +17,7 @@ class Asked(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What it gets: each piece is a chunk of a chunked body; `whole` False leaves the body without its end."""
+    """A response: each piece is a chunk of a chunked body; `whole` False leaves the body without its end."""
 
     pieces: Sequence[bytes] = ()
     status: int = 200
@@ -27,7 +27,7 @@ class Answered(NamedTuple):
 
 
 class Loopback(ThreadingHTTPServer):
-    """Answers every request with what `answer` says of it."""
+    """Answers every request with the result of `answer`."""
 
     daemon_threads = True
 
@@ -42,7 +42,7 @@ class Loopback(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is a thing tests do on purpose."""
+        """Do nothing: tests disconnect on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the base class calls them so
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: tests read `asked`."""
+        """Do nothing: tests read `asked`."""
 
 
 @contextmanager

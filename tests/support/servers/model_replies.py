@@ -1,7 +1,7 @@
-"""What a scripted model server sends, and how it looks in the published streaming formats of two wire families.
+"""The replies of a scripted model server, in the published streaming formats of two wire families.
 
-A reply is a list of pieces: bytes that leave as one write, a `Gate` to wait at, or a misbehaviour. `Say` renders
-itself for the family of the request, so one script serves both.
+A reply is a list of pieces: bytes that leave as one write, a `Gate` to wait at, or a misbehaviour. `Say` renders itself
+for the family of the request, so one script serves both.
 """
 
 import json
@@ -80,7 +80,7 @@ class HangUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call; string arguments are sent as they are, in `pieces` fragments."""
+    """A tool call; string arguments are sent unchanged, in `pieces` fragments."""
 
     name: str
     arguments: Mapping[str, Json] | str = field(default_factory=dict[str, Json])
@@ -114,7 +114,7 @@ class Tokens:
 class Say:
     """An answer in model terms. `insert` puts pieces before the event of that index (a gate, a cut, a stall).
 
-    `stop` is the vendor's own word; by default the one that fits the content. `split` decides the writes: one per
+    `stop` is the vendor's stop reason; by default the one that fits the content. `split` decides the writes: one per
     event, one per byte, or the whole body in one.
     """
 
@@ -249,7 +249,7 @@ Responder: TypeAlias = Callable[["ReceivedRequest"], Reply]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedRequest:
-    """What a client sent. Header names are lower-case; `connection` numbers the TCP connections from 0."""
+    """A received request. Header names are lower-case; `connection` numbers the TCP connections from 0."""
 
     method: str
     path: str
@@ -264,6 +264,6 @@ class ReceivedRequest:
 
     @property
     def family(self) -> Family:
-        """Which wire family the request belongs to."""
+        """The wire family of the request."""
         anthropic = self.path.startswith("/v1/messages") or "anthropic-version" in self.headers
         return "anthropic" if anthropic else "openai"

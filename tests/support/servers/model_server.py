@@ -1,13 +1,12 @@
-"""A model server on loopback, over real HTTP/1.1, that says what a test scripted and records what it was asked.
+"""A model server on loopback, over real HTTP/1.1, that plays scripted replies and records requests.
 
 In an async test:
 
-    async with ModelServer() as server:
-        server.will_say("Hel", "lo")
-        provider = OpenAIChatProvider(name="openai", api_key="k", base_url=server.openai_url)
+    async with ModelServer() as server: server.will_say("Hel", "lo") provider = OpenAIChatProvider(name="openai",
+    api_key="k", base_url=server.openai_url)
 
-From synchronous code, on a thread of its own: `with running_model_server() as server`. From a shell, for benchmarks
-in which the server must not share the interpreter: `python -m tests.support.servers.model_server --chunks 20000` prints
+From synchronous code, on a thread of its own: `with running_model_server() as server`. From a shell, for benchmarks in
+which the server must not share the interpreter: `python -m tests.support.servers.model_server --chunks 20000` prints
 its addresses as one JSON line and serves until its standard input closes.
 """
 
@@ -51,7 +50,7 @@ WRONG_KEY = "this key opens nothing here"
 class ModelServer:
     """Answers each model request with the next scripted reply.
 
-    When the script is empty the reply set by `always` is used, else the request fails with status 400 saying so.
+    When the script is empty the reply set by `always` is used, else the request fails with status 400 and the reason.
     `GET .../models` lists `MODELS` and takes nothing from the script.
     """
 
@@ -100,7 +99,7 @@ class ModelServer:
         self._script.extend(replies)
 
     def always(self, reply: Reply | Responder) -> None:
-        """Answer with this whenever the script is empty; a function sees the request and decides."""
+        """Answer with this whenever the script is empty; a function gets the request and decides."""
         self._default = reply
 
     def serves_only(self, *keys: str) -> None:
@@ -246,7 +245,7 @@ async def _read_request(
 
 
 async def _answer(stream: anyio.abc.ByteStream, reply: Raw | NoAnswer | HangUp) -> bool:
-    """Send a reply; whether the connection can take another request."""
+    """Send a reply; returns whether the connection can take another request."""
     match reply:
         case HangUp():
             return False
@@ -295,14 +294,14 @@ def running_model_server() -> Generator[ModelServer]:
 
 @contextmanager
 def refusing_address() -> Generator[str]:
-    """A base URL whose port is taken by nobody who listens, so that connecting is refused."""
+    """A base URL with a reserved port without a listener, so that connections are refused."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}/v1"
 
 
 def main() -> None:
-    """Serve one fixed answer to everybody until standard input closes."""
+    """Serve one fixed answer to every client until standard input closes."""
     parser = argparse.ArgumentParser(description="a model server that always says the same")
     parser.add_argument("--chunks", type=int, default=3, help="pieces of text in the answer")
     parser.add_argument("--text", default="word ", help="the text of each piece")

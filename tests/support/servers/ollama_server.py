@@ -13,7 +13,7 @@ NDJSON = "application/x-ndjson"
 
 
 def shown(*abilities: str, window: int = 131_072, parameters: str = "", thinking: Sequence[Json] = ()) -> Json:
-    """What `/api/show` says of a model."""
+    """The answer of `/api/show` for a model."""
     levels: Json = {"thinking": {"values": thinking, "default": True}} if thinking else {}
     assert isinstance(levels, dict)
     return {

@@ -1,4 +1,4 @@
-"""A model over HTTP that has a price, and how an editor is spawned that uses it under budgets."""
+"""A model over HTTP that has a price, and the options of an editor that uses it under budgets."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What the installed package publishes of models, kept as the program keeps it."""
+"""The model reference of the installed package, stored as the program stores it."""
 
 import tempfile
 from functools import cache
@@ -10,7 +10,7 @@ from claw_acp.providers.catalog.reference_build import main
 
 @cache
 def published() -> KeptReference:
-    """Made once for each process of tests."""
+    """Built once in each process of tests."""
     directory = Path(tempfile.mkdtemp(prefix="reference-"))
     assert main([str(directory)]) == 0
     return KeptReference(directory)

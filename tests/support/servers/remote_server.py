@@ -25,7 +25,7 @@ class RemoteServer:
 
     Attributes:
         url: The endpoint, as the first line on stdout has it.
-        token: What clients show; empty when none is wanted.
+        token: The clients' token; empty when none is needed.
         process: The process.
     """
 
@@ -47,7 +47,7 @@ class RemoteServer:
         env: Mapping[str, str] | None = None,
         ignored: Sequence[signal.Signals] = (),
     ) -> "AsyncGenerator[RemoteServer]":
-        """Start one on a free port; at the end it must leave in time, well, and with nothing left behind.
+        """Start one on a free port; at the end it must exit in time, with code 0, and without remaining processes.
 
         `ignored` are signals that its parent ignores, which it inherits.
         """
@@ -80,7 +80,7 @@ class RemoteServer:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Those that every client needs."""
+        """The headers that every client needs."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     @asynccontextmanager
@@ -94,7 +94,7 @@ class RemoteServer:
                 yield client
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Tell it to stop, and see it off."""
+        """Stop it with a signal, and wait for its end."""
         self.process.signal(number)
         assert await self.process.ended(within=EXIT_BOUND) == 0, self.process.stderr()
         await self.process.childless()
@@ -113,7 +113,7 @@ async def _first_line(process: AgentProcess) -> str:
 
 
 def refused_start(*arguments: str, home: Path, code: int = 1) -> str:
-    """What a server says that does not start."""
+    """The stderr output of a server that refuses to start."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     env = {**kept, **QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw")}
     done = run_program("serve", *arguments, cwd=Path.cwd(), env=env)

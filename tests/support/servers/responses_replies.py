@@ -24,7 +24,7 @@ def responses_events(say: Say) -> list[bytes]:
 
 
 def numbered(events: Sequence[dict[str, Json]]) -> list[bytes]:
-    """Events as they are sent, with their sequence numbers."""
+    """Events in wire form, with their sequence numbers."""
     return [
         f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': number})}\n\n".encode()
         for number, event in enumerate(events)

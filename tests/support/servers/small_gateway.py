@@ -1,4 +1,4 @@
-"""The gateway in the test's own process, with bounds small enough to be met."""
+"""The gateway in the test's own process, with small limits."""
 
 import os
 from collections.abc import AsyncGenerator, Mapping
@@ -25,7 +25,7 @@ class SmallGateway:
 
     Attributes:
         url: Its endpoint.
-        house: Where its engine lives.
+        house: Its engine.
     """
 
     def __init__(self, url: str, house: EngineHost) -> None:

@@ -1,6 +1,6 @@
-"""`python -m tests.support.servers.vendors_here`: the program, with the vendors themselves where `VENDORS_HERE` says.
+"""`python -m tests.support.servers.vendors_here`: the program, with the vendors redirected to `VENDORS_HERE`.
 
-Their usual variables for another address would not do: at another address a key is not needed, and may be anybody's.
+Their usual variables for another address would not do: at another address a key is optional, and may be of any vendor.
 """
 
 import os
