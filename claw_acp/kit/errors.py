@@ -14,7 +14,7 @@ Reason = Literal[
     "model_not_found",
     "request_rejected",
 ]
-"""The protocol's own errors, as its specification explains them."""
+"""The protocol's own errors, described in its specification."""
 
 _CODES = {error.name: error.code for error in PLUGIN_ERRORS}
 

@@ -103,7 +103,7 @@ class ChatOptions(Wire):
 
 
 class ChatParams(Wire):
-    """What `chat` asks for."""
+    """The parameters of `chat`."""
 
     messages: tuple[ChatMessage, ...] = Field(min_length=1)
     tools: tuple[ToolDefinition, ...] = ()
@@ -163,7 +163,7 @@ class ChatDelta(Wire):
 
 
 class Party(Wire):
-    """Who speaks."""
+    """The name and version of one side."""
 
     name: str
     version: str = ""
@@ -177,7 +177,7 @@ class InitializeParams(Wire):
 
 
 class PluginCapabilities(Wire):
-    """What the program can do; what is absent it cannot."""
+    """The capabilities of the program; an absent one is not supported."""
 
     streaming: bool = Field(default=False, description="It sends `chat/delta`.")
     tools: bool = Field(default=False, description="Its models can be given tools.")
@@ -194,7 +194,7 @@ class ModelRow(Wire):
 
 
 class InitializeResult(Wire):
-    """What the program is and can do. An integer `protocolVersion` is what makes it one that speaks sessions."""
+    """The name and capabilities of the program. An integer `protocolVersion` marks a program that speaks sessions."""
 
     protocolVersion: int  # noqa: N815 - the wire
     pluginInfo: Party  # noqa: N815 - the wire

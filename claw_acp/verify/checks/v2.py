@@ -202,7 +202,7 @@ async def replays(attempt: CheckRun) -> None:
 
 @must("resume.state-before-answer", turn, source=f"{_PAGE}: session/resume")
 async def state_before_answer(attempt: CheckRun) -> None:
-    """The current state is told after the replay and before the answer to session/resume."""
+    """The current state is sent after the replay and before the answer to session/resume."""
     opened, _ = await _stored(attempt)
     async with attempt.line() as line:
         answer, shown = await _resumed(attempt, line, opened)
@@ -303,7 +303,7 @@ async def withdraws(attempt: CheckRun) -> None:
 
 @must("close.then-silence", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202")
 async def then_silence(attempt: CheckRun) -> None:
-    """After the answer to session/close nothing more is said of the session, whatever was going on in it."""
+    """After the answer to session/close there are no more messages about the session, whatever was going on in it."""
     async with attempt.line() as line:
         opened = await attempt.session(line)
         await attempt.slow_turn(line, opened)

@@ -169,5 +169,5 @@ def _is_id(value: object) -> bool:
 
 
 def _key(value: object) -> tuple[type, object]:
-    """Ids of different types are different, although 1 == 1.0 == True; what cannot be an id is one by its text."""
+    """A key that tells ids of different types apart, although 1 == 1.0 == True; an invalid id by its text."""
     return type(value), value if isinstance(value, str | int | float | None) else json.dumps(value, default=repr)

@@ -8,7 +8,7 @@ MARK = "EDITOR_TEST_MARK"
 
 
 def unmarked() -> dict[str, str]:
-    """Our environment without the mark of a program that runs in this process: for what is none of its children."""
+    """Our environment without the mark of a program that runs in this process, for processes that it does not start."""
     return {name: value for name, value in os.environ.items() if name != MARK}
 
 
