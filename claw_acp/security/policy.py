@@ -77,7 +77,7 @@ class Policy:
         return [by_rule(rule, f"the tool {tool}") for rule in named]
 
     def _judge_server(self, access: UsesServer, *, tool: str, mode: Mode) -> Finding:
-        """A server's own word that a tool only reads is worth a question in plan mode, never a free pass."""
+        """The finding about a server's tool: its claim to only read is worth a question in plan mode, never more."""
         what = f"{access.tool} of the MCP server {access.server}"
         allowing = (rule for rule in self._rules if rule.verdict == "allow" and rule.concerns(tool))
         rule = next((rule for rule in allowing if rule.pattern is None), None)

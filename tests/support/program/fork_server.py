@@ -86,7 +86,7 @@ class ForkedProcess:
 
 
 def can_fork(env: Mapping[str, str]) -> bool:
-    """Whether a fork is like a start in this environment: not where the interpreter itself would begin differently."""
+    """Return whether a fork is equivalent to a start in this environment, as to the start of the interpreter itself."""
     return os.name == "posix" and all(env.get(name) == os.environ.get(name) for name in FOLLOWED)
 
 
