@@ -6,7 +6,6 @@ https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter.
 """
 
 import json
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
@@ -25,12 +24,6 @@ from tests.support.servers.model_replies import Json, Raw, Say
 from tests.support.servers.model_server import ModelServer
 
 KEY = "0123456789abcdef0123456789abcdef"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
 
 
 def azure(

@@ -1,11 +1,8 @@
 """Tools in words through the real program: a service that refuses tools is worked with all the same."""
 
 import json
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.support.editors.editor_fixtures import Spawn, home, opened, project, spawn
 from tests.support.servers.model_replies import Json, ReceivedRequest, Reply, Say, failure
@@ -15,12 +12,6 @@ __all__ = ["home", "opened", "project", "spawn"]
 
 READ = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.txt"}}\n</tool_call>'
 REFUSAL: Json = {"error": {"message": "registry.example/library/small:2b does not support tools", "type": "api_error"}}
-
-
-@pytest.fixture
-async def server() -> AsyncGenerator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
 
 
 def config(server: ModelServer, *, more: str = "") -> dict[str, Any]:

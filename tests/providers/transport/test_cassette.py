@@ -4,7 +4,6 @@ import gzip
 import json
 import stat
 import threading
-from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from pathlib import Path
 
@@ -37,17 +36,6 @@ from tests.support.servers.model_server import ModelServer, refusing_address
 KEY = 'sk-te"st-0123456789abcdef'
 NEVER = "team-secret-token"
 NOWHERE = "http://127.0.0.1:9/v1"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture(params=["openai", "anthropic"])
-def family(request: pytest.FixtureRequest) -> Family:
-    return request.param
 
 
 @pytest.fixture

@@ -61,17 +61,6 @@ def provider_for(
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture(params=["openai", "anthropic"])
-def family(request: pytest.FixtureRequest) -> Family:
-    return request.param
-
-
-@pytest.fixture
 async def provider(family: Family, server: ModelServer) -> AsyncIterator[Provider]:
     async with aclosing(provider_for(family, server)) as provider:
         yield provider

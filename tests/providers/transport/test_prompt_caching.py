@@ -1,7 +1,6 @@
 """Requests of a long session begin with the very bytes of the one before, so that vendors' caches hit."""
 
 import json
-from collections.abc import AsyncGenerator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,17 +31,6 @@ IN_WORDS = "I look.\n" + "\n".join(
 )
 LOOKS = {"natively": Say(text=("I look.",), calls=READS, thinking=("Hm.",)), "in words": Say(text=(IN_WORDS,))}
 IMAGE = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
-
-
-@pytest.fixture
-async def server() -> AsyncGenerator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture(params=["openai", "anthropic"])
-def family(request: pytest.FixtureRequest) -> Family:
-    return request.param
 
 
 def config(family: Family, server: ModelServer, *, more: str = "") -> dict[str, Any]:

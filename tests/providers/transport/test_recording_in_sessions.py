@@ -1,6 +1,5 @@
 """Recording and replaying in the real program, as somebody does it who reports a defect."""
 
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,6 @@ from tests.support.servers.model_server import ModelServer
 __all__ = ["home", "opened", "project", "spawn"]
 
 KEY = "sk-test-0123456789abcdef"
-
-
-@pytest.fixture
-async def server() -> AsyncGenerator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
 
 
 def config(line: str) -> dict[str, Any]:

@@ -21,17 +21,6 @@ SPENT = Tokens(input=7, output=3)
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture(params=["openai", "anthropic"])
-def family(request: pytest.FixtureRequest) -> Family:
-    return request.param
-
-
-@pytest.fixture
 async def provider(family: Family, server: ModelServer) -> AsyncIterator[Provider]:
     make, url = (
         (OpenAIChatProvider, server.openai_url) if family == "openai" else (AnthropicProvider, server.anthropic_url)
