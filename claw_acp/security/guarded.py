@@ -52,13 +52,16 @@ def _root_of(path: Path, context: PolicyContext) -> Path | None:
 
 def _guarded_by_place(path: Path, *, root: Path) -> str | None:
     """The reason found by place: bare repositories and environments have any name, but typical contents."""
-    folders = (folder for folder in (path, *path.parents) if folder.is_relative_to(root))
-    for folder in folders:
-        if all(os.path.exists(folder / name) for name in ("HEAD", "objects", "refs")):  # noqa: PTH110 - never raises
-            return f"{folder.name} is a git repository, with commands that git runs"
-        if any(os.path.exists(folder / name) for name in ("pyvenv.cfg", "conda-meta")):  # noqa: PTH110
-            return f"{folder.name} is an environment, whose programs are called by their bare names"
-    return None
+    folder, top = str(path), str(root)  # as texts: paths as objects take ten times as long, for each word of a command
+    while True:
+        name = os.path.basename(folder)  # noqa: PTH119
+        if all(os.path.exists(f"{folder}/{entry}") for entry in ("HEAD", "objects", "refs")):  # noqa: PTH110 - never raises
+            return f"{name} is a git repository, with commands that git runs"
+        if any(os.path.exists(f"{folder}/{entry}") for entry in ("pyvenv.cfg", "conda-meta")):  # noqa: PTH110
+            return f"{name} is an environment, whose programs are called by their bare names"
+        if folder == top:
+            return None
+        folder = os.path.dirname(folder)  # noqa: PTH120
 
 
 def _guarded_at_home(path: Path, *, root: Path, home: Path) -> str | None:
