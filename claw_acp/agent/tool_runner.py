@@ -39,7 +39,7 @@ from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import is_cancellation, package_of
 from claw_acp.session.extension import NOTHING, SessionExtension
-from claw_acp.session.history import INTERRUPTED, NEVER_RAN
+from claw_acp.session.entries import INTERRUPTED, NEVER_RAN
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)

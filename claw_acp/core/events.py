@@ -19,6 +19,7 @@ CompactionStatus = Literal["in_progress", "completed", "failed", "cancelled"]
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 TurnState = Literal["running", "waiting", "idle"]
 Severity = Literal["info", "warning", "error"]
+PathKind = Literal["absent", "file", "link", "directory", "other"]
 PlanPriority = Literal["high", "medium", "low"]
 PlanStatus = Literal["pending", "in_progress", "completed"]
 
@@ -80,6 +81,37 @@ class PlanEntry(Value):
     content: str
     priority: PlanPriority = "medium"
     status: PlanStatus = "pending"
+
+
+class PathState(Value):
+    """The state of a path at one moment.
+
+    `digest` is the hash of a file's bytes, or of the target of a link; empty when it is not known. With `kept` the
+    content store has that content. `unsaved` is the hash of the text that the editor showed, where it was another; the
+    store has that, too.
+    """
+
+    kind: PathKind = "absent"
+    mode: int = 0
+    size: int = 0
+    digest: str = ""
+    kept: bool = False
+    unsaved: str = ""
+
+    def same_as(self, other: "PathState") -> bool:
+        """Return whether both are known to be the same, on the disk and in the editor."""
+        known = self.kind in {"absent", "directory"} or bool(self.digest)
+        return known and (self.kind, self.mode, self.digest, self.unsaved) == (
+            other.kind, other.mode, other.digest, other.unsaved
+        )  # fmt: skip
+
+
+class PathChange(Value):
+    """A change of one path, which is absolute; `after` is None until it is known."""
+
+    path: str
+    before: PathState
+    after: PathState | None = None
 
 
 class _Event(Value):
@@ -183,6 +215,7 @@ class CompactionChanged(_Event):
 
     `summary` is the whole summary (None: unchanged); it grows by `delta` while in progress. `kept_from` is the first
     message that the model still sees itself; without it, everything before the compaction is replaced.
+    `shortened` are tool calls whose results the model sees only the ends of, with or without a summary.
     """
 
     status: CompactionStatus
@@ -190,6 +223,7 @@ class CompactionChanged(_Event):
     delta: str | None = None
     error: str | None = None
     kept_from: str | None = None
+    shortened: tuple[str, ...] = ()
 
 
 class StateChanged(_Event):
@@ -217,6 +251,31 @@ class TurnRewound(_Event):
     undone: bool = True
 
 
+class FilesChanged(_Event):
+    """Files change in the turn `item`.
+
+    A change that is about to be made has no `after`: the state before it is kept by now. The same path with both states
+    follows when it has been made.
+    """
+
+    changes: tuple[PathChange, ...]
+
+
+class FilesRestored(_Event):
+    """Files are being, or have been, brought back to an earlier state: the undo or redo `item`.
+
+    All changes since the beginning of `turn` are undone or, with `redoes`, what the undo of that id took back is done
+    again. `changes` are to be made while in progress, and those that were made in the end. With `conversation` the
+    turns themselves are undone, too: a `TurnRewound` follows before the end.
+    """
+
+    status: Literal["in_progress", "completed"]
+    turn: str
+    redoes: str = ""
+    conversation: bool = False
+    changes: tuple[PathChange, ...] = ()
+
+
 class SessionChanged(_Event):
     """Facts about the session changed; each may be None for "unchanged". `options` holds only those that changed."""
 
@@ -242,6 +301,8 @@ Event: TypeAlias = (
     | CompactionChanged
     | StateChanged
     | TurnRewound
+    | FilesChanged
+    | FilesRestored
     | SessionChanged
     | CommandsChanged
 )

@@ -18,10 +18,15 @@ from claw_acp.core.events import (
     CompactionStatus,
     DiffContent,
     Event,
+    FilesChanged,
+    FilesRestored,
     Location,
     MessageStarted,
     Notice,
     PartContent,
+    PathChange,
+    PathKind,
+    PathState,
     PlanChanged,
     PlanEntry,
     PlanPriority,
@@ -193,6 +198,13 @@ _USAGE: Final = _Shape(
     thought_tokens=_COUNT,
 )
 
+_PATH_STATE: Final = _Shape(
+    PathState, kind=_choice(PathKind), mode=_COUNT, size=_COUNT, digest=_TEXT, kept=_FLAG, unsaved=_TEXT
+)
+_PATH_CHANGES: Final = _many(
+    _object(_Shape(PathChange, path=_TEXT, before=_object(_PATH_STATE, empty=PathState()), after=_object(_PATH_STATE)))
+)
+
 _EVENTS: Final[Mapping[str, _Shape]] = {
     "message": _Shape(
         MessageStarted,
@@ -239,6 +251,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         delta=_TEXT,
         error=_TEXT,
         kept_from=_TEXT,
+        shortened=_many(_TEXT),
     ),
     "state": _Shape(
         StateChanged,
@@ -249,6 +262,15 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         usage=_object(_USAGE),
     ),
     "rewind": _Shape(TurnRewound, undone=_FLAG),
+    "files": _Shape(FilesChanged, changes=_PATH_CHANGES),
+    "restore": _Shape(
+        FilesRestored,
+        status=_choice(Literal["in_progress", "completed"]),
+        turn=_TEXT,
+        redoes=_TEXT,
+        conversation=_FLAG,
+        changes=_PATH_CHANGES,
+    ),
     "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT, options=_JSON),
     "commands": _Shape(CommandsChanged),
 }

@@ -5,13 +5,17 @@ events are never dropped: compacted and undone parts are skipped, and return whe
 """
 
 from bisect import bisect_left
-from typing import Final, TypeAlias, assert_never
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Final, assert_never
 
 from claw_acp.core.events import (
-    FINAL,
     CommandsChanged,
     CompactionChanged,
+    CompactionStatus,
     Event,
+    FilesChanged,
+    FilesRestored,
     MessageStarted,
     Notice,
     PlanChanged,
@@ -24,125 +28,28 @@ from claw_acp.core.events import (
     TurnRewound,
     UsageChanged,
 )
-from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import ContentPart, FactsPart, Message, Reasoning, TextPart, ToolCall
-from claw_acp.core.value import Record, made_by
+from claw_acp.core.messages import ContentPart, Message
+from claw_acp.core.value import Record
+from claw_acp.session.entries import AssistantEntry, Call, Entry, FileUse, HistoryItem, UserEntry
 from claw_acp.session.turns import TurnLog, TurnSpan
 
 SUMMARY: Final = "<summary>\nThe conversation before this point, summarized:\n\n{}\n</summary>"
-INTERRUPTED: Final = "The call was interrupted before it finished; it may have had effects."
-NEVER_RAN: Final = "The call was interrupted before it began, so nothing was done."
-NO_OUTPUT: Final = "The call finished without output."
-
-
-class _Call(Record):
-    """A tool call as far as it is known. One without a name was never announced and is ignored."""
-
-    id: str
-    order: int  # the position of its assistant message
-    name: str = ""
-    arguments: str = "{}"
-    extra: JsonObject | None = None
-    begun: bool = False
-    final: bool = False
-    failed: bool = False
-    output: tuple[ContentPart, ...] = ()
-
-    def change(self, event: ToolCallChanged) -> None:
-        self.name = event.name or self.name
-        self.arguments = self.arguments if event.arguments is None else event.arguments
-        self.extra = self.extra if event.extra is None else event.extra
-        self.begun = self.begun or event.status == "in_progress"
-        if event.status in FINAL:
-            self.final = True
-            self.failed = event.status != "completed"
-            self.output = self.output if event.output is None else event.output
-
-    def call(self) -> ToolCall:
-        return ToolCall(id=self.id, name=self.name, arguments=self.arguments, extra=self.extra)
-
-    def result(self, call: ToolCall) -> Message:
-        if not self.final:
-            return Message.tool(call, INTERRUPTED if self.begun else NEVER_RAN, failed=True)
-        parts = _said(self.output) or (TextPart(text=NO_OUTPUT),)
-        return Message.tool(call, *parts, failed=self.failed)
-
-
-class _User(Record):
-    seq: int  # of its first event
-    parts: tuple[ContentPart, ...]
-    facts: str
-    local_only: bool  # not for models
-
-    def messages(self) -> tuple[Message, ...]:
-        parts = () if self.local_only else _said(self.parts)
-        if parts and self.facts:
-            parts = (FactsPart(text=f"{self.facts}\n\n"), *parts)
-        return (Message(role="user", parts=parts),) if parts else ()
-
-
-class _Assistant(Record):
-    seq: int
-    parts: tuple[ContentPart, ...] = ()
-    text: list[str] = made_by(default_factory=list[str])
-    thought: list[str] = made_by(default_factory=list[str])  # the block that is still open
-    reasoning: list[Reasoning] = made_by(default_factory=list[Reasoning])  # closed blocks
-    calls: dict[str, _Call] = made_by(default_factory=dict[str, _Call])  # by item
-    finished: bool = False  # the model said all it wanted to
-    local_only: bool = False  # not for models
-
-    def grow(self, event: TextDelta | ThoughtDelta) -> None:
-        if isinstance(event, TextDelta):
-            self.text.append(event.text)
-            return
-        self.thought.append(event.text)
-        if event.signature is not None or event.redacted is not None or event.origin:
-            text = "".join(self.thought)
-            self.reasoning.append(
-                Reasoning(text=text, signature=event.signature, redacted=event.redacted, origin=event.origin)
-            )
-            self.thought.clear()
-
-    def settle(self) -> None:
-        """Join the collected pieces into one text: hundreds of small strings take ten times its memory."""
-        self.text[:] = ["".join(self.text)]
-        self.thought[:] = ["".join(self.thought)] if self.thought else []
-
-    def messages(self) -> tuple[Message, ...]:
-        known = [call for call in self.calls.values() if call.name]
-        calls = tuple(call.call() for call in known)
-        parts = _said((*self.parts, TextPart(text="".join(self.text))))
-        if self.local_only or not (parts or calls):
-            return ()
-        said = Message(role="assistant", parts=parts, tool_calls=calls, reasoning=self._thoughts())
-        return (said, *(call.result(asked) for call, asked in zip(known, calls, strict=True)))
-
-    def _thoughts(self) -> tuple[Reasoning, ...]:
-        """The thinking to send back.
-
-        An open block counts only if the answer is complete: half a thought would pass as whole.
-        """
-        rest = "".join(self.thought)
-        if rest and (self.finished or self.calls):
-            return (*self.reasoning, Reasoning(text=rest))
-        return tuple(self.reasoning)
-
-
-_Entry: TypeAlias = _User | _Assistant
 
 
 class _Compaction(Record):
-    """A compaction: a summary that replaces the entries before the position `kept`."""
+    """A compaction: a summary that replaces the entries before the position `kept`, and results that were shortened."""
 
     seq: int
     kept: int
+    status: CompactionStatus = "in_progress"
     summary: str = ""
-    completed: bool = False
+    shortened: tuple[str, ...] = ()
 
     def change(self, event: CompactionChanged) -> None:
         self.summary = self.summary if event.summary is None else event.summary
         self.summary += event.delta or ""
-        self.completed = event.status == "completed"
+        self.shortened = event.shortened or self.shortened
+        self.status = event.status
 
 
 class History:
@@ -152,17 +59,23 @@ class History:
     """
 
     def __init__(self) -> None:
-        self._entries: list[_Entry] = []
+        self._entries: list[Entry] = []
         self._orders: dict[str, int] = {}  # message id -> position of its entry
-        self._calls: dict[str, _Call] = {}  # item -> its latest call
+        self._calls: dict[str, Call] = {}  # item -> its latest call
         self._call_ids: set[str] = set()
-        self._open: dict[str, _Call] = {}  # call id -> call without a final status
+        self._open: dict[str, Call] = {}  # call id -> call without a final status
         self._messages: list[Message] = []  # those of the entries before `_fresh`
         self._starts: list[int] = []  # where each of these entries' messages begin
         self._fresh = 0
         self._compactions: dict[str, _Compaction] = {}
         self._kept = 0  # the entry from which on the messages are made of entries, and not of a summary
+        self._short: frozenset[str] = frozenset()  # calls whose results are shortened
+        self._plan: PlanChanged | None = None
         self.turns = TurnLog()
+        self.restoring: FilesRestored | None = None
+        """The undo or redo that has begun and not ended, because the program was killed in between."""
+        self.restored: list[FilesRestored] = []
+        """Those that have ended since the last prompt, which the model does not know of."""
         self.usage: UsageChanged | None = None
         """The last report of tokens and cost."""
 
@@ -180,7 +93,7 @@ class History:
             self._starts.append(len(self._messages))
             entry = self._entries[order]
             if order >= self._kept and not self.turns.is_undone(entry.seq):
-                self._messages += entry.messages()
+                self._messages += entry.messages(self._short)
         self._fresh = len(self._entries)
         return self._messages.copy()
 
@@ -191,32 +104,93 @@ class History:
         start = self._starts[order] if order < len(self._starts) else len(messages)
         return messages[:start], messages[start:]
 
+    def items(self) -> list[HistoryItem]:
+        """The conversation of `messages` behind its summary, as items."""
+        messages = self.messages()
+        ends = [*self._starts[1:], len(messages)]
+        return [
+            HistoryItem(id=entry.id, turn=self.turns.turn_at(entry.seq), messages=tuple(messages[start:end]))
+            for entry, start, end in zip(self._entries, self._starts, ends, strict=True)
+            if start < end
+        ]
+
+    @property
+    def summary(self) -> str:
+        """The summary that the conversation begins with; empty without one."""
+        compaction = self._compaction()
+        return "" if compaction is None else compaction.summary
+
+    @property
+    def plan(self) -> PlanChanged | None:
+        """The current plan; None when there is none, or it was made in an undone turn."""
+        return None if self._plan is None or self.turns.is_undone(self._plan.seq) else self._plan
+
+    @property
+    def failed_compactions(self) -> int:
+        """The compactions that failed since one was completed."""
+        compactions = reversed([each for each in self._compactions.values() if each.status != "cancelled"])
+        return sum(1 for _ in takewhile(lambda each: each.status == "failed", compactions))
+
+    @property
+    def counted(self) -> int:
+        """The first messages that the last reported usage counts; 0 when the conversation was made anew since then."""
+        if self.usage is None or (order := self._orders.get(self.usage.item)) is None:
+            return 0
+        done = [each.seq for each in self._compactions.values() if each.status == "completed"]
+        entry = self._entries[order]
+        if self.turns.is_undone(entry.seq) or (done and done[-1] > self.usage.seq):
+            return 0
+        self.messages()
+        return self._starts[order] + 1
+
+    def prompts(self) -> Iterator[Message]:
+        """The user's messages, the newest first, also those that a summary stands for."""
+        for entry in reversed(self._entries):
+            if isinstance(entry, UserEntry) and not self.turns.is_undone(entry.seq):
+                yield from entry.messages()
+
+    def files(self) -> Iterator[FileUse]:
+        """The files that tool calls read or changed, the latest first, also before a summary."""
+        for call in reversed(self._calls.values()):
+            if call.final and not call.failed and not self.turns.is_undone(self._entries[call.order].seq):
+                changed = call.kind in {"edit", "delete", "move"}
+                if changed or call.kind == "read":
+                    yield from (FileUse(path=at.path, line=at.line, changed=changed) for at in call.places)
+
     def _begin(self) -> None:
         """Start the messages with the summary of the latest valid compaction, if any."""
-        self._messages, self._kept = [], 0
-        for compaction in reversed(self._compactions.values()):
-            if compaction.completed and compaction.summary.strip() and not self.turns.is_undone(compaction.seq):
-                self._messages, self._kept = [Message.user(SUMMARY.format(compaction.summary))], compaction.kept
-                return
+        valid = [each for each in self._compactions.values() if self._counts(each)]
+        self._short = frozenset(call for each in valid for call in each.shortened)
+        compaction = self._compaction()
+        self._messages = [] if compaction is None else [Message.user(SUMMARY.format(compaction.summary))]
+        self._kept = 0 if compaction is None else compaction.kept
+
+    def _compaction(self) -> _Compaction | None:
+        """The latest valid compaction with a summary."""
+        compactions = reversed(self._compactions.values())
+        return next((each for each in compactions if each.summary.strip() and self._counts(each)), None)
+
+    def _counts(self, compaction: _Compaction) -> bool:
+        return compaction.status == "completed" and not self.turns.is_undone(compaction.seq)
 
     def apply(self, event: Event) -> None:
         """Apply the next event."""
         match event:
             case TextDelta() | ThoughtDelta():
-                if (message := self._assistant(event.item, event)) is not None:
-                    message.grow(event)
+                self._grow(event)
             case MessageStarted():
                 self._start(event)
             case ToolCallChanged():
                 self._change_call(event)
             case UsageChanged():
-                self.usage = event
-                self._finish_last()
-            case StateChanged() | TurnRewound():
+                self._use(event)
+            case StateChanged() | TurnRewound() | FilesRestored():
                 self._change_turns(event)
             case CompactionChanged():
                 self._compact(event)
-            case TerminalChanged() | PlanChanged() | Notice() | SessionChanged() | CommandsChanged():
+            case PlanChanged():
+                self._plan = event if event.entries else None
+            case TerminalChanged() | Notice() | SessionChanged() | CommandsChanged() | FilesChanged():
                 pass
             case _:
                 assert_never(event)
@@ -230,42 +204,64 @@ class History:
             message.parts, message.local_only = event.parts, event.local_only
 
     def _start_user(self, event: MessageStarted) -> None:
+        if not event.local_only:
+            self.restored = []
         order = self._orders.get(event.item)
         if order is None:
             parts = _model_parts(event)
-            self._add(event.item, _User(seq=event.seq, parts=parts, facts=event.facts, local_only=event.local_only))
-        elif isinstance(entry := self._entries[order], _User):
+            self._add(
+                event.item,
+                UserEntry(id=event.item, seq=event.seq, parts=parts, facts=event.facts, local_only=event.local_only),
+            )
+        elif isinstance(entry := self._entries[order], UserEntry):
             entry.parts, entry.facts, entry.local_only = _model_parts(event), event.facts, event.local_only
             self._stale(order)
 
-    def _assistant(self, item: str, event: Event) -> _Assistant | None:
+    def _grow(self, event: TextDelta | ThoughtDelta) -> None:
+        if (message := self._assistant(event.item, event)) is not None:
+            message.grow(event)
+
+    def _assistant(self, item: str, event: Event) -> AssistantEntry | None:
         """The assistant message `item` that `event` changes, created if new; None if the item is a user's message."""
         order = self._orders.get(item)
         if order is None:
-            order = self._add(item, _Assistant(seq=event.seq))
+            order = self._add(item, AssistantEntry(id=item, seq=event.seq))
         self._stale(order)
         entry = self._entries[order]
-        return entry if isinstance(entry, _Assistant) else None
+        return entry if isinstance(entry, AssistantEntry) else None
 
-    def _add(self, item: str, entry: _Entry) -> int:
-        if self._entries and isinstance(last := self._entries[-1], _Assistant):
+    def _add(self, item: str, entry: Entry) -> int:
+        if self._entries and isinstance(last := self._entries[-1], AssistantEntry):
             last.settle()
         order = self._orders[item] = len(self._entries)
         self._entries.append(entry)
         return order
 
+    def _use(self, event: UsageChanged) -> None:
+        self.usage = event
+        if not event.item or event.item in self._orders:  # not that of a summary
+            self._finish_last()
+
     def _finish_last(self) -> None:
-        if self._entries and isinstance(entry := self._entries[-1], _Assistant):
+        if self._entries and isinstance(entry := self._entries[-1], AssistantEntry):
             entry.finished = True
             entry.settle()
             self._stale(len(self._entries) - 1)
 
-    def _change_turns(self, event: StateChanged | TurnRewound) -> None:
+    def _change_turns(self, event: StateChanged | TurnRewound | FilesRestored) -> None:
+        if isinstance(event, FilesRestored):
+            self._restore(event)
+            return
         self.turns.apply(event)
         if isinstance(event, TurnRewound):
             self._stale(0)
         elif event.stop not in {None, "cancelled"}:
             self._finish_last()
+
+    def _restore(self, event: FilesRestored) -> None:
+        self.restoring = event if event.status == "in_progress" else None
+        if event.status == "completed":
+            self.restored.append(event)
 
     def _compact(self, event: CompactionChanged) -> None:
         compaction = self._compactions.get(event.item)
@@ -293,7 +289,7 @@ class History:
             self._open.pop(call.id, None)
         self._stale(call.order)
 
-    def _announced(self, event: ToolCallChanged) -> _Call | None:
+    def _announced(self, event: ToolCallChanged) -> Call | None:
         """The call `event.item` of `event.message`; a new one if another message already has a call with this id."""
         asking = event.message or ""
         message = self._assistant(asking, event)
@@ -301,7 +297,7 @@ class History:
             return None
         call = message.calls.get(event.item)
         if call is None:
-            call = _Call(id=self._unique(event.item), order=self._orders[asking])
+            call = Call(id=self._unique(event.item), order=self._orders[asking])
             message.calls[event.item] = call
             self._open[call.id] = call
             self._calls.pop(event.item, None)  # the latest is the last
@@ -319,8 +315,3 @@ class History:
 
 def _model_parts(event: MessageStarted) -> tuple[ContentPart, ...]:
     return event.parts if event.model_parts is None else event.model_parts
-
-
-def _said(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
-    """`parts` without blank text, which some vendors refuse."""
-    return tuple([part for part in parts if not isinstance(part, TextPart) or part.text.strip()])

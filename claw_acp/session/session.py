@@ -15,7 +15,10 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, SessionBusy, StoreError
 from claw_acp.core.events import (
     FINAL,
+    CompactionChanged,
     Event,
+    FilesChanged,
+    FilesRestored,
     MessageStarted,
     SessionChanged,
     StateChanged,
@@ -361,7 +364,7 @@ def _must_be_kept(event: Event) -> bool:
             return status == "in_progress" or status in FINAL
         case StateChanged(state=state):
             return state == "idle"
-        case TurnRewound():
+        case TurnRewound() | CompactionChanged() | FilesChanged() | FilesRestored():
             return True
         case TextDelta() | ThoughtDelta() | _:
             return False

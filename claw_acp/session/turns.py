@@ -1,5 +1,6 @@
 """The turns of a session, read from its events: where each began and ended, and which were undone."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -34,9 +35,24 @@ class TurnLog:
             TurnSpan(id=id_, first=first, last=last) for (id_, first), last in spans if not self.is_undone(first)
         )
 
+    def turn_at(self, seq: int) -> str:
+        """The id of the last turn that began before the event at this position; empty before the first."""
+        place = bisect_right(self._began, seq, key=lambda began: began[1])
+        return self._began[place - 1][0] if place else ""
+
+    @property
+    def latest(self) -> str:
+        """The id of the turn that began last, undone or not; empty before the first."""
+        return self._began[-1][0] if self._began else ""
+
     def is_undone(self, seq: int) -> bool:
         """Return whether the event at this position belongs to an undone turn, or lies between undone turns."""
         return bool(self._undone) and any(seq in positions for positions in self._undone.values())
+
+    def follow(self, event: Event) -> None:
+        """Apply any event; most do not concern turns."""
+        if isinstance(event, StateChanged | TurnRewound):
+            self.apply(event)
 
     def apply(self, event: StateChanged | TurnRewound) -> None:
         """Apply an event that begins, ends or undoes a turn."""
@@ -82,6 +98,5 @@ def without_undone(events: Sequence[Event]) -> Sequence[Event]:
     """The events of a whole journal without those of undone turns: see `TurnLog.without_undone`."""
     turns = TurnLog()
     for event in events:
-        if isinstance(event, StateChanged | TurnRewound):
-            turns.apply(event)
+        turns.follow(event)
     return turns.without_undone(events)

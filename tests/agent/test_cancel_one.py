@@ -13,7 +13,7 @@ from claw_acp.agent.tool_runner import CANCELLED, CANCELLED_BEFORE
 from claw_acp.core.events import FINAL, Event, PartContent, TerminalChanged, ToolCallChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.process.groups import live_groups
-from claw_acp.session.history import INTERRUPTED, NEVER_RAN
+from claw_acp.session.entries import INTERRUPTED, NEVER_RAN
 from claw_acp.session.journal import Journal
 from claw_acp.session.session import CLEANUP_TIMEOUT, Session
 from claw_acp.tools.shell.shell import Shell

@@ -16,7 +16,8 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.messages import TextPart
 from claw_acp.core.value import replace
-from claw_acp.session.history import NEVER_RAN, History
+from claw_acp.session.entries import NEVER_RAN
+from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.pages import Archived
 from claw_acp.session.record import SessionRecord

@@ -20,7 +20,8 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.messages import ImagePart, Message, Reasoning, TextPart, ToolCall, Usage
-from claw_acp.session.history import INTERRUPTED, NEVER_RAN, NO_OUTPUT, History
+from claw_acp.session.entries import INTERRUPTED, NEVER_RAN, NO_OUTPUT
+from claw_acp.session.history import History
 
 READ = ToolCall(id="c1", name="read", arguments='{"path":"x"}')
 
