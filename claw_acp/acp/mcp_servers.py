@@ -99,7 +99,7 @@ class ClientLink:
             open_requests.pop(key, None)
         if isinstance(outcome, Mapping) and ("result" in outcome or isinstance(outcome.get("error"), Mapping)):
             return outcome
-        raise RpcError(INTERNAL_ERROR, "the client's answer holds neither a result nor an error")
+        raise RpcError(INTERNAL_ERROR, "the client's answer has neither a result nor an error")
 
     def listen(self, heard: OnServerMessage) -> None:
         """See `ServerLink`."""

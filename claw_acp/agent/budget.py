@@ -137,7 +137,7 @@ class BudgetGuard:
                 continue
             self._memory.warned.add(key)
             title = f"{budget.percent} % of the {budget.name} budget is spent"
-            text = f"{_spent(budget)}. Before a request that may pass it, you are asked. `/cost` shows more."
+            text = f"{_spent(budget)}. You are asked before a request that may exceed it. `/cost` shows more."
             notice = Notice(item=new_id("ntc", clock=self._clock), severity="warning", title=title, description=text)
             await self._session.publish(notice)
 
@@ -158,7 +158,7 @@ class BudgetGuard:
         if place in self._memory.unpriced:
             return
         names = " and ".join(f"the {budget.name} budget ({shown(budget.limit)})" for budget in budgets)
-        reason = f"The price of {model} is not known, so what it takes does not count against {names}"
+        reason = f"The price of {model} is not known, so its cost does not count against {names}"
         answer = await self._answer(
             "Ask a model without a known price?", reason=f"{reason}.", choices=(_UNPRICED, _STOP)
         )

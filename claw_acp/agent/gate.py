@@ -74,8 +74,8 @@ class Gate:
         question = replace(question, session=self._session.id, call_id=call_id)
         choice = await self._asker.permission(question)
         if choice is None:
-            reason = "Nobody allowed this call, so it was not run. Do not repeat it as it is."
-            return Admission(allowed=False, reason=reason, shown="Not run: nobody allowed it.")
+            reason = "This call was not allowed, so it was not run. Do not repeat it as it is."
+            return Admission(allowed=False, reason=reason, shown="Not run: it was not allowed.")
         allowed = choice.kind in {"allow_once", "allow_always"}
         if choice.kind in {"allow_always", "reject_always"}:
             await self._keep(choice.stores, "allow" if allowed else "deny")

@@ -13,7 +13,7 @@ from claw_acp.core.version import VERSION
 from claw_acp.registry.reference import Ref
 
 CommandMain: TypeAlias = Callable[[Sequence[str]], int]
-"""What a command is: the arguments after its name in, the exit code out (0 done, 1 failed, 2 wrong usage)."""
+"""Runs a command: takes the arguments after its name, returns the exit code (0 done, 1 failed, 2 wrong usage)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ COMMANDS: Mapping[str, Command] = {
     "demo": Command(
         Ref("claw_acp.cli.demo.command:main"), "watch the agent work on a sample project, without key or network"
     ),
-    "run": Command(Ref("claw_acp.cli.run.command:main"), "give the agent one task in this directory"),
+    "run": Command(Ref("claw_acp.cli.run.command:main"), "run one task in this directory"),
     "login": Command(Ref("claw_acp.cli.login.command:main"), "give the key of a model provider; it is tried and kept"),
-    "logout": Command(Ref("claw_acp.cli.login.logout:main"), "forget keys that login kept"),
+    "logout": Command(Ref("claw_acp.cli.login.logout:main"), "remove keys that login stored"),
     "doctor": Command(
         Ref("claw_acp.cli.doctor.command:main"), "check this machine: what works, what is missing, what to do"
     ),
@@ -41,18 +41,16 @@ COMMANDS: Mapping[str, Command] = {
         Ref("claw_acp.cli.sessions.command:main"), "list, show, export, archive, rename, copy and delete conversations"
     ),
     "cost": Command(
-        Ref("claw_acp.cli.sessions.costs:main"), "show what model requests have cost, by day, model or session"
+        Ref("claw_acp.cli.sessions.costs:main"), "show the cost of model requests, by day, model or session"
     ),
     "config": Command(
         Ref("claw_acp.cli.config.show:main"), "show the effective settings and where each came from; change them"
     ),
-    "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent over HTTP and WebSocket, for clients elsewhere"),
+    "serve": Command(Ref("claw_acp.cli.serve:main"), "serve the agent to remote clients, over HTTP and WebSocket"),
     "trace": Command(Ref("claw_acp.cli.trace.command:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
-    "providers": Command(Ref("claw_acp.cli.providers.listing:main"), "list model providers and their keys, try one"),
-    "models": Command(
-        Ref("claw_acp.cli.providers.models:main"), "list the models that there are, or those of one provider"
-    ),
+    "providers": Command(Ref("claw_acp.cli.providers.listing:main"), "list model providers and their keys, test one"),
+    "models": Command(Ref("claw_acp.cli.providers.models:main"), "list all models, or those of one provider"),
 }
 
 
@@ -64,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
     """
     parser = _parser()
     if argv and argv[0].startswith("--trace"):
-        parser.error("--trace takes one FILE and no command: it records what an editor and the agent say to each other")
+        parser.error("--trace takes one FILE and no command: it records the messages between an editor and the agent")
     name: str | None = parser.parse_args(argv[:1]).command
     command = COMMANDS.get(name or "")
     if command is None:

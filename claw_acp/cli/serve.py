@@ -32,7 +32,7 @@ One endpoint, {ENDPOINT}, for both ways the Agent Client Protocol travels over a
 HTTP (version 2 or 1.1). The first line on stdout is its address; Ctrl-C ends the server and all its sessions, which
 stay in the journal and can be loaded again.
 
-Whoever connects can have files written and commands run in your name, so clients must show a token:
+Connected clients can write files and run commands in your name, so clients must show a token:
 `Authorization: Bearer TOKEN`, or, for a WebSocket opened by a web page, the subprotocols `acp` and `acp.bearer.TOKEN`.
 It is made at the first start and kept in `{KEPT_AS}` in the state directory, readable by you alone.
 There is no encryption: for other machines put a proxy with TLS in front, or use an SSH tunnel.
@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="claw-acp serve",
-        description="Serve the agent to clients elsewhere.",
+        description="Serve the agent to remote clients.",
         epilog=_EXPLAINED,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -139,7 +139,7 @@ def _token(file: Path | None, *, without: bool, address: Address) -> Token | Non
     if without:
         if not address.is_loopback:
             raise ConfigError(
-                f"--no-token would let everybody who can reach {address.host} use your files and run commands; "
+                f"--no-token would let anyone who can reach {address.host} use your files and run commands; "
                 "leave it out, or listen on 127.0.0.1"
             )
         return None

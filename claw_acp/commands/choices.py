@@ -38,7 +38,7 @@ class ThinkCommand:
     async def run(self, argument: str, context: CommandContext) -> CommandResult:
         """See `Command`."""
         if context.setting("thought_level") is None:
-            return Said(text=f"The model **{context.model}** cannot be told how long to think.")
+            return Said(text=f"The model **{context.model}** has no setting for how long it thinks.")
         return await _show_or_choose(argument, "thought_level", context)
 
 

@@ -13,7 +13,7 @@ class Cost:
     """Shows the bill: the last turn, the session by model, the day, the month, the budgets."""
 
     name = "cost"
-    description = "Show what this session, today and this month have cost"
+    description = "Show the cost of this session, of today and of this month"
     hint = None
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:  # noqa: ARG002 - takes none
@@ -34,7 +34,7 @@ def as_markdown(bill: Bill) -> str:
     unknown = [share.key for share in bill.models if share.spending.unpriced]
     if unknown:
         names = ", ".join(f"`{name}`" for name in unknown)
-        lines += ["", f"What some requests to {names} cost is not known.", *_advice(unknown[0])]
+        lines += ["", f"The cost of some requests to {names} is not known.", *_advice(unknown[0])]
     return "\n".join(lines)
 
 
@@ -59,7 +59,7 @@ def _budget(budget: Budget) -> str:
 def _advice(model: str) -> tuple[str, str]:
     return (
         f'If the price of the model is missing, set it in config.toml: `[prices."{model}"]`.',
-        "An answer that broke off is billed as well, but nobody says what it took.",
+        "Interrupted answers are billed as well, but their tokens are not reported.",
     )
 
 

@@ -35,7 +35,7 @@ def split_document(text: str) -> Document:
         return Document({}, text)
     end = next((number for number, line in enumerate(lines[1:], start=1) if line.rstrip() == _FENCE), None)
     if end is None:
-        raise BadHead("the head that begins with --- in line 1 does not end with another line of ---")
+        raise BadHead("the head that begins with --- in line 1 has no closing line of ---")
     return Document(_entries(lines[1:end]), "\n".join(lines[end + 1 :]))
 
 
@@ -47,7 +47,7 @@ def _entries(lines: list[str]) -> Mapping[str, str]:
             continue
         if line[0].isspace() or line.startswith("- "):  # goes on with the entry above: a folded text, or a list
             if key is None:
-                raise BadHead(f"line {number} is indented below nothing")
+                raise BadHead(f"line {number} is indented without an entry above it")
             entries[key] = f"{entries[key]} {line.strip()}".strip()
             continue
         entry = _ENTRY.fullmatch(line.rstrip())

@@ -115,7 +115,7 @@ class PromptFolders:
 
 def _some(troubles: Sequence[str]) -> Sequence[str]:
     more = len(troubles) - MOST_TROUBLES
-    left = "1 more file of prompts" if more == 1 else f"{more} more files of prompts"
+    left = "1 more prompt file" if more == 1 else f"{more} more prompt files"
     return tuple(troubles) if more <= 0 else (*troubles[:MOST_TROUBLES], f"{left} cannot be used as commands")
 
 
@@ -139,7 +139,7 @@ def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:
                 yield Path(directory, name)
         if found > MOST_FILES or passed > MOST_ENTRIES:
             troubles.append(
-                printable(f"{folder}: it holds too much; only the first {min(found, MOST_FILES)} files count")
+                printable(f"{folder}: it holds too many files; only the first {min(found, MOST_FILES)} files count")
             )
             return
 
@@ -152,7 +152,7 @@ def _name(path: Path, folder: Path) -> str:
     """
     name = ":".join(path.relative_to(folder).with_suffix("").parts)
     if not name.isprintable() or any(character.isspace() for character in name):
-        raise BadPromptFile("its name has white space or characters that cannot be typed; rename the file")
+        raise BadPromptFile("its name has white space or invisible characters; rename the file")
     return name
 
 

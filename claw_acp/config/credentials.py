@@ -105,7 +105,7 @@ def exposed(path: Path) -> Diagnostic | None:
     if stat.S_IMODE(facts.st_mode) & OTHERS:
         message, what_to_do = "can be read by others, so its keys are not used", f"run: chmod 600 '{path}'"
     elif facts.st_uid not in {os.geteuid(), 0}:
-        message, what_to_do = "belongs to somebody else, so its keys are not used", f"run: chown $USER '{path}'"
+        message, what_to_do = "belongs to another user, so its keys are not used", f"run: chown $USER '{path}'"
     else:
         return None
     return Diagnostic(severity="error", file=str(path), line=None, key="", message=message, suggestion=what_to_do)

@@ -87,7 +87,7 @@ def _trouble(error: OSError, address: Address) -> str:
         who = "another claw-acp server" if _is_ours(address) else "another program"
         return f"{who} is listening there; stop it, or choose another port with --listen HOST:PORT"
     if error.errno == errno.EACCES:
-        return "that port needs special rights; choose one above 1023"
+        return "that port needs special privileges; choose one above 1023"
     if error.errno == errno.EADDRNOTAVAIL:
         return "this machine does not have that address"
     return error.strerror or str(error)

@@ -300,9 +300,9 @@ class Client:
                 context = ClientRequestContext(session=self._session, request_id=key)
                 response = await self._session.dispatch_input_request(context, request)
                 if isinstance(response, ErrorData):
-                    raise ToolError(f"The MCP server {self._spec.name} wants something else first: {response.message}.")
+                    raise ToolError(f"The MCP server {self._spec.name} needs something else first: {response.message}.")
                 responses[key] = response
-        raise ToolError(f"The MCP server {self._spec.name} wanted more {ROUNDS} times and never answered.")
+        raise ToolError(f"The MCP server {self._spec.name} wanted more {ROUNDS} times and did not answer.")
 
     async def _ask(self, work: Callable[[], Awaitable[_T]], patience: ProgressTimeout) -> _T:
         """Run it in a task of the connection, which notifies the server when the caller has left."""

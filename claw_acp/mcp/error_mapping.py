@@ -61,7 +61,7 @@ def _network(cause: BaseException, *, spec: HttpServer, evidence: Diagnostics) -
     status = cause.response.status_code if isinstance(cause, httpx2.HTTPStatusError) else evidence.status
     if status in {401, 403}:
         return ServerFailed(
-            f"answered with HTTP status {status}: it wants to know who asks",
+            f"answered with HTTP status {status}: it needs credentials",
             advice="Set the header that it needs, often `Authorization`.",
         )
     if status is not None:

@@ -248,7 +248,7 @@ class Server:
                     f"The MCP server {self.name} {failure.reason} while it was asked. Whether it did anything is not "
                     "known; it is being started again."
                 ) from failure
-        raise ToolError(f"The MCP server {self.name} keeps forgetting its sessions.")
+        raise ToolError(f"The MCP server {self.name} keeps losing its sessions.")
 
     async def _connected(self, *, other_than: ServerConnection | None) -> ServerConnection:
         with anyio.move_on_after(self.plan.start):

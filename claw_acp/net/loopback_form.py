@@ -127,13 +127,13 @@ class LoopbackForm:
     async def _answered(self, request: h11.Request, body: bytes) -> Page:
         headers = {name.decode("ascii").lower(): value.decode("latin-1") for name, value in request.headers}
         if headers.get("host") != self._host or request.target.decode("ascii") != self._path:
-            raise Refused(404, "There is nothing here.")
+            raise Refused(404, "Not found.")
         if self.finished.is_set():
-            raise Refused(410, "This page has done its work.")
+            raise Refused(410, "This page has expired.")
         if request.method == b"GET":
             return await self._answer(None)
         if request.method != b"POST":
-            raise Refused(405, "This page is only read and sent.")
+            raise Refused(405, "Only GET and POST are supported here.")
         if headers.get("origin", "") != f"http://{self._host}" or not headers.get("content-type", "").startswith(
             "application/x-www-form-urlencoded"
         ):
@@ -141,7 +141,7 @@ class LoopbackForm:
         try:
             fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=16))
         except ValueError as error:
-            raise Refused(400, "That is not what this form sends.") from error
+            raise Refused(400, "The request is no submission of this form.") from error
         if fields.pop(self.TICKET, "") != self.ticket:
             raise Refused(403, "This form was not sent by its own page.")
         return await self._answer(fields)
@@ -163,7 +163,7 @@ async def _received(wire: h11.Connection, stream: SocketStream) -> tuple[h11.Req
         elif isinstance(event, h11.Data):
             body += event.data
             if len(body) > BODY_LIMIT:
-                raise Refused(413, "That is too much.")
+                raise Refused(413, "The request is too large.")
         elif isinstance(event, h11.EndOfMessage) and request is not None:
             return request, body
         else:

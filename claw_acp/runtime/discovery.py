@@ -266,8 +266,8 @@ def _in_its_place(settings: Settings, *, reason: str) -> tuple[str, str]:
     """The model's name and a notice for a session whose model cannot be used; a configured one stays its model."""
     if settings.model is None:
         offline = f"{OFFLINE.name}/{OFFLINE.roles[0].last_resort}"
-        return offline, f"The offline assistant answers, because {reason}. Choose another model, or mend config.toml."
-    return settings.model, f"{settings.model} cannot be used: {reason}. Choose another model, or mend config.toml."
+        return offline, f"The offline assistant answers, because {reason}. Choose another model, or fix config.toml."
+    return settings.model, f"{settings.model} cannot be used: {reason}. Choose another model, or fix config.toml."
 
 
 def _listable(profile: ProviderProfile) -> bool:

@@ -29,7 +29,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 def unusable(path: Path) -> StoreError:
     """The error for a file that is no healthy database."""
     return StoreError(
-        f"{path} is damaged or is not a database; it was left as it is. Move it away to start afresh, "
+        f"{path} is damaged or is not a database; it was left as it is. Move it away to start over, "
         "restore it from a backup, or set CLAW_ACP_HOME to another place"
     )
 

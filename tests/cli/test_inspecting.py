@@ -182,7 +182,7 @@ def test_providers_list_has_heads_and_whole_reasons(home: Path, capsys: Capture)
     assert head.split() == ["STATE", "PROVIDER", "KIND", "KEY", "ADDRESS", "MODELS"]
     (line,) = (line for line in lines if line.split()[1:2] == ["x"])
     assert "is wrong" in line
-    assert "until that is mended" in line
+    assert "until that is corrected" in line
     assert "..." not in line
 
 

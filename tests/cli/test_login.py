@@ -211,7 +211,7 @@ def test_a_service_of_ones_own_may_list_its_models_to_everybody(
     server.always(failure(500, {"error": {"message": "busy"}}))
     done = run(*arguments, environ=environ, stdin=KEY)
     assert done.returncode == 0
-    assert "The service answers, to anybody. Models: test-model" in done.stdout
+    assert "The service answers, with any key. Models: test-model" in done.stdout
 
 
 def test_a_service_that_lists_nothing_is_asked_for_a_word(
@@ -237,7 +237,7 @@ def test_a_keyring_keeps_the_key_where_there_is_one(environ: dict[str, str], tmp
     assert KEY not in (tmp_path / "claw" / "credentials.toml").read_text()
     listed = run("providers", "list", environ=environ).stdout
     assert "key: login (the system keyring)" in listed
-    assert run("logout", environ=environ).stdout == "Forgotten: openai.\n"
+    assert run("logout", environ=environ).stdout == "Removed: openai.\n"
     assert json.loads(safe.read_text()) == {}
 
 
@@ -246,7 +246,7 @@ def test_a_variable_that_comes_first_is_told_of(environ: dict[str, str]) -> None
     done = run("login", "openai", "--key-stdin", environ=environ, stdin=KEY)
     assert "Note: the key from OPENAI_API_KEY is there too, and comes first." in done.stdout
     assert run("logout", environ=environ).stdout == (
-        "Forgotten: openai.\nNot ours to forget: the key of openai from OPENAI_API_KEY.\n"
+        "Removed: openai.\nNot removed: the key of openai from OPENAI_API_KEY.\n"
     )
 
 
@@ -258,13 +258,13 @@ def test_logging_out_forgets_one_or_all(environ: dict[str, str], tmp_path: Path)
     which = run("logout", environ=environ)
     assert (which.returncode, which.stderr) == (
         2,
-        "You are logged in to openai, anthropic: name one, or say --all.\n",
+        "You are logged in to openai, anthropic: name one, or use --all.\n",
     )
-    assert run("logout", "openai", environ=environ).stdout == "Forgotten: openai.\n"
+    assert run("logout", "openai", environ=environ).stdout == "Removed: openai.\n"
     again = run("logout", "openai", environ=environ)
     assert (again.returncode, again.stderr) == (1, "You are not logged in to openai.\n")
     assert kept(tmp_path) == {"anthropic": {"key": KEY}}
-    assert run("logout", "--all", environ=environ).stdout == "Forgotten: anthropic.\n"
+    assert run("logout", "--all", environ=environ).stdout == "Removed: anthropic.\n"
     assert kept(tmp_path) == {}
 
 

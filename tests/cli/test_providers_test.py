@@ -72,7 +72,7 @@ def test_tools_that_the_service_does_not_know_are_given_in_words(server: ModelSe
     server.will_reply(failure(400, {"error": {"message": "this model does not support tools"}}))
     server.will_say('<tool_call>{"name": "note", "arguments": {"text": "pong"}}</tool_call>')
     done = run(tmp_path, "providers", "test", "work", "--json")
-    assert checks_of(done)["tools"]["detail"] == "called in words, as the model is not given them natively"
+    assert checks_of(done)["tools"]["detail"] == "called as text, since the model has no native tools"
 
 
 def test_a_key_that_is_refused_says_what_to_do(server: ModelServer, tmp_path: Path) -> None:

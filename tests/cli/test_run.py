@@ -88,7 +88,7 @@ def test_with_nobody_to_ask_a_change_is_rejected_and_it_says_so(bench: Bench) ->
     done = bench.run("make a file")
 
     assert (done.returncode, done.stdout) == (0, "ok\n")
-    assert "answered by itself: nobody can be asked here; --yes allows everything" in done.stderr
+    assert "answered by itself: no terminal to ask on; --yes allows everything" in done.stderr
     assert not (bench.project / "made.txt").exists()
 
 
@@ -118,7 +118,7 @@ def test_a_session_can_be_continued_in_a_later_process(bench: Bench) -> None:
 def test_where_nothing_was_said_there_is_nothing_to_go_on_with(bench: Bench) -> None:
     done = bench.run("hi", "--continue")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"there is no session of {bench.project} to go on with" in done.stderr
+    assert f"there is no session of {bench.project} to continue" in done.stderr
     assert bench.run("hi", "--continue", "--session", "x").returncode == 2
 
 

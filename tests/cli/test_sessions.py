@@ -172,7 +172,7 @@ def test_where_nobody_can_be_asked_nothing_is_deleted(filled: Path, capsys: Capt
     done = claw("sessions", "delete", FIRST, home=filled, environ={"CLAW_ACP_HOME": str(filled)})
     assert (done.returncode, done.stderr) == (
         2,
-        f"claw-acp sessions: nobody can be asked here; --yes deletes {FIRST}\n",
+        f"claw-acp sessions: no terminal to ask on; --yes deletes {FIRST}\n",
     )
     assert FIRST in listed(capsys)
 

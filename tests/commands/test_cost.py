@@ -57,9 +57,9 @@ Budgets:
 - daily: `████████████████████` 125 %, $1.25 of $1.00
 - monthly: `████████████████████` 100 %, $0.00 of $0.00
 
-What some requests to `work/qwen3` cost is not known.
+The cost of some requests to `work/qwen3` is not known.
 If the price of the model is missing, set it in config.toml: `[prices."work/qwen3"]`.
-An answer that broke off is billed as well, but nobody says what it took.\
+Interrupted answers are billed as well, but their tokens are not reported.\
 """)
 
 
@@ -117,7 +117,7 @@ async def test_an_answer_that_broke_off_makes_the_cost_one_of_which_only_the_lea
         assert (await prompt.outcome()).stop_reason == "cancelled"
         text = (await editor.prompt("/cost")).text
         assert "This session: **at least $0.0110** in 2 requests." in text
-        assert "An answer that broke off is billed as well" in text
+        assert "Interrupted answers are billed as well" in text
 
 
 async def test_a_copy_of_a_session_has_its_own_bill(opened: Spawn, project: Path) -> None:

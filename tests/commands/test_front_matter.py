@@ -34,10 +34,10 @@ def test_values_are_read_as_people_write_them(line: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("---\ndescription: x\n", "does not end"),
-        ("---", "does not end"),
+        ("---\ndescription: x\n", "has no closing line"),
+        ("---", "has no closing line"),
         ("---\ndescription: x\nsomething else\n---\nbody", "line 3 is not of the form"),
-        ("---\n  indented\n---\nbody", "line 2 is indented below nothing"),
+        ("---\n  indented\n---\nbody", "line 2 is indented without an entry above it"),
         ("---\nkey:value\n---\nbody", "line 2 is not of the form"),
     ],
 )

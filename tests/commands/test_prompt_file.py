@@ -60,7 +60,7 @@ def test_what_a_terminal_would_obey_is_shown_instead() -> None:
     [
         (b"", "no prompt"),
         (b"---\ndescription: x\n---\n \n", "no prompt"),
-        (b"---\ndescription: x", "does not end"),
+        (b"---\ndescription: x", "has no closing line"),
         (b"caf\xe9", "not UTF-8"),
         (b"a\0b", "NUL"),
         (b"x" * (LARGEST + 1), "larger than 64 KiB"),

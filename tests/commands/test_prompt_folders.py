@@ -106,7 +106,7 @@ def test_files_that_are_no_commands_are_told_of_and_do_no_harm(places: Places) -
     told = {Path(text.partition(": ")[0]).name: text.partition(": ")[2] for text in places.folders.troubles}
     assert told == {
         "help.md": "/help is a command of this program; give the file another name",
-        "two words.md": "its name has white space or characters that cannot be typed; rename the file",
+        "two words.md": "its name has white space or invisible characters; rename the file",
         "empty.md": "it holds no prompt",
         "pipe.md": "it is not a file",
         "gone.md": "it cannot be read: No such file or directory",
@@ -142,7 +142,7 @@ def test_too_many_files_and_too_many_troubles_are_bounded(places: Places) -> Non
     places.folders.look()
     assert len(places.names("user")) == MOST_FILES
     assert len(places.folders.troubles) == MOST_TROUBLES + 1
-    assert places.folders.troubles[-1] == "4 more files of prompts cannot be used as commands"
+    assert places.folders.troubles[-1] == "4 more prompt files cannot be used as commands"
 
 
 def test_a_link_that_goes_in_a_circle_ends(places: Places) -> None:

@@ -192,7 +192,7 @@ async def test_settings_can_be_shown_and_switched_by_commands(opened: Spawn) -> 
         assert (await editor.prompt("/mode plan")).text == "Mode is now **plan**."
         assert (await editor.prompt("/permissions")).text.startswith("Mode **plan**: Reads and plans; changes nothing.")
         await editor.prompt("/model offline/assistant")
-        assert "cannot be told how long to think" in (await editor.prompt("/think high")).text
+        assert "has no setting for how long it thinks" in (await editor.prompt("/think high")).text
 
 
 async def test_a_session_can_be_copied_and_both_go_on(opened: Spawn) -> None:

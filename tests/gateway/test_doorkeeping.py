@@ -206,7 +206,7 @@ async def test_connections_are_as_many_as_was_said(serve: Serve) -> None:
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.com:0"])
 def test_without_a_token_only_this_machine_is_served(home: Path, address: str) -> None:
-    assert "--no-token would let everybody" in refused_start("--no-token", "--listen", address, home=home)
+    assert "--no-token would let anyone" in refused_start("--no-token", "--listen", address, home=home)
 
 
 async def test_other_machines_are_served_with_a_token_and_a_warning(serve: Serve) -> None:

@@ -128,7 +128,7 @@ class EditorWorkspace:
     async def _do_without(self, capability: str, title: str, instead: str) -> None:
         """Stop using a capability that the client advertised but lacks."""
         self._view.client = self._view.client._replace(**{capability: False})
-        log.warning("the client lacks what it offered", extra={"session": self._view.live.session.id, "what": title})
-        description = f"It said that it can. In this session {instead}."
+        log.warning("an advertised capability is missing", extra={"session": self._view.live.session.id, "what": title})
+        description = f"It advertised that it can. In this session {instead}."
         notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=description)
         await self._view.live.session.broadcast(notice)

@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="claw-acp demo",
-        description="Watch the agent mend a small project: a real server process, driven over ACP, with the built-in "
+        description="Watch the agent fix a small project: a real server process, driven over ACP, with the built-in "
         "offline assistant. It needs no key and no network, and touches nothing outside a temporary folder.",
     )
     parser.add_argument("--yes", action="store_true", help="allow everything the agent asks for")
@@ -181,6 +181,6 @@ class _Demo:
 
 
 def _project_environment() -> Mapping[str, str]:
-    """For programs in the project: `python3` is the Python that runs this, and leaves no compiled files behind."""
+    """The environment of programs in the project: `python3` is the Python that runs this, without compiled files."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return {**without_keys(os.environ), "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -70,7 +70,7 @@ def config_checks(settings: Settings, *, file: Path) -> Iterator[Check]:
         yield Check(level="ok", subject="config", detail=str(file) if file.exists() else f"{file} (none, not needed)")
     for finding in settings.diagnostics:
         level: Level = "fail" if finding.severity == "error" else "warn"
-        yield Check(level=level, subject="config", detail=finding.text(), advice="mend or remove the line")
+        yield Check(level=level, subject="config", detail=finding.text(), advice="fix or remove the line")
 
 
 def rule_checks(settings: Settings) -> Iterator[Check]:
@@ -83,7 +83,7 @@ def rule_checks(settings: Settings) -> Iterator[Check]:
                 parse_rule(text, verdict=verdict)
             except ConfigError as error:
                 origin = settings.origin(f"permissions.{verdict}[{index}]").text()
-                yield Check(level="fail", subject="rule", detail=f"{origin}: {error.message}", advice="mend the rule")
+                yield Check(level="fail", subject="rule", detail=f"{origin}: {error.message}", advice="fix the rule")
 
 
 def model_check(settings: Settings) -> Check:
@@ -93,7 +93,7 @@ def model_check(settings: Settings) -> Check:
         for reference in choice.target.unread:
             secrets.fetch(reference, settings.environ)
     except ClawError as error:
-        advice = "run claw-acp login, or mend config.toml or the environment"
+        advice = "run claw-acp login, or fix config.toml or the environment"
         return Check(level="fail", subject="model", detail=error.message, advice=advice)
     if choice.target.provider == OFFLINE.name and settings.model is None:
         detail = f"{choice.name}, the built-in assistant: no key was found"
@@ -128,7 +128,7 @@ def route_checks(settings: Settings) -> Iterator[Check]:
         try:
             resolve(settings, model=model)
         except ClawError as error:
-            yield Check(level="warn", subject=model, detail=error.message, advice="mend config.toml, or log in")
+            yield Check(level="warn", subject=model, detail=error.message, advice="fix config.toml, or log in")
 
 
 def store_check(database: Path) -> Check:
@@ -138,7 +138,7 @@ def store_check(database: Path) -> Check:
     try:
         health = anyio.run(partial(_health, database))
     except StoreError as error:
-        return Check(level="fail", subject="sessions", detail=error.message, advice="move the file away to start anew")
+        return Check(level="fail", subject="sessions", detail=error.message, advice="move the file away to start over")
     if health.problems:
         detail = f"{database} is damaged: {'; '.join(health.problems[:3])}"
         return Check(level="fail", subject="sessions", detail=detail, advice="restore a copy, or move the file away")
@@ -156,7 +156,7 @@ def local_servers_check(settings: Settings) -> Check:
         place = settings.origin("local_servers").text()
         return Check(level="ok", subject="local servers", detail=f"not looked for ({place})")
     found = [
-        f"{server.name} at {server.base_url} ({'it wants a key' if server.locked else offered})"
+        f"{server.name} at {server.base_url} ({'it needs a key' if server.locked else offered})"
         for server in settings.discovered.servers.values()
         for offered in (quantity(len(server.models), "model"),)
     ]

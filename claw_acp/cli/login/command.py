@@ -90,7 +90,7 @@ def _given(argv: Sequence[str]) -> Given:
 def _say_how(given: Given) -> int:
     name = given.provider or "PROVIDER"
     print(
-        f"claw-acp login: nobody can be asked, since stdin is no terminal; run it in one, or pipe the key in:\n"
+        f"claw-acp login: no terminal to ask on, since stdin is none; run it in one, or pipe the key in:\n"
         f"  claw-acp login {name} --key-stdin < FILE",
         file=sys.stderr,
     )
@@ -207,7 +207,7 @@ def _piped_key() -> Secret:
 def _tried(profile: ProviderProfile, key: Secret | None) -> KeyCheck:
     print(f"Trying it with {urlsplit(bare_address(profile.base_url)).netloc} ...", flush=True)
     key_check = anyio.run(check_key, profile, key)
-    what = "It works" if key_check.proven else "The service answers" + ("" if key is None else ", to anybody")
+    what = "It works" if key_check.proven else "The service answers" + ("" if key is None else ", with any key")
     if key_check.models:
         shown = ", ".join(key_check.models[:MODELS_SHOWN])
         count = len(key_check.listed or key_check.models)

@@ -13,18 +13,18 @@ from claw_acp.providers.registry.overview import provider_states
 
 def main(argv: Sequence[str]) -> int:
     """Remove one login or all; 1 if there was none."""
-    parser = argparse.ArgumentParser(prog="claw-acp logout", description="Forget keys that `claw-acp login` kept.")
-    parser.add_argument("provider", nargs="?", help="whose key; may be left out when there is only one")
+    parser = argparse.ArgumentParser(prog="claw-acp logout", description="Remove keys that `claw-acp login` stored.")
+    parser.add_argument("provider", nargs="?", help="the provider; may be left out when there is only one")
     parser.add_argument("--all", action="store_true", help="all of them")
     options = parser.parse_args(argv)
     if options.all and options.provider:
-        parser.error("name a provider, or say --all")
+        parser.error("name a provider, or use --all")
     store = CredentialStore(locations_here(), os.environ)
     names = list(settings_here().logins)
     chosen: str | None = options.provider
     if not options.all and chosen is None:
         if len(names) > 1:
-            print(f"You are logged in to {', '.join(names)}: name one, or say --all.", file=sys.stderr)
+            print(f"You are logged in to {', '.join(names)}: name one, or use --all.", file=sys.stderr)
             return 2
         chosen = next(iter(names), None)
     gone = store.forget_all() if options.all else [chosen] if chosen and store.forget(chosen) else []
@@ -34,10 +34,10 @@ def main(argv: Sequence[str]) -> int:
     if not gone:
         print(f"You are not logged in{f' to {chosen}' if chosen else ''}.", file=sys.stderr)
         return 1
-    print(f"Forgotten: {', '.join(gone)}.")
+    print(f"Removed: {', '.join(gone)}.")
     told: set[str] = set()
     for state in provider_states(settings_here()):
         if state.key_source and not state.key_source.startswith(BY_LOGIN) and state.key_source not in told:
             told.add(state.key_source)
-            print(f"Not ours to forget: the key of {state.name} from {state.key_source}.")
+            print(f"Not removed: the key of {state.name} from {state.key_source}.")
     return 0

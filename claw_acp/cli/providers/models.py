@@ -21,8 +21,8 @@ from claw_acp.providers.selection.available_models import available_models
 
 def main(argv: Sequence[str]) -> int:
     """Print the models of one provider, newest first; without a name those of a picker."""
-    parser = argparse.ArgumentParser(prog="claw-acp models", description="The models that there are.")
-    parser.add_argument("provider", nargs="?", help="the provider to ask (default: what is known of all, unasked)")
+    parser = argparse.ArgumentParser(prog="claw-acp models", description="List models.")
+    parser.add_argument("provider", nargs="?", help="the provider to ask (default: all known models, without asking)")
     parser.add_argument("--json", action="store_true", help="for programs")
     options = parser.parse_args(argv)
     settings = settings_found_here()
@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     elif models:
         print("\n".join(columns([_row(profile, model) for model in models])))
     else:
-        print(f"{profile.name} does not say which models it has; any name can be typed as {profile.name}/NAME")
+        print(f"{profile.name} does not list its models; any name can be typed as {profile.name}/NAME")
     return 0
 
 

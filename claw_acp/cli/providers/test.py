@@ -154,10 +154,10 @@ async def _tools(provider: Provider, choice: ResolvedModel, modes: ToolModes) ->
     except ProviderError as error:
         return Check(level="warn", subject="tools", detail=error.message, advice="the agent needs tools to do any work")
     words = await modes.in_words(provider.name, choice.target.model) or choice.setup.quirks.tools is False
-    way = "in words, as the model is not given them natively" if words else "natively"
+    way = "as text, since the model has no native tools" if words else "natively"
     if called:
         return Check(level="ok", subject="tools", detail=f"called {way}")
-    detail = f"offered {way}, and not called although the model was told to"
+    detail = f"offered {way}, and not called although the model was instructed to"
     return Check(level="warn", subject="tools", detail=detail, advice="a larger model may do better")
 
 
@@ -181,7 +181,7 @@ def _advice(error: ClawError, profile: ProviderProfile) -> str:
         case ProviderError() if _is_program(profile):
             return _program_advice(error, profile)
         case ProviderUnreachable() if profile.local:
-            return f"start {profile.name}, or say where it is in CLAW_ACP_LOCAL_SERVERS"
+            return f"start {profile.name}, or set its address in CLAW_ACP_LOCAL_SERVERS"
         case ProviderUnreachable() | ProviderTimeout():
             return "check the network, the proxy and base_url"
         case ModelNotFound():

@@ -98,9 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers")
     parser.add_argument("--cwd", metavar="DIR", default=".", help="where to work (default: here)")
     sessions = parser.add_mutually_exclusive_group()
-    sessions.add_argument("--session", metavar="ID", help=f"go on with a session instead of starting one: {ID_HELP}")
+    sessions.add_argument("--session", metavar="ID", help=f"continue a session instead of starting one: {ID_HELP}")
     sessions.add_argument(
-        "-c", "--continue", dest="go_on", action="store_true", help="go on with the last session of the directory"
+        "-c", "--continue", dest="go_on", action="store_true", help="continue the last session of the directory"
     )
     return parser
 
@@ -209,4 +209,4 @@ def _answers(*, yes: bool, json: bool) -> tuple[Literal["key", "allow", "reject"
         return "allow", "--yes"
     if not json and can_ask():
         return "key", ""
-    return "reject", "nobody can be asked here; --yes allows everything"
+    return "reject", "no terminal to ask on; --yes allows everything"

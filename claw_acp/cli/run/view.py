@@ -74,7 +74,7 @@ class PlainText:
         self._activity.end()
         if stop != "end_turn":
             self._activity.line(f"The turn ended early: {stop}.", colour="yellow")
-        self._activity.line(f"Session {session}; go on with --continue, or --session {session}", colour="dim")
+        self._activity.line(f"Session {session}; continue it with --continue, or --session {session}", colour="dim")
 
     def failed(self, error: ClawError | RpcError) -> None:
         """See `RunView.failed`."""

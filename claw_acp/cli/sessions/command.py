@@ -27,11 +27,11 @@ from claw_acp.session.titles import given_title
 
 LISTED = 20  # sessions printed unless told otherwise
 CHANGES = {
-    "archive": "put a session aside: lists leave it out",
-    "unarchive": "take it back into the lists",
-    "rename": "give it a title of yours",
-    "fork": "copy it; prints the id of the copy",
-    "delete": "remove it for good; what it cost is still counted",
+    "archive": "archive a session: lists leave it out",
+    "unarchive": "show it in lists again",
+    "rename": "set its title",
+    "fork": "copy it and print the id of the copy",
+    "delete": "delete it for good; its cost still counts",
 }
 
 
@@ -70,8 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="the last changed sessions")
     listing.add_argument("--cwd", help="only those of this directory")
-    listing.add_argument("--archived", action="store_true", help="those that were put aside, instead of the others")
-    listing.add_argument("--all", action="store_true", help="those in which nothing was said, too")
+    listing.add_argument("--archived", action="store_true", help="archived sessions instead of the others")
+    listing.add_argument("--all", action="store_true", help="also empty sessions")
     listing.add_argument("--limit", type=_positive, default=LISTED, help=f"how many (default {LISTED})")
     listing.add_argument("--json", action="store_true", help="for programs")
     for name, purpose in (
@@ -121,7 +121,7 @@ def _delete_after_asking(wanted: str) -> int:
     """Delete a session after a confirmation at the terminal."""
     record, _ = anyio.run(partial(_read, wanted))
     if sys.stdin is None or not sys.stdin.isatty():
-        print(f"claw-acp sessions: nobody can be asked here; --yes deletes {record.id}", file=sys.stderr)
+        print(f"claw-acp sessions: no terminal to ask on; --yes deletes {record.id}", file=sys.stderr)
         return 2
     title = printable(record.title or "without a title")
     if input(f"Delete {record.id} ({title}) of {printable(record.cwd)}? [y/N] ").strip().lower() not in {"y", "yes"}:

@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="claw-acp cost",
-        description="What model requests have cost, in all sessions, also those that were deleted.",
+        description="Show the cost of model requests in all sessions, including deleted ones.",
         epilog="Where a price is not known, the cost is at least what is shown; [prices] in config.toml sets prices, "
         "[budget] sets what may be spent.",
     )

@@ -66,7 +66,7 @@ async def last_session(journal: Journal | None, directory: Path) -> SessionRecor
     page = None if journal is None else await journal.list(cwd=str(directory), begun=True, limit=1)
     if page is not None and page.records:
         return page.records[0]
-    raise ConfigError(f"there is no session of {directory} to go on with; leave out --continue to begin one")
+    raise ConfigError(f"there is no session of {directory} to continue; leave out --continue to start one")
 
 
 def _not_found(wanted: str) -> SessionNotFound:

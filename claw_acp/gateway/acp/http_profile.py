@@ -74,7 +74,7 @@ class HttpProfile:
                 answer = await transport.initialize(frame)
         except TimeoutError:
             transport.end(LEFT)
-            raise HttpError(504, "no answer to initialize in time") from None
+            raise HttpError(504, "no response to initialize in time") from None
         if not answer:
             raise HttpError(503, "the server is shutting down")
         await exchange.answer(200, answer.rstrip(b"\n"), {"content-type": JSON, CONNECTION_ID: connection_id})

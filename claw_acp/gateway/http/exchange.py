@@ -148,7 +148,7 @@ class Exchange(ABC):
             self._whole = not piece
             return piece
         self._whole = True  # as much as there will be
-        raise HttpError(408, "nothing more of the body came")
+        raise HttpError(408, "the rest of the body did not arrive")
 
     async def refuse(self, refusal: HttpError) -> None:
         """Respond with a refusal, after reading some of the remaining body. Unauthorized clients must reconnect.

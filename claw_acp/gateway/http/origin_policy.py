@@ -48,12 +48,12 @@ class OriginPolicy:
             Refused: 403.
         """
         if not self._is_ours(_name(_HOST, head.headers.get("host", ""))):
-            raise HttpError(403, "this server does not go by that name; `--allow-host NAME` adds one")
+            raise HttpError(403, "this is not a name of this server; `--allow-host NAME` adds one")
         origin = head.headers.get("origin")
         # Browsers leave `Origin` out of some requests that pages can cause, but then say this.
         by_page = head.headers.get("sec-fetch-site", "none") != "none"
         if by_page if origin is None else not self._is_welcome(origin):
-            raise HttpError(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` lets them")
+            raise HttpError(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` allows them")
 
     def answer_headers(self, head: Head) -> Mapping[str, str]:
         """The CORS headers that let an allowed page read responses."""

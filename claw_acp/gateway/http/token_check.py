@@ -30,7 +30,7 @@ def check_token(head: Head, token: Secret | None) -> None:
         )
     if Secret(shown) != token:  # in constant time
         raise HttpError(
-            401, "this is not the token", headers={"www-authenticate": 'Bearer realm="acp", error="invalid_token"'}
+            401, "the token is wrong", headers={"www-authenticate": 'Bearer realm="acp", error="invalid_token"'}
         )
 
 

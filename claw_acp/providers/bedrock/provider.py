@@ -136,7 +136,7 @@ class AwsSigner:
                 return await to_thread.run_sync(signed, abandon_on_cancel=True)
         except TimeoutError as error:
             self.forget()
-            text = f"{self._provider}: no AWS credentials could be had within {CREDENTIALS_TIMEOUT:g} s."
+            text = f"{self._provider}: no AWS credentials could be obtained within {CREDENTIALS_TIMEOUT:g} s."
             raise ProviderAuthFailed(
                 f"{text} Try again, or set AWS_BEARER_TOKEN_BEDROCK.", provider=self._provider
             ) from error

@@ -78,7 +78,7 @@ class AwsSession:
         SigV4Auth(self._current(), SERVICE, region).add_auth(request)
         added = {name.lower(): str(value) for name, value in request.headers.items() if name not in signed}
         if not all(value.isascii() and value.isprintable() for value in added.values()):
-            raise self._failed("the AWS credentials hold a character that cannot be sent. Check where they come from.")
+            raise self._failed("the AWS credentials hold a character that cannot be sent. Check their source.")
         return added
 
     def _current(self) -> ReadOnlyCredentials:
@@ -87,7 +87,7 @@ class AwsSession:
                 self._credentials = self._credentials or self._found()
             return self._credentials.get_frozen_credentials()
         except _FAILURES as error:
-            raise self._failed(f"no AWS credentials could be had: {_reason(error)}.") from error
+            raise self._failed(f"no AWS credentials could be obtained: {_reason(error)}.") from error
 
     def _found(self) -> Credentials:
         session = Session()
@@ -181,14 +181,14 @@ def _unavailable(reason: str, *, source: str = ProcessProvider.METHOD) -> Creden
 
 
 def _refuse_code(prompt: str) -> NoReturn:  # noqa: ARG001 - botocore's
-    reason = "the role wants an MFA code, which cannot be typed here; sign in with `aws` and use its credentials"
+    reason = "the role needs an MFA code, which cannot be typed here; sign in with `aws` and use its credentials"
     raise _unavailable(reason, source=AssumeRoleProvider.METHOD)
 
 
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, _UNREADABLE):
-        text = f"a source answered in another form than AWS's ({type(error).__name__}: {text})"
+        text = f"a source answered in an unknown form ({type(error).__name__}: {text})"
     if isinstance(error, SSOTokenLoadError | TokenRetrievalError):
         text = f"{text.rstrip('.')}; run aws sso login"
     return redact(printable(text)).rstrip(".")[:REASON_LIMIT]

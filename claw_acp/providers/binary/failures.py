@@ -211,7 +211,7 @@ _BY_NAME: Mapping[str, str] = {
 }
 _ADVICE: Mapping[int, str] = {
     **{error.code: f"That is {error.name}: {_BY_NAME[error.name]}" for error in PLUGIN_ERRORS},
-    CANCELLED: "That means cancelled, and nobody has cancelled it: the program is at fault.",
+    CANCELLED: "That means cancelled, but it was not: the program is at fault.",
 }
 
 

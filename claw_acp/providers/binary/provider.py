@@ -213,9 +213,7 @@ class BinaryProvider(StreamingProvider):
             return
         silences = 1 + (earlier.silences if earlier is not None else 0)
         self._finding = Finding(protocol="oneshot", silences=silences, at=self._clock.now())
-        what = (
-            f"provider plugin said nothing for {silent_for:g} s, and is taken for one that is started for each request"
-        )
+        what = f"provider plugin did not answer for {silent_for:g} s, and is treated as a one-shot program"
         log.warning(what, extra=self._advice())
 
     async def aclose(self) -> None:

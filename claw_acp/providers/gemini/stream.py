@@ -77,7 +77,7 @@ class GeminiStream(EventParser):
         words = f"{self._finish}: {self._finish_words}" if self._finish_words else self._finish
         if self._finish in _BROKEN_CALLS:
             raise StreamInterrupted(
-                f"{self._provider}: the model wrote a tool call that nobody can read ({words}). Send the prompt again.",
+                f"{self._provider}: the model wrote an unreadable tool call ({words}). Send the prompt again.",
                 provider=self._provider,
             )
         if self._finish == "MISSING_THOUGHT_SIGNATURE":

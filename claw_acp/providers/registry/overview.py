@@ -115,4 +115,4 @@ def _lack(profile: ProviderProfile, *, settings: Settings) -> str | None:
     if not profile.found.locked:
         return None
     advice = f"set {service.key_variable}" if service.key_variable else "set api_key"
-    return f"it wants a key; {advice}"
+    return f"it needs a key; {advice}"

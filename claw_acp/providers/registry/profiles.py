@@ -182,7 +182,7 @@ def _invalid(finding: Diagnostic, *, table: str) -> str:
     advice = f"; {finding.suggestion}" if finding.suggestion else ""
     key = finding.key.removeprefix(table[1:-1]).lstrip(".")
     what = f"{key} in {table}" if key else table
-    return f"{what} is wrong: {finding.message}{advice} ({place}). It is not used until that is mended"
+    return f"{what} is wrong: {finding.message}{advice} ({place}). It is not used until that is corrected"
 
 
 class ProviderProfiles(Mapping[str, ProviderProfile]):

@@ -16,14 +16,14 @@ def missing_program(section: ProviderSection, *, path: str | None) -> str | None
     """
     command = section.command or ""
     if section.cwd is not None and not section.cwd.is_dir():
-        return f"there is no directory {section.cwd} to run it in; mend cwd"
+        return f"there is no directory {section.cwd} to run it in; fix cwd"
     if os.sep not in command:
         return _not_on_path(command, path=_own_path(section, path))
     file = (section.cwd or Path()) / command
     if not file.exists():
-        return f"there is no file {command}; mend command"
+        return f"there is no file {command}; fix command"
     if not file.is_file():
-        return f"{command} is no file; mend command"
+        return f"{command} is no file; fix command"
     if not os.access(file, os.X_OK):
         return f"{command} is not executable; run chmod +x {command}"
     return None

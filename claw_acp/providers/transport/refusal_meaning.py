@@ -53,7 +53,7 @@ _AUTH = Meaning(ProviderAuthFailed, "refused the API key", "Check the key config
 _AWS = Meaning(
     ProviderAuthFailed,
     "refused the AWS credentials",
-    "Renew them, or see what `aws sts get-caller-identity` says of them.",
+    "Renew them, or check them with `aws sts get-caller-identity`.",
 )
 _NO_ACCESS = Meaning(
     ModelNotAllowed,
@@ -97,7 +97,7 @@ _BAD_CALL = Meaning(
 _FILTERED = Meaning(
     RequestRejected,
     "did not pass the prompt on, for its content filter",
-    "Say it differently, or change the filter with the vendor.",
+    "Rephrase the prompt, or change the filter with the vendor.",
 )
 _OTHER_API = Meaning(
     RequestRejected,

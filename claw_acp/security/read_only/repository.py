@@ -108,7 +108,7 @@ def _linked(link: Path) -> Path:
     elif len(named) == 1:
         points = git / named[0] / ".git"
     else:
-        raise ValueError(f"{link} leads to a repository that does not say whose it is")
+        raise ValueError(f"{link} leads to a repository that does not name its owner")
     if points.resolve() != link.resolve():
         raise ValueError(f"{link} leads to a repository that does not belong to it")
     return git

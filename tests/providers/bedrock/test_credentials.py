@@ -104,7 +104,7 @@ def test_the_profile_named_is_read_from_both_files_and_credentials_win(monkeypat
 )
 def test_a_profile_that_lacks_something_is_an_error_that_names_it(config: str, words: str) -> None:
     aws_files(config=config)
-    with pytest.raises(ProviderAuthFailed, match=f"bedrock: no AWS credentials could be had: .*{words}") as raised:
+    with pytest.raises(ProviderAuthFailed, match=f"bedrock: no AWS credentials could be obtained: .*{words}") as raised:
         found()
     assert "topsecret" not in raised.value.message
 
@@ -151,8 +151,8 @@ print(json.dumps(given | dict(Expiration={soon()!r} if number == 0 else {LATER!r
     [
         ("print('{}')", "Unsupported version"),
         ("print('{\"Version\": 1}')", "Missing required key"),
-        ("print('nope')", "answered in another form"),
-        ("print('[1]')", "answered in another form"),
+        ("print('nope')", "answered in an unknown form"),
+        ("print('[1]')", "answered in an unknown form"),
         (giving(Expiration="tomorrow or so", SessionToken="t"), "tomorrow"),
         ("raise SystemExit(3)", "exit code 3"),
         (f"import sys; sys.exit('sign in\\x1b[2J first: {KEY}')", "sign in"),
@@ -169,7 +169,7 @@ def test_a_program_that_gives_nothing_is_an_error(tmp_path: Path, code: str, wor
 @pytest.mark.parametrize("command", ["/no/such/program", "'unended", '""'])
 def test_a_program_that_cannot_be_started_is_an_error(command: str) -> None:
     aws_files(config=f"[default]\ncredential_process = {command}\n")
-    with pytest.raises(ProviderAuthFailed, match="no AWS credentials could be had"):
+    with pytest.raises(ProviderAuthFailed, match="no AWS credentials could be obtained"):
         found()
 
 

@@ -296,5 +296,5 @@ async def test_credentials_that_do_not_come_do_not_hold_up_a_request(
         (Path.home() / ".aws" / "config").write_text(config)
         monkeypatch.setattr(bedrock_provider, "CREDENTIALS_TIMEOUT", 0.2)
         async with aclosing(provider_for(server)) as provider:
-            with pytest.raises(ProviderAuthFailed, match=r"aws: no AWS credentials could be had within 0\.2 s"):
+            with pytest.raises(ProviderAuthFailed, match=r"aws: no AWS credentials could be obtained within 0\.2 s"):
                 await provider.chat(asking(model=MODEL))

@@ -265,7 +265,7 @@ async def test_a_plugin_that_never_reads_runs_into_the_deadline() -> None:
         (-31006, ProviderTimeout, ". That is timeout: "),
         (-31007, ModelNotFound, ". That is model_not_found: `claw-acp models mine` lists"),
         (-31008, RequestRejected, ". That is request_rejected: "),
-        (-32800, MalformedReply, ". That means cancelled, and nobody has cancelled it"),
+        (-32800, MalformedReply, ". That means cancelled, but it was not"),
         (-32602, RequestRejected, ""),
         (-1, ProviderUnavailable, ""),
     ],

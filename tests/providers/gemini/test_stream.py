@@ -135,7 +135,7 @@ def test_nothing_to_say_is_an_error_unless_the_model_was_stopped(word: str, stop
 @pytest.mark.parametrize("word", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])
 def test_calls_nobody_can_read_are_asked_for_again(word: str) -> None:
     for said in ((), (text("I will"),)):
-        with pytest.raises(StreamInterrupted, match=f"a tool call that nobody can read .{word}") as caught:
+        with pytest.raises(StreamInterrupted, match=f"the model wrote an unreadable tool call .{word}") as caught:
             parse([event(*said, finish=word)])
         assert caught.value.retryable
     assert parse([event({"functionCall": {"name": "f"}}), event(finish=word)])[1].stop == "tool_calls"

@@ -164,8 +164,8 @@ async def test_a_prompt_that_is_filtered_says_why(server: ModelServer) -> None:
             await provider.chat(asking(model="my-gpt"))
     assert str(caught.value) == snapshot(
         "azure did not pass the prompt on, for its content filter (my-gpt, HTTP 400): The response was filtered due "
-        "to the prompt triggering Azure OpenAI's content management policy. (filtered: violence). Say it "
-        "differently, or change the filter with the vendor."
+        "to the prompt triggering Azure OpenAI's content management policy. (filtered: violence). Rephrase "
+        "the prompt, or change the filter with the vendor."
     )
 
 

@@ -147,7 +147,7 @@ async def test_a_server_that_wants_a_key_is_shown_and_not_chosen(desk: Desk) -> 
     found = await find_servers(settings)
     settings = replace(settings, discovered=replace(settings.discovered, servers=found))
     (state,) = [state for state in provider_states(settings) if state.name == "litellm"]
-    assert (state.ready, state.problem) == (False, "it wants a key; set LITELLM_API_KEY")
+    assert (state.ready, state.problem) == (False, "it needs a key; set LITELLM_API_KEY")
     assert resolve(settings, model=None).name == "offline/assistant"
 
 

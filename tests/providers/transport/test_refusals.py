@@ -69,7 +69,7 @@ def test_what_a_content_filter_found_is_named() -> None:
     error = error_of(400, {"error": {"message": "Filtered", "code": "content_filter", "innererror": inner}})
     assert str(error) == (
         "acme did not pass the prompt on, for its content filter (HTTP 400): Filtered (filtered: jailbreak). "
-        "Say it differently, or change the filter with the vendor."
+        "Rephrase the prompt, or change the filter with the vendor."
     )
 
 
