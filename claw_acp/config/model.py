@@ -55,11 +55,11 @@ class LimitsSection(Section):
 
 
 class RuleSection(Section):
-    """`[[rules]]`: sends a message to a route, when the model is `hint:auto`. All conditions given must hold.
+    """`[[rules]]`: sends a message to a route if the model is `hint:auto`. All conditions of a rule must hold.
 
     Attributes:
         route: Name from `[routes]`.
-        keywords: Words of which the message has at least one, in upper or lower case.
+        keywords: Words, at least one of which the message contains, in any case.
         pattern: Regular expression that matches somewhere in the first 500 characters of the message.
         min_length: Least length of the message, in characters.
         max_length: Greatest length of the message, in characters.
@@ -73,7 +73,7 @@ class RuleSection(Section):
 
 
 class BudgetSection(Section):
-    """`[budget]`, in US dollars. Before a model request that may pass one of them, a person is asked.
+    """`[budget]`, in US dollars. A person is asked before a model request that may exceed one of them.
 
     Attributes:
         daily: Budget of one day, in local time.
@@ -105,17 +105,17 @@ class PriceSection(Section):
 
 
 class McpSection(Section):
-    """`[mcp.NAME]`: a server of the Model Context Protocol that every session has; `command` or `url` says where.
+    """`[mcp.NAME]`: a server of the Model Context Protocol for every session, given by `command` or `url`.
 
     Attributes:
-        command: The program to run: on the PATH, or with a slash a path, relative to the file.
+        command: The program to run: a name on the PATH, or a path with a slash, relative to the file.
         args: Arguments of the program.
-        env: Variables the program gets besides a few of the agent's.
+        env: Variables of the program, besides a few of the agent's.
         cwd: The directory the program runs in; by default the session's.
         url: The address of a server that runs already.
         type: Its transport: streamable HTTP, or the older HTTP with server-sent events.
         headers: Headers of every request to it.
-        timeout: Seconds a call may take without a sign of life.
+        timeout: Seconds a call may take without progress.
         start_timeout: Seconds until the server must have started and listed its tools.
         enabled: Use the server.
     """
@@ -133,7 +133,7 @@ class McpSection(Section):
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Self:
-        """The table, which has either a command or an address, and only what belongs to that."""
+        """The table, which has either a command or an address, and only the keys for that."""
         if ("command" in values) == ("url" in values):
             raise ValueError("needs either `command`, for a program, or `url`, for a server that runs already")
         where, others = ("command", {"type", "headers"}) if "command" in values else ("url", {"args", "env", "cwd"})
@@ -152,15 +152,15 @@ class ConfigFile(Section):
         protocol_2: Speak protocol 2, a draft, to editors that ask for it.
         local_servers: Look for model servers on this machine.
         model_lists: Ask usable providers for their models, once a day.
-        model_reference: Published facts about models, such as prices and windows: the newest, looked for once a day
+        model_reference: Published facts about models, such as prices and windows: the newest, fetched once a day
             (`published`), those of the installation (`installed`), or none (`off`).
-        providers: What differs from what is known of providers, and providers of one's own.
+        providers: Settings of known providers, and your own providers.
         permissions: Rules for tool calls.
         limits: Bounds of a turn.
         routes: Names for models: `hint:NAME` stands for one.
         rules: The route of each message when the model is `hint:auto`; the first rule that fits decides.
-        budget: What may be spent.
-        prices: Prices of one's own, by `provider/model`.
+        budget: Limits on spending.
+        prices: Your own prices, by `provider/model`.
         mcp: The MCP servers that every session has.
     """
 

@@ -41,20 +41,20 @@ class Options(Section):
 
 
 class QuirksSection(Section):
-    """`[providers.NAME.quirks]`: where a service differs from its wire family; unset: as the family, or as known of it.
+    """`[providers.NAME.quirks]`: the differences of a service from its wire family; unset: as the family, or as known.
 
     Attributes:
-        auth: How the key travels: `bearer`, `x-api-key`, `api-key`, `header:NAME`, `zhipu-jwt` or `none`.
-        path: The path of chat requests below `base_url`, in the place of the family's own.
+        auth: The style of the key: `bearer`, `x-api-key`, `api-key`, `header:NAME`, `zhipu-jwt` or `none`.
+        path: The path of chat requests below `base_url`, instead of the family's own.
         models_path: The path of the list of models; empty when the service has none.
-        system: The service takes messages with the role `system`.
-        tools: Its models can be given tools in the family's own way.
+        system: The service accepts messages with the role `system`.
+        tools: Its models support the family's native tools.
         reasoning: The member in which earlier thinking is sent back.
-        effort: The way in which a request asks for thinking.
-        max_tokens: The member that bounds an answer.
-        stream_usage: The service takes `stream_options`.
+        effort: The form in which thinking is requested.
+        max_tokens: The member that limits an answer.
+        stream_usage: The service accepts `stream_options`.
         tool_stream: The service needs `tool_stream` to stream tool calls.
-        user_first: The first message after the instructions must be a person's.
+        user_first: The first message after the instructions must be a user's.
         cache_marks: Mark in requests how far the prompt is to be cached, for models that cache nothing without marks;
             by default where the service is known to pass marks on.
         cache_min_chars: The length of a prompt, in characters, below which it is not marked; by default all are.
@@ -76,37 +76,37 @@ class QuirksSection(Section):
 
 
 class ProviderSection(Section):
-    """`[providers.NAME]`. For a name the product knows, only what differs needs to be said.
+    """`[providers.NAME]`. A known name needs only the differences.
 
     Attributes:
-        kind: The wire family, required unless the name is known: `openai` (chat completions), `responses`,
-            `anthropic`, `gemini`, `ollama`, `bedrock`, `azure`, `binary` (a program of one's own), `offline` (the
-            built-in assistant) or `scripted` (plays back a script).
-        api_key: The key, or where it is.
+        kind: The wire family, required unless the name is known: `openai` (chat completions), `responses`, `anthropic`,
+            `gemini`, `ollama`, `bedrock`, `azure`, `binary` (your own program), `offline` (the built-in assistant) or
+            `scripted` (plays back a script).
+        api_key: The key, or a reference to it.
         api_keys: More keys of the same vendor; they are used in turn when one is refused or limited.
         base_url: The service's address, without a trailing slash.
         models: The models to offer; the first is the default.
         fallback_models: Models of this provider that answer when the chosen one cannot.
         fallback: Providers, or `provider/model`, that answer when none of these can.
-        retries: Attempts after a failure that may pass, before another key, model or provider has its turn.
+        retries: Attempts after a temporary failure, before another key, model or provider is used.
         headers: More headers for each request.
         body: More members for the body of each request, as the service documents them.
-        quirks: Where the service differs from its wire family.
-        timeout: Seconds to wait for the next piece of an answer, or, for a program, for the whole call; by default
-            the family's own limit.
+        quirks: The differences of the service from its wire family.
+        timeout: Seconds to wait for the next piece of an answer, or, for a program, for the whole call; by default the
+            family's own limit.
         connect_timeout: Seconds until a connection must stand; by default the family's own limit.
-        proxy: The proxy to go through, in the place of the environment's.
+        proxy: The proxy to use, instead of the environment's.
         ca_file: Certificates (PEM) to trust for this provider besides the usual ones.
         region: The region of a Bedrock provider.
         api_version: The `api-version` of an Azure provider.
         script: The script of a `scripted` provider.
         command: The program of a `binary` provider.
         args: Arguments of the program.
-        env: Variables the program gets besides those of the agent's own environment that are no keys.
+        env: Variables of the program, besides those of the agent's own environment that are no keys.
         cwd: The directory the program runs in; by default the agent's.
-        protocol: The protocol the program speaks; `auto` finds out.
+        protocol: The protocol of the program; `auto` detects it.
         record: A file that records every exchange with the service, without keys.
-        replay: A file of recorded exchanges that answers in the place of the service.
+        replay: A file of recorded exchanges that answers instead of the service.
         options: Sampling.
     """
 

@@ -37,24 +37,23 @@ DEFAULT = Origin(kind="default")
 
 
 class Settings(ConfigFile):
-    """The configuration in force for one working directory: the files' keys, merged, and what stands in no file.
+    """The configuration in force for one working directory: the merged files, and facts from elsewhere.
 
     `providers` also holds the services of logins, and `permissions` the rules that a project adds.
 
     Attributes:
-        server_places: Where model servers on this machine are looked for, by their names; by default at the ports that
-            they use by themselves.
+        server_places: The addresses of model servers on this machine to try, by name; by default their usual ports.
         log_level: The least severe level printed on stderr.
         trace: A file that records every frame.
         diagnostics: The mistakes in files and variables.
         origins: By dotted key (`limits.max_turn_requests`, `permissions.deny[0]`); a missing key has its default.
-        environ: The environment the settings were made from; keys of providers are looked up in it.
-        logins: Keys kept by logging in, by provider.
-        invalid: Providers that must not be used, with what is wrong about them: a value that decides what is run or
-            asked could not be used, and without it they would do something else.
+        environ: The environment of the settings, in which keys of providers are looked up.
+        logins: Keys stored by logging in, by provider.
+        invalid: Providers that must not be used, with the reason: a value that decides what is run or called is
+            invalid, and without it they would do something else.
         secrets: The keys of keyrings and commands that were read already; a `SecretCache` reads them.
-        overrides: What a client has set about providers, for this process.
-        discovered: What was learned about models while we run.
+        overrides: The provider overrides of clients, for this process.
+        discovered: The models and facts found at run time.
     """
 
     server_places: Annotated[Mapping[str, str], Variable(name=LOCAL_SERVERS, parse=named_places)] = {}

@@ -159,7 +159,7 @@ class Dispatcher:
             await self._transport.drained()
 
     def notify_nowait(self, method: str, params: JsonObject) -> None:
-        """See `Peer.tell`."""
+        """See `Peer.notify_nowait`."""
         self._send(notification_line(method, params))
 
     @property
