@@ -16,7 +16,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, ContextTooLong, EmptyAnswer, StoreError
 from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason, TextDelta
 from claw_acp.core.ids import new_id
-from claw_acp.core.messages import ContentPart, Message, ModelStop, Usage
+from claw_acp.core.messages import ContentPart, Message, ModelStop, ToolCall, Usage
 from claw_acp.core.value import Value, replace
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
@@ -28,10 +28,19 @@ CLOSING = (
     "what is left, and how to go on."
 )
 
+NUDGE = (
+    "Your last answer was empty. Go on with the work, or say in a few sentences what you did and what the user should "
+    "know."
+)
+
 WORDLESS: Final[Mapping[ModelStop, str]] = {
-    "refusal": "The model declined to answer and gave no reason. Say it differently, or choose another model.",
+    "end": (
+        "The model ended its answer twice without a word, also when it was asked for one. Ask again, or choose another "
+        "model."
+    ),
+    "refusal": "The model declined to answer and gave no reason. Rephrase the prompt, or choose another model.",
     "max_tokens": (
-        "The model used up the tokens of its answer before it wrote a word, perhaps by thinking. Raise max_tokens in "
+        "The model used up the tokens of its answer before it wrote any text, perhaps by thinking. Raise max_tokens in "
         "its options, or let it think less."
     ),
 }
@@ -107,33 +116,43 @@ class Turn:
     async def _join(self) -> None:
         """Add the prompts that wait to join the turn to the conversation."""
         for prompt in self._steering.take():
+            self._runner.repetition.forgive()
             await self._add_prompt(prompt.parts, on_accepted=prompt.on_accepted)
 
     async def _iterate(self) -> StopReason:
+        nudge: tuple[Message, ...] = ()
         for _ in range(self._limit):
             await self._join()
-            message_id, response = await self._ask()
-            if not response.tool_calls:
-                if not self._steering.close():
-                    continue  # it is answered in this turn, too
+            message_id, response = await self._ask(*nudge)
+            if response.tool_calls:
+                nudge = ()
+                if await self._runs_end(message_id, response.tool_calls):
+                    return "end_turn"
+            elif not nudge and response.stop == "end" and not response.text.strip():
+                nudge = (Message.user(NUDGE),)
+            elif self._steering.close():  # else there is a prompt to answer in this turn, too
                 if not response.text.strip() and response.stop in WORDLESS:
                     await self._remark(WORDLESS[response.stop])
                 return _stop_reason(response)
-            if await self._runner.run_all(message_id, response.tool_calls) and self._steering.close():
-                return "end_turn"
         while not self._steering.close():
             await self._join()
         await self._close()
         return "max_turn_requests"
 
+    async def _runs_end(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
+        """Run the calls of an answer; returns whether the turn ends with them."""
+        if await self._runner.run_all(message_id, calls) and self._steering.close():
+            return True
+        circles = self._runner.repetition.explanation
+        if circles is None or not self._steering.close():
+            return False
+        await self._remark(circles)
+        return True
+
     async def _close(self) -> None:
         """Have the model report how far it got; if it calls tools instead, a text of ours stands in."""
-        try:
-            _, response = await self._ask(Message.user(CLOSING), tool_choice="none")
-            said = response.text.strip()
-        except EmptyAnswer:
-            said = ""
-        if not said:
+        _, response = await self._ask(Message.user(CLOSING), tool_choice="none")
+        if not response.text.strip():
             await self._remark(f"The turn ended at its limit of {self._limit} model requests. Say “go on” to continue.")
 
     async def _remark(self, text: str) -> None:
@@ -143,6 +162,13 @@ class Turn:
         await self._session.publish(TextDelta(item=message.item, text=text))
 
     async def _ask(self, *extra: Message, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
+        """The answer of the model and the id of its message; an empty one if the provider found none to be there."""
+        try:
+            return await self._request(*extra, tool_choice=tool_choice)
+        except EmptyAnswer:
+            return "", ChatResponse()
+
+    async def _request(self, *extra: Message, tool_choice: ToolChoice) -> tuple[str, ChatResponse]:
         tools = self._tools()
         messages = await self._context.messages(*extra, tools=tools)
         try:

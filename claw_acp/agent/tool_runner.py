@@ -18,6 +18,7 @@ from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
+from claw_acp.agent.repetition import RepetitionGuard
 from claw_acp.agent.results import bounded_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
@@ -38,8 +39,8 @@ from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import is_cancellation, package_of
-from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.entries import INTERRUPTED, NEVER_RAN
+from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -58,6 +59,8 @@ class _Entry:
     announced: bool = False
     turn: bool = False  # whether it waits for no other call any more
     begun: bool = False
+    began: float = 0  # when it began to run
+    repeated: bool = False  # refused, because the turn goes round in circles
     asks: str = ""
     done: bool = False
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # of this call alone
@@ -67,6 +70,17 @@ class _Entry:
     def package(self) -> str:
         """The package that the call's tool comes from; empty: it is ours."""
         return package_of(self.invocation or self.tool)
+
+    @property
+    def may_change(self) -> bool:
+        """True if the call may change something outside the conversation."""
+        if self.tool is None or self.invocation is None or self.tool.parallel:
+            return False
+        return self.invocation.view.kind not in {"read", "think"}
+
+    def took(self, clock: Clock) -> float:
+        """The seconds since it began to run; 0 if it never did."""
+        return clock.monotonic() - self.began if self.begun else 0
 
 
 class ToolRunner:
@@ -84,6 +98,8 @@ class ToolRunner:
         self._redactor = redactor
         self._extension = extension
         self._waiting = UserWait(session)
+        self.repetition = RepetitionGuard()
+        """Watches the calls of the turn."""
 
     async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
         """Run the calls of one answer, in order; adjacent calls that only read run together.
@@ -94,6 +110,7 @@ class ToolRunner:
             True if a call asked the person something in text, so that the turn is over.
         """
         entries = [_Entry(call, self._toolbox.get_tool(call.name)) for call in calls]
+        self.repetition.next_answer()
         try:
             for entry in entries:
                 await self._announce(entry, message_id)
@@ -150,6 +167,7 @@ class ToolRunner:
         self._session.work.call_begins(call.id, entry.scope, tell=partial(self._end_unbegun, entry))
         await self._session.publish(announcement)
         if problem is not None:
+            problem = self._repeated(entry) or problem
             await self._finish(entry, await self._presentable(entry, _failure(problem)))
 
     def _bind(self, entry: _Entry, arguments: JsonObject) -> Invocation:
@@ -200,7 +218,7 @@ class ToolRunner:
             obstacle = await self._obstacle(entry, invocation)
             if obstacle is not None:
                 return await self._presentable(entry, obstacle)
-            entry.begun = True
+            entry.begun, entry.began = True, self._clock.monotonic()
             await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
             entry.limit.deadline = anyio.current_time() + LONGEST_CALL
             with entry.limit:
@@ -229,6 +247,8 @@ class ToolRunner:
     async def _obstacle(self, entry: _Entry, invocation: Invocation) -> ToolResult | None:
         """The result of a call that may not run; None when it may."""
         name = entry.call.name
+        if (repeated := self._repeated(entry)) is not None:
+            return _failure(repeated)
         for hook in self._extension.hooks():
             reason = await hook.before_call(name, parse_arguments(entry.call))
             if reason is not None:
@@ -246,6 +266,12 @@ class ToolRunner:
                 return _failure(admission.reason, shown=admission.shown)
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
         return _failure(f"Not allowed: {decision.reason}") if decision.verdict == "deny" else None
+
+    def _repeated(self, entry: _Entry) -> str | None:
+        """The reason to refuse a call that was made too often, or None."""
+        reason = self.repetition.refusal(entry.call.name, entry.call.arguments)
+        entry.repeated = reason is not None
+        return reason
 
     def _told(self, entry: _Entry, error: BaseException) -> str:
         """The text for the model about an error that a tool raised.
@@ -267,6 +293,10 @@ class ToolRunner:
     # ------------------------------------------------------------------ results
 
     async def _finish(self, entry: _Entry, result: ToolResult) -> None:
+        if not entry.repeated:
+            result = self.repetition.watched(
+                entry.call.name, entry.call.arguments, result, changes=entry.may_change, seconds=entry.took(self._clock)
+            )
         await self._end(entry, result, status="failed" if result.failed else "completed")
 
     async def _interrupt(self, entry: _Entry, *, status: ToolStatus) -> None:
