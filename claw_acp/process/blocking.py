@@ -1,15 +1,22 @@
 """Child processes for threads without an event loop, with the same groups and watchdog."""
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from threading import Thread
+from typing import IO, NamedTuple
 
 from claw_acp.process import groups
 from claw_acp.process.launch import Sandbox, launch_of
 
+OUTPUT_LIMIT = 1024 * 1024  # bytes of each stream that are kept: the first ones
+DRAIN_TIMEOUT = 1.0  # seconds for the rest of the output, which a process outside its group may hold open
+
+_CHUNK = 64 * 1024
+
 
 class Ended(NamedTuple):
-    """The exit code of a program (negative for a signal), and its whole output."""
+    """The exit code of a program (negative for a signal), and its output."""
 
     code: int
     stdout: bytes
@@ -45,17 +52,41 @@ class BlockingChild:
         Raises:
             TimeoutError: It took longer than that many seconds; it is killed.
         """
-        with self._process:
-            try:
-                printed, complained = self._process.communicate(timeout=within)
-            except subprocess.TimeoutExpired as error:
-                raise TimeoutError from error
-            finally:
-                groups.kill_group(self._process.pid)
-                groups.forget(self._process.pid)
-        return Ended(self._process.returncode, printed, complained)
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        outputs = _Output(self._process.stdout), _Output(self._process.stderr)
+        try:
+            code = self._process.wait(timeout=within)
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError from error
+        finally:
+            groups.kill_group(self._process.pid)
+            self._process.wait()
+            groups.forget(self._process.pid)
+            printed, complained = (output.beginning() for output in outputs)
+        return Ended(code, printed, complained)
 
     def kill(self) -> None:
         """Kill it at once with everything that it started; callable from any thread."""
         if self._process.poll() is None:
             groups.kill_group(self._process.pid)
+
+
+class _Output(Thread):
+    """Reads a stream to its end, and closes it, so that the program is never held up by what it prints."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._kept = bytearray()
+        self.start()
+
+    def run(self) -> None:
+        with self._stream as stream:
+            while chunk := os.read(stream.fileno(), _CHUNK):
+                self._kept += chunk[: OUTPUT_LIMIT - len(self._kept)]
+
+    def beginning(self) -> bytes:
+        """The first `OUTPUT_LIMIT` bytes, once the program has ended."""
+        self.join(DRAIN_TIMEOUT)
+        return bytes(self._kept)

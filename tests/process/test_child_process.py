@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from claw_acp.core.value import replace
-from claw_acp.process.blocking import BlockingChild
+from claw_acp.process.blocking import OUTPUT_LIMIT, BlockingChild
 from claw_acp.process.child_process import running_child, start_child
 from claw_acp.process.groups import live_groups
 from claw_acp.process.launch import Launch
@@ -179,6 +179,17 @@ def test_a_thread_s_program_can_be_ended_from_another_and_leaves_nothing_behind(
         BlockingChild(SLEEPER).finish(within=0.1)
     assert not live_groups()
     assert open_descriptors() == before
+
+
+def test_of_what_a_thread_s_program_prints_the_beginning_is_kept() -> None:
+    ended = BlockingChild(["/bin/sh", "-c", "yes | head -c 3000000; yes | head -c 3000000 >&2"]).finish(within=20)
+    assert (ended.code, len(ended.stdout), len(ended.stderr)) == (0, OUTPUT_LIMIT, OUTPUT_LIMIT)
+
+
+def test_what_a_thread_s_program_leaves_running_holds_up_nobody() -> None:
+    ended = BlockingChild(["/bin/sh", "-c", "sleep 1000 & echo key"]).finish(within=20)
+    assert ended.stdout == b"key\n"
+    assert not live_groups()
 
 
 async def test_a_program_that_is_not_there_leaves_no_descriptor() -> None:
