@@ -94,6 +94,12 @@ class CheckRun:
             raise
         self._bench.give_back(line)
 
+    @asynccontextmanager
+    async def in_session(self) -> AsyncGenerator[tuple[AgentConnection, str]]:
+        """A connection as by `line`, and a session opened on it."""
+        async with self.line() as line:
+            yield line, await self.session(line)
+
     # ------------------------------------------------------------------ steps that lead up to something
 
     def hello(self, *, capabilities: JsonObject) -> dict[str, JsonValue]:

@@ -27,8 +27,7 @@ async def _must_be_cancelled(attempt: CheckRun, line: AgentConnection, call: Cal
 @must("cancel.mid-turn", slow, source=f"{_PAGE}; TCK ACP-CANCEL-001, 201, 203", cases=(1, 2))
 async def mid_turn(attempt: CheckRun) -> None:
     """A turn that is cancelled ends with the stop reason `cancelled`, not with an error and not later by itself."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call = await attempt.slow_turn(line, session)
         await _must_be_cancelled(attempt, line, call, line.cancel(session))
         await anyio.sleep(SETTLED)
@@ -37,8 +36,7 @@ async def mid_turn(attempt: CheckRun) -> None:
 @must("cancel.next-prompt-works", slow, turn, source=_PAGE, cases=(1,))
 async def next_prompt(attempt: CheckRun) -> None:
     """After a cancelled turn the session takes the next prompt."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call = await attempt.slow_turn(line, session)
         cancel = line.cancel(session)
         try:
@@ -51,8 +49,7 @@ async def next_prompt(attempt: CheckRun) -> None:
 @must("cancel.right-away", turn, source=_PAGE, cases=(1,))
 async def right_away(attempt: CheckRun) -> None:
     """A cancel that comes right after its prompt ends the turn too, or comes too late; the prompt has one result."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call = attempt.prompt(line, session)
         cancel = line.cancel(session)
         answer = await attempt.ended(line, call)
@@ -64,8 +61,7 @@ async def right_away(attempt: CheckRun) -> None:
 @must("cancel.nothing-to-cancel", turn, source=_PAGE, cases=(3,))
 async def idle(attempt: CheckRun) -> None:
     """session/cancel without a turn, twice, or for an unknown session is not answered and does no harm."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         begin = len(line.frames)
         sent = [line.cancel(session), line.cancel(session), line.cancel("verify-no-such-session")]
         for frame in await attempt.heard(line, begin=begin, shown=sent):
@@ -94,8 +90,7 @@ async def only_its_session(attempt: CheckRun) -> None:
 @must("cancel.while-asking", tool, source=_PAGE, cases=(1,))
 async def while_asking(attempt: CheckRun) -> None:
     """A turn that is cancelled while it waits for permission ends with the stop reason `cancelled`."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call, question = await attempt.question(line, session)
         cancel = line.cancel(session)
         await _must_be_cancelled(attempt, line, call, question, cancel)
@@ -117,8 +112,7 @@ async def unknown_request(attempt: CheckRun) -> None:
 @advice("cancel.by-request-id", slow, source="cancellation", cases=(45,), versions=ONLY_1)
 async def by_request_id(attempt: CheckRun) -> None:
     """$/cancel_request for a prompt ends its turn: with the stop reason `cancelled`, or with error -32800."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call = await attempt.slow_turn(line, session)
         sent = line.notify("$/cancel_request", {"requestId": call.id})
         try:

@@ -44,10 +44,6 @@ _roots = offers("sessionCapabilities.additionalDirectories")
 _delete = offers("sessionCapabilities.delete")
 
 
-def _where(attempt: CheckRun, session: str) -> JsonObject:
-    return {"sessionId": session, "cwd": str(attempt.options.cwd), "mcpServers": []}
-
-
 async def _stored(attempt: CheckRun, text: str | None = None) -> str:
     """A session with one turn, created by an agent process that has ended."""
     async with attempt.fresh() as line:
@@ -80,7 +76,7 @@ def _text(frames: Sequence[Frame], kind: str) -> str:
 async def _loaded(attempt: CheckRun, line: AgentConnection, session: str) -> tuple[Frame, list[Frame]]:
     """The answer to session/load, and the messages before it."""
     begin = len(line.frames)
-    answer = await line.ask("session/load", _where(attempt, session))
+    answer = await line.ask("session/load", attempt.opening(sessionId=session))
     must_succeed(answer, "session/load")
     end = line.frames.index(answer)
     return answer, [frame for frame in updates(line, session, since=begin, until=end) if _kind(frame) in MESSAGES]
@@ -106,7 +102,7 @@ async def nothing_after(attempt: CheckRun) -> None:
     """No part of the conversation is shown after the answer to session/load."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
-        answer = await line.ask("session/load", _where(attempt, session))
+        answer = await line.ask("session/load", attempt.opening(sessionId=session))
         must_succeed(answer, "session/load")
         end = line.frames.index(answer)
         await anyio.sleep(SETTLED)
@@ -176,7 +172,7 @@ async def resumes(attempt: CheckRun) -> None:
     """session/resume opens a stored session, which then takes prompts."""
     session = await _stored(attempt)
     async with attempt.line() as line:
-        must_succeed(await line.ask("session/resume", _where(attempt, session)), "session/resume")
+        must_succeed(await line.ask("session/resume", attempt.opening(sessionId=session)), "session/resume")
         must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a resumed session")
 
 
@@ -186,7 +182,7 @@ async def no_history(attempt: CheckRun) -> None:
     session = await _stored_once(attempt)
     async with attempt.line() as line:
         begin = len(line.frames)
-        answer = await line.ask("session/resume", _where(attempt, session))
+        answer = await line.ask("session/resume", attempt.opening(sessionId=session))
         must_succeed(answer, "session/resume")
         end = line.frames.index(answer)
         shown = [frame for frame in updates(line, session, since=begin, until=end) if _kind(frame) in MESSAGES]
@@ -199,7 +195,7 @@ async def resumes_with_directories(attempt: CheckRun) -> None:
     """session/resume takes additional directories when the agent offers them."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
-        where: JsonObject = {**_where(attempt, session), "additionalDirectories": [str(attempt.options.cwd.parent)]}
+        where = attempt.opening(sessionId=session, additionalDirectories=[str(attempt.options.cwd.parent)])
         must_succeed(await line.ask("session/resume", where), "session/resume with additionalDirectories")
 
 
@@ -234,8 +230,7 @@ async def lists(attempt: CheckRun) -> None:
 @should("list.holds-the-session", turn, _list, source="session-list")
 async def holds_the_session(attempt: CheckRun) -> None:
     """A session in which something was said is in the list, once."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         answer = await attempt.turn(line, session)
         listed = [text_of(found, "sessionId") for found in await _all_sessions(line)]
         if session not in listed:
@@ -273,8 +268,7 @@ async def bad_cursor(attempt: CheckRun) -> None:
 @must("close.closes", opened, _close, source=f"{_PAGE}; TCK ACP-CLOSE-001, 201", cases=(15,))
 async def closes(attempt: CheckRun) -> None:
     """session/close is answered with a result, and afterwards the session takes no prompt."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         must_succeed(await line.ask("session/close", {"sessionId": session}), "session/close")
         must_fail(await line.answered(attempt.prompt(line, session)), "a prompt in a closed session")
 
@@ -282,8 +276,7 @@ async def closes(attempt: CheckRun) -> None:
 @must("close.ends-the-turn", slow, _close, source=f"{_PAGE}; TCK ACP-CLOSE-002", versions=ONLY_1)
 async def ends_the_turn(attempt: CheckRun) -> None:
     """session/close cancels the turn that runs in the session, as session/cancel does."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call = await attempt.slow_turn(line, session)
         closing = line.call("session/close", {"sessionId": session})
         must_succeed(await line.answered(closing), "session/close")
@@ -297,8 +290,7 @@ async def ends_the_turn(attempt: CheckRun) -> None:
 @must("delete.removes", turn, _delete, source=f"{_PAGE}; TCK ACP-DELETE-001, 201, 202", cases=(15,))
 async def removes(attempt: CheckRun) -> None:
     """A deleted session is in no list any more and cannot be loaded."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         await attempt.turn(line, session)
         deleted = await line.ask("session/delete", {"sessionId": session})
         must_succeed(deleted, "session/delete")
@@ -307,7 +299,8 @@ async def removes(attempt: CheckRun) -> None:
             if session in listed:
                 raise Failed("the deleted session is in the list", exchange(deleted))
         if attempt.facts.offers("loadSession"):
-            must_fail(await line.ask("session/load", _where(attempt, session)), "session/load of a deleted session")
+            answer = await line.ask("session/load", attempt.opening(sessionId=session))
+            must_fail(answer, "session/load of a deleted session")
 
 
 @should("delete.twice", opened, _delete, source=f"{_PAGE}; TCK ACP-DELETE-002, 203", cases=(14,))

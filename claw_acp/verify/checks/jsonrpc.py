@@ -101,8 +101,7 @@ async def unknown_extension(attempt: CheckRun) -> None:
 @advice("jsonrpc.notification-as-request", session, source="JSON-RPC 2.0 §4")
 async def notification_as_request(attempt: CheckRun) -> None:
     """A notification that is sent with an id is answered in some way, so that the client does not wait."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         await line.ask("session/cancel", {"sessionId": opened})
 
 
@@ -243,8 +242,7 @@ async def missing_version(attempt: CheckRun) -> None:
 @must("jsonrpc.own-id-space", tool, source="JSON-RPC 2.0 §4", cases=(20,))
 async def own_id_space(attempt: CheckRun) -> None:
     """The ids of both directions are apart: a request of the client may carry an id that the agent uses too."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         call, question = await attempt.question(line, opened)
         twin = line.call("_claw-acp/verify", {}, id=question.object.get("id"))
         await line.answered(twin)

@@ -13,8 +13,7 @@ _PAGE = "tool-calls: permission"
 
 async def _not_done(attempt: CheckRun, how: PermissionAnswer) -> None:
     """Answer the first question with something that is no permission: the call must not succeed, the turn must end."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         begin = len(line.frames)
         call, question = await attempt.question(line, session)
         line.desk.permission = "reject"  # whatever else it may ask
@@ -76,8 +75,7 @@ async def error(attempt: CheckRun) -> None:
 @must("permission.allowed-is-done", tool, source=f"{_PAGE}; TCK ACP-PERM-201")
 async def allowed(attempt: CheckRun) -> None:
     """A call that was allowed goes on, and the turn comes to an end."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call, question = await attempt.question(line, session)
         line.desk.permission = "allow"
         line.answer(question, "allow")
@@ -87,8 +85,7 @@ async def allowed(attempt: CheckRun) -> None:
 @should("permission.options", tool, source=_PAGE)
 async def options(attempt: CheckRun) -> None:
     """A question offers options, each with an id of its own, at least one to allow and one to reject."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call, question = await attempt.question(line, session)
         await attempt.over(line, session, call)
         offered: list[JsonObject] = [as_object(option) for option in as_list(question.params.get("options"))]
@@ -119,8 +116,7 @@ async def out_of_order(attempt: CheckRun) -> None:
 @must("permission.holds-up-nobody", tool, source=_PAGE, cases=(32,))
 async def holds_up_nobody(attempt: CheckRun) -> None:
     """While a question is open, other sessions can be opened and the agent answers."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         call, question = await attempt.question(line, session)
         must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a question is open")
         await attempt.alive(line, shown=[question])

@@ -43,8 +43,7 @@ UPDATES = frozenset(
 @must("prompt.answers", opened, source=f"{_PAGE}; TCK ACP-PROMPT-001", versions=ONLY_1)
 async def answers(attempt: CheckRun) -> None:
     """session/prompt is answered with a stop reason: end_turn, max_tokens, max_turn_requests, refusal or cancelled."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         answer = await line.answered(attempt.prompt(line, session))
         if answer.code == AUTH_REQUIRED:
             raise NotTried("session/prompt was answered with error -32000: authentication required")
@@ -70,8 +69,7 @@ async def _takes(attempt: CheckRun, line: AgentConnection, block: JsonObject, *,
 @advice("prompt.shows-something", turn, source=_PAGE, cases=(48,))
 async def shows_something(attempt: CheckRun) -> None:
     """A turn shows the user something, in words, thoughts, a plan or a tool call."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         begin = len(line.frames)
         answer = await attempt.turn(line, session)
         seen = [frame for frame in updates(line, session, since=begin) if _kind(frame) in UPDATES]
@@ -88,8 +86,7 @@ def _kind(frame: Frame) -> JsonValue:
 @should("prompt.takes-meta", turn, source="extensibility; TCK ACP-META-001", cases=(43,))
 async def takes_meta(attempt: CheckRun) -> None:
     """A prompt may carry _meta, such as a trace of W3C."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         meta: JsonObject = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
         call = line.call("session/prompt", {**attempt.prompt_params(session), "_meta": meta})
         must_succeed(await attempt.ended(line, call), "a prompt with _meta")
@@ -98,8 +95,7 @@ async def takes_meta(attempt: CheckRun) -> None:
 @must("prompt.second-turn", turn, source=_PAGE)
 async def again(attempt: CheckRun) -> None:
     """A session takes one prompt after another."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         await attempt.turn(line, session)
         must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a second prompt in the same session")
 
@@ -107,8 +103,7 @@ async def again(attempt: CheckRun) -> None:
 @should("prompt.two-at-once", turn, source=_PAGE, cases=(32,))
 async def two_at_once(attempt: CheckRun) -> None:
     """Of two prompts sent at once in a session both are answered, the first with a result."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         calls = [attempt.prompt(line, session), attempt.prompt(line, session)]
         for call in calls:
             await line.answered(call)
@@ -134,8 +129,7 @@ def _unoffered(attempt: CheckRun) -> list[str]:
 @should("prompt.unoffered-content", opened, source="prompt-turn; errors", cases=(41,))
 async def refuses_unoffered(attempt: CheckRun) -> None:
     """Content that promptCapabilities does not offer is refused with error -32602."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         for kind in _unoffered(attempt):
             answer = await line.ask("session/prompt", {"sessionId": session, "prompt": [BLOCKS[kind]]})
             must_fail(answer, f"a prompt with {kind}, which is not offered,", [INVALID_PARAMS])
@@ -144,8 +138,7 @@ async def refuses_unoffered(attempt: CheckRun) -> None:
 @should("prompt.unknown-block", opened, source="content; errors", cases=(41,))
 async def unknown_block(attempt: CheckRun) -> None:
     """A content block of unknown type is refused with error -32602."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         answer = await line.ask("session/prompt", {"sessionId": session, "prompt": [{"type": "hologram", "data": "?"}]})
         must_fail(answer, "a prompt with a block of unknown type", [INVALID_PARAMS])
 
@@ -153,8 +146,7 @@ async def unknown_block(attempt: CheckRun) -> None:
 @should("prompt.empty", opened, source=_PAGE, cases=(41,))
 async def empty(attempt: CheckRun) -> None:
     """An empty prompt is answered, or refused with error -32602."""
-    async with attempt.line() as line:
-        session = await attempt.session(line)
+    async with attempt.in_session() as (line, session):
         answer = await line.ask("session/prompt", {"sessionId": session, "prompt": []})
         if answer.error is not None and answer.code != INVALID_PARAMS:
             raise Failed(

@@ -108,7 +108,7 @@ async def unknown_session(attempt: CheckRun) -> None:
 
 def _of_session(attempt: CheckRun, name: str) -> list[tuple[str, JsonObject]]:
     """Requests about a session that the agent supports."""
-    where: JsonObject = {"sessionId": name, "cwd": str(attempt.options.cwd), "mcpServers": []}
+    where = attempt.opening(sessionId=name)
     requests: list[tuple[str, JsonObject]] = [("session/prompt", attempt.prompt_params(name))]
     if attempt.facts.offers("loadSession"):
         requests.append(("session/load", where))
@@ -132,9 +132,8 @@ UNOFFERED = {
 @should("session.unoffered-methods", session, source="errors")
 async def unoffered(attempt: CheckRun) -> None:
     """A method whose capability the agent does not offer is answered with error -32601."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
-        where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "mcpServers": []}
+    async with attempt.in_session() as (line, opened):
+        where = attempt.opening(sessionId=opened)
         for method, capability in UNOFFERED.items():
             if not attempt.facts.offers(capability):
                 answer = await line.ask(method, {} if method == "session/list" else where)

@@ -61,8 +61,7 @@ def _changes(options: list[JsonObject]) -> Iterator[tuple[str, str]]:
 @must("modes.switches", _has_modes, source=f"{_MODES}; TCK ACP-MODES-002", versions=ONLY_1)
 async def switches(attempt: CheckRun) -> None:
     """session/set_mode takes each mode that was named."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         for mode in attempt.facts.modes:
             must_succeed(await line.ask("session/set_mode", {"sessionId": opened, "modeId": mode}), f"mode {mode}")
 
@@ -70,8 +69,7 @@ async def switches(attempt: CheckRun) -> None:
 @should("modes.unknown-refused", _has_modes, source=f"{_MODES}; errors", versions=ONLY_1)
 async def unknown_mode(attempt: CheckRun) -> None:
     """A mode that does not exist is refused with error -32602."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         answer = await line.ask("session/set_mode", {"sessionId": opened, "modeId": "verify-no-such-mode"})
         must_fail(answer, "an unknown mode", [INVALID_PARAMS])
 
@@ -79,8 +77,7 @@ async def unknown_mode(attempt: CheckRun) -> None:
 @must("modes.during-a-turn", slow, _has_modes, source=_MODES, cases=(33,), versions=ONLY_1)
 async def during_a_turn(attempt: CheckRun) -> None:
     """The mode can be switched while a turn runs, and the turn goes on."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         call = await attempt.slow_turn(line, opened)
         answer = await line.ask("session/set_mode", {"sessionId": opened, "modeId": attempt.facts.modes[-1]})
         must_succeed(answer, "session/set_mode while a turn runs")
@@ -93,8 +90,7 @@ async def during_a_turn(attempt: CheckRun) -> None:
 
 
 async def _set(attempt: CheckRun, changes: JsonObject) -> Frame:
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         return await line.ask(_METHOD, {"sessionId": opened, **changes})
 
 

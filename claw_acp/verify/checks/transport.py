@@ -127,8 +127,7 @@ async def nesting(attempt: CheckRun) -> None:
 @should("transport.survives-lone-surrogates", session, source="JSON (RFC 8259) §8.2", cases=(25,))
 async def surrogates(attempt: CheckRun) -> None:
     r"""A string with half of a surrogate pair ("\ud800") is answered, and does not break the output."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         params = attempt.prompt_params(opened, "verify \ud800 half a character, and \udfff another")
         call = line.call("session/prompt", params)
         await line.answered(call)

@@ -68,9 +68,8 @@ async def null_ids(attempt: CheckRun) -> None:
 @should("methods.of-protocol-1-gone", session, source=_PAGE)
 async def gone(attempt: CheckRun) -> None:
     """What protocol 2 has no more (session/load, session/set_mode, authenticate) is answered with error -32601."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
-        where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "mcpServers": []}
+    async with attempt.in_session() as (line, opened):
+        where = attempt.opening(sessionId=opened)
         for method, params in (
             ("session/load", where),
             ("session/set_mode", {"sessionId": opened, "modeId": "x"}),
@@ -103,8 +102,7 @@ async def servers_optional(attempt: CheckRun) -> None:
 @must("prompt.message-ids-unique", turn, source=f"{_PAGE}: prompt; TCK ACP-PATCH-203")
 async def message_ids_unique(attempt: CheckRun) -> None:
     """Each prompt becomes a message with an id of its own."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         calls: list[Call] = []
         for _ in range(2):
             calls.append(attempt.prompt(line, opened))
@@ -117,8 +115,7 @@ async def message_ids_unique(attempt: CheckRun) -> None:
 @must("prompt.answered-with-its-message", session, source=f"{_PAGE}: prompt; TCK ACP-PROMPT-201, 203")
 async def answered_with_message(attempt: CheckRun) -> None:
     """session/prompt is answered with the id of the message, and the message is shown under that id."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         begin = len(line.frames)
         call = attempt.prompt(line, opened)
         answer = await line.answered(call)
@@ -135,8 +132,7 @@ async def answered_with_message(attempt: CheckRun) -> None:
 @must("state.runs-then-rests", session, source=f"{_PAGE}: states; TCK ACP-STATE-201, 202, 203")
 async def runs_then_rests(attempt: CheckRun) -> None:
     """A turn begins with the state running and ends with the state idle and a stop reason."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         begin = len(line.frames)
         end = await attempt.ended(line, attempt.prompt(line, opened))
         must_succeed(end, "session/prompt")
@@ -151,8 +147,7 @@ async def runs_then_rests(attempt: CheckRun) -> None:
 @should("state.asks", tool, source=f"{_PAGE}: states; TCK ACP-PATCH-209")
 async def asks(attempt: CheckRun) -> None:
     """While a question is open the state is requires_action."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         begin = len(line.frames)
         call, question = await attempt.question(line, opened)
         await attempt.alive(line, shown=[question])
@@ -270,8 +265,7 @@ async def messages_before_chunks(attempt: CheckRun) -> None:
 @must("close.cancels-work", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202, ACP-CANCEL-208")
 async def cancels_work(attempt: CheckRun) -> None:
     """session/close ends the work of the session as session/cancel does: idle, with the stop reason `cancelled`."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         call = await attempt.slow_turn(line, opened)
         answer = await line.ask("session/close", {"sessionId": opened})
         must_succeed(answer, "session/close")
@@ -283,8 +277,7 @@ async def cancels_work(attempt: CheckRun) -> None:
 @advice("cancel.withdraws-questions", tool, source=f"{_PAGE}: cancellation; TCK ACP-INFO-CANCEL-202")
 async def withdraws(attempt: CheckRun) -> None:
     """When a turn is cancelled, the agent withdraws its open questions with $/cancel_request."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         call, question = await attempt.question(line, opened)
         begin = len(line.frames)
         cancel = line.notify("session/cancel", {"sessionId": opened})
@@ -304,8 +297,7 @@ async def withdraws(attempt: CheckRun) -> None:
 @must("close.then-silence", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202")
 async def then_silence(attempt: CheckRun) -> None:
     """After the answer to session/close there are no more messages about the session, whatever was going on in it."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         await attempt.slow_turn(line, opened)
         answer = await line.ask("session/close", {"sessionId": opened})
         must_succeed(answer, "session/close")
@@ -319,8 +311,7 @@ async def then_silence(attempt: CheckRun) -> None:
 @should("cancel.unknown-work", session, source=f"{_PAGE}: tool_call/cancel, terminal/cancel; errors")
 async def unknown_work(attempt: CheckRun) -> None:
     """tool_call/cancel and terminal/cancel for what cannot be cancelled are refused with error -32602."""
-    async with attempt.line() as line:
-        opened = await attempt.session(line)
+    async with attempt.in_session() as (line, opened):
         for method, key in (("tool_call/cancel", "toolCallId"), ("terminal/cancel", "terminalId")):
             answer = await line.ask(method, {"sessionId": opened, key: "verify-no-such-thing"})
             must_fail(answer, f"{method} for something unknown", [INVALID_PARAMS])

@@ -11,7 +11,7 @@ from claw_acp.schema.errors import Error
 from claw_acp.schema.methods import AGENT_METHODS, CLIENT_METHODS, SHARED_METHODS, resolve
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
-from claw_acp.verify.monitors.observation import Observation, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
 from claw_acp.verify.rule import Rule
 from claw_acp.verify.shape import problems, unknown_keys
 
@@ -104,17 +104,18 @@ def _shape(frame: Frame) -> Iterator[Observation]:
             yield kept(METHODS) if own else broken(METHODS, f"{frame.method} is no method of a client", frame)
             return
         yield kept(METHODS)
-        yield from _fits(resolve(table.params), frame.object.get("params"), frame, what=frame.method)
+        yield from fits(resolve(table.params), frame.object.get("params"), frame, what=frame.method)
     elif frame.error is not None:
-        yield from _fits(Error, frame.object.get("error"), frame, what="error")
+        yield from fits(Error, frame.object.get("error"), frame, what="error")
     elif frame.call is not None and (served := AGENT_METHODS.get(frame.call.method)) and served.result:
         result = frame.object.get("result")
         if result is None and frame.call.method != "initialize":
             return  # older agents answered null where nothing is to be said
-        yield from _fits(resolve(served.result), result, frame, what=f"result of {frame.call.method}")
+        yield from fits(resolve(served.result), result, frame, what=f"result of {frame.call.method}")
 
 
-def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Observation]:
+def fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Observation]:
+    """Yield observations on whether a value has the shape of its model, and no keys beside."""
     reason = problems(model, value, what=what)
     yield broken(SHAPE, reason, frame) if reason else kept(SHAPE)
     if not reason:
@@ -151,9 +152,8 @@ def judged_options(options: Sequence[JsonObject], frame: Frame) -> Iterator[Obse
         if option.get("type") == "select":
             values = [value for item in as_list(option.get("options")) for value in _values(as_object(item))]
             current, name = option.get("currentValue"), text_of(option, "id")
-            fine = current in values
-            yield (
-                kept(OPTIONS) if fine else broken(OPTIONS, f"{name} is {current!r}, which is none of its values", frame)
+            yield observed(
+                OPTIONS, f"{name} is {current!r}, which is none of its values", frame, fine=current in values
             )
 
 

@@ -36,6 +36,11 @@ def broken(rule: Rule, reason: str, *frames: Frame) -> Observation:
     return Observation(rule=rule.id, reason=reason, frames=frames)
 
 
+def observed(rule: Rule, reason: str, *frames: Frame, fine: bool) -> Observation:
+    """The rule applied, and was broken for this reason unless all is fine."""
+    return kept(rule) if fine else broken(rule, reason, *frames)
+
+
 def judged(rule: Rule, sightings: Sequence[Observation]) -> Verdict:
     """The verdict on a rule from all its observations."""
     faults = [sighting for sighting in sightings if sighting.reason]

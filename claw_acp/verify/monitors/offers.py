@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
-from claw_acp.verify.monitors.observation import Observation, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
 from claw_acp.verify.rule import Rule
 
 FILES = Rule(
@@ -136,11 +136,8 @@ def _answered(frame: Frame, line: AgentConnection) -> Iterator[Observation]:
         terminal = any(method.get("type") == "terminal" for method in methods)
         may = offers(offered, "auth.terminal") or as_object(offered.get("_meta")).get("terminal-auth") is True
         if methods:
-            yield (
-                broken(TERMINAL_LOGIN, "the client does not offer auth.terminal", frame)
-                if terminal and not may
-                else (kept(TERMINAL_LOGIN))
-            )
+            fine = may or not terminal
+            yield observed(TERMINAL_LOGIN, "the client does not offer auth.terminal", frame, fine=fine)
     if frame.code == AUTH_REQUIRED and line.hello is not None:
         ways = as_list(line.hello.result.get("authMethods"))
         yield kept(HAS_METHODS) if ways else broken(HAS_METHODS, "authMethods is empty", line.hello, frame)

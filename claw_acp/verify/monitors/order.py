@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Call, Frame, as_object, text_of
-from claw_acp.verify.monitors.observation import Observation, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
 from claw_acp.verify.rule import Rule
 
 AFTER_OPENING = Rule(
@@ -93,11 +93,8 @@ def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
                 session = text_of(answer.result, "sessionId")
                 if call.method == "session/new" and session:
                     before = given.setdefault(session, answer)
-                    yield (
-                        kept(DISTINCT_SESSIONS)
-                        if before is answer
-                        else broken(DISTINCT_SESSIONS, f"{session} was given twice", before, answer)
-                    )
+                    reason = f"{session} was given twice"
+                    yield observed(DISTINCT_SESSIONS, reason, before, answer, fine=before is answer)
 
 
 def _keeps_sessions(hello: Frame) -> bool:
@@ -226,10 +223,8 @@ class _Follower:
             yield broken(IN_TURN, f"{kind} came when no turn was running", frame) if late else kept(IN_TURN)
         name = text_of(update, "toolCallId")
         if kind == "tool_call":
-            doubled = name in session.tools
-            yield (
-                broken(UNIQUE_CALLS, f"tool call {name} was announced twice", frame) if doubled else kept(UNIQUE_CALLS)
-            )
+            new = name not in session.tools
+            yield observed(UNIQUE_CALLS, f"tool call {name} was announced twice", frame, fine=new)
             session.tools[name] = text_of(update, "status") or "pending"
             session.of_turn.add(name)
         elif kind == "tool_call_update":

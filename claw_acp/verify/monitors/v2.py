@@ -11,10 +11,9 @@ from claw_acp.schema.prompt import CancelRequestNotification
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.monitors import content, offers
-from claw_acp.verify.monitors.observation import Observation, broken, kept
+from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
 from claw_acp.verify.monitors.order import AFTER_OPENING, KNOWN_SESSION
 from claw_acp.verify.rule import Rule
-from claw_acp.verify.shape import problems, unknown_keys
 from claw_acp.verify.v2.messages import CALLS, RESULTS
 
 _PAGE = "protocol 2 (draft)"
@@ -159,11 +158,7 @@ class _Follower:
             known = kind in {"agent", "terminal"} or kind.startswith("_")
             yield kept(ENUMS) if known else broken(ENUMS, f"a way to log in is of type {kind!r}", frame)
             fine = may or method.get("type") != "terminal"
-            yield (
-                kept(offers.TERMINAL_LOGIN)
-                if fine
-                else broken(offers.TERMINAL_LOGIN, "the client does not offer auth.terminal", frame)
-            )
+            yield observed(offers.TERMINAL_LOGIN, "the client does not offer auth.terminal", frame, fine=fine)
 
     def _called(self, frame: Frame) -> Iterator[Observation]:
         if frame.method.startswith(("fs/", "terminal/")):
@@ -241,7 +236,7 @@ def _shape_of_call(frame: Frame) -> Iterator[Observation]:
     model = CLIENT_CALLS.get(frame.method)
     if model is not None:
         yield kept(content.METHODS)
-        yield from _fits(model, frame.object.get("params"), frame, what=frame.method)
+        yield from content.fits(model, frame.object.get("params"), frame, what=frame.method)
     elif not frame.method.startswith("_"):
         known = frame.method.startswith(("fs/", "terminal/", "mcp/", "auth/"))
         yield kept(content.METHODS) if known else broken(content.METHODS, f"{frame.method} is no such method", frame)
@@ -249,15 +244,6 @@ def _shape_of_call(frame: Frame) -> Iterator[Observation]:
 
 def _shape_of_answer(frame: Frame) -> Iterator[Observation]:
     if frame.error is not None:
-        yield from _fits(Error, frame.object.get("error"), frame, what="error")
+        yield from content.fits(Error, frame.object.get("error"), frame, what="error")
     elif frame.call is not None and (model := RESULTS.get(frame.call.method)):
-        yield from _fits(model, frame.object.get("result"), frame, what=f"result of {frame.call.method}")
-
-
-def _fits(model: type[Wire], value: JsonValue, frame: Frame, *, what: str) -> Iterator[Observation]:
-    reason = problems(model, value, what=what)
-    yield broken(content.SHAPE, reason, frame) if reason else kept(content.SHAPE)
-    if not reason:
-        strange = unknown_keys(model, value)
-        fine = f"{what} has {', '.join(strange)}"
-        yield broken(content.KEYS, fine, frame) if strange else kept(content.KEYS)
+        yield from content.fits(model, frame.object.get("result"), frame, what=f"result of {frame.call.method}")
