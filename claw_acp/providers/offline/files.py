@@ -6,13 +6,12 @@ from claw_acp.providers.offline.worker import Doing, Worker
 
 def read(path: str, *, explain: bool, worker: Worker) -> Doing:
     """Show a file, or describe it by its outline."""
-    outcome = yield from worker.call("read_file", path=path)
-    if outcome.failed:
-        worker.complain(f"read `{path}`", outcome=outcome)
+    result = yield from worker.result(f"read `{path}`", "read_file", path=path)
+    if result is None:
         return False
-    text = file_text(outcome.text).text
+    text = file_text(result).text
     if not text:
-        worker.say(outcome.text or f"`{path}` is empty.")
+        worker.say(result or f"`{path}` is empty.")
     elif explain:
         worker.say(explanation(path, text))
     else:
@@ -24,9 +23,7 @@ def read(path: str, *, explain: bool, worker: Worker) -> Doing:
 def create(path: str, content: str, worker: Worker) -> Doing:
     """Write a whole file; text without a line end gets one."""
     text = content if content.endswith("\n") else f"{content}\n"
-    outcome = yield from worker.call("write_file", path=path, content=text)
-    if outcome.failed:
-        worker.complain(f"write `{path}`", outcome=outcome)
+    if (yield from worker.result(f"write `{path}`", "write_file", path=path, content=text)) is None:
         return False
     worker.say(f"I wrote `{path}`.")
     return True
@@ -53,11 +50,10 @@ def append(path: str, content: str, worker: Worker) -> Doing:
 def replace(path: str, *, old: str, new: str, worker: Worker) -> Doing:
     """Replace every occurrence of a text in a file."""
     worker.think(f"First I look whether {path} has that text.")
-    outcome = yield from worker.call("read_file", path=path)
-    if outcome.failed:
-        worker.complain(f"read `{path}`", outcome=outcome)
+    result = yield from worker.result(f"read `{path}`", "read_file", path=path)
+    if result is None:
         return False
-    file = file_text(outcome.text)
+    file = file_text(result)
     count = file.text.count(old) if old else 0
     if not count and file.whole:
         worker.say(f"`{path}` does not contain `{old}`, so there was nothing to replace.")
@@ -68,9 +64,7 @@ def replace(path: str, *, old: str, new: str, worker: Worker) -> Doing:
 
 
 def _edit(path: str, edit: dict[str, str] | dict[str, str | bool], worker: Worker, *, done: str) -> Doing:
-    outcome = yield from worker.call("edit_file", path=path, edits=[edit])
-    if outcome.failed:
-        worker.complain(f"change `{path}`", outcome=outcome)
+    if (yield from worker.result(f"change `{path}`", "edit_file", path=path, edits=[edit])) is None:
         return False
     worker.say(done)
     return True

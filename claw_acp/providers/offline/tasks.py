@@ -116,9 +116,8 @@ def _look(wish: ListFiles | FindFiles | Search | ReadFile | Summarize | Help, wo
 
 
 def _make_plan(entries: Sequence[str], worker: Worker) -> Doing:
-    outcome = yield from worker.call("plan", entries=[{"content": entry, "status": "pending"} for entry in entries])
-    if outcome.failed:
-        worker.complain("make the plan", outcome=outcome)
+    rows = [{"content": entry, "status": "pending"} for entry in entries]
+    if (yield from worker.result("make the plan", "plan", entries=rows)) is None:
         return False
     worker.say(f"I made a plan with {len(entries)} entr{'y' if len(entries) == 1 else 'ies'}.")
     return True

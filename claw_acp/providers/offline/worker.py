@@ -71,6 +71,14 @@ class Worker:
         outcomes = yield self._flush(calls=(*plan, Call(tool=tool, arguments=arguments)))
         return outcomes[-1]
 
+    def result(self, what: str, tool: str, **arguments: JsonValue) -> Generator[Move, Outcomes, str | None]:
+        """Call a tool to do `what`; its result, or None after a complaint that it failed."""
+        outcome = yield from self.call(tool, **arguments)
+        if outcome.failed:
+            self.complain(what, outcome=outcome)
+            return None
+        return outcome.text
+
     def shell(self, command: str) -> Asking:
         """Run a command; `last_code` is its exit code, None if it did not run to its end."""
         outcome = yield from self.call("shell", command=command)
