@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from claw_acp.core.clock import Clock, spoken_time
+from claw_acp.core.events import FilesRestored
 from claw_acp.core.mode import Mode
 from claw_acp.session.session import Session
+
+_MOST_PATHS: Final = 20
 
 _MODES: Final[Mapping[Mode, str]] = {
     "plan": "plan: look and plan; every call that would change something is refused",
@@ -24,4 +27,17 @@ _MODES: Final[Mapping[Mode, str]] = {
 
 def facts_now(session: Session, *, clock: Clock) -> str:
     """The current facts, as a line for the model."""
-    return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.</facts>"
+    news = "".join(f" {_taken_back(restored)}" for restored in session.history.restored)
+    return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.{news}</facts>"
+
+
+def _taken_back(restored: FilesRestored) -> str:
+    """The outcome of an undo or redo, as a sentence."""
+    paths = [change.path for change in restored.changes]
+    if not paths:
+        return "The user took back a part of the conversation; the files stayed as they are."
+    deed = "took back the undoing of changes of yours" if restored.redoes else "took back changes of yours"
+    more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
+    return (
+        f"The user {deed}, so read these files again before you rely on them: {', '.join(paths[:_MOST_PATHS])}{more}."
+    )

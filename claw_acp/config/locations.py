@@ -47,6 +47,11 @@ class Locations(Value):
         return self.data_dir / "claw.db"
 
     @property
+    def content_dir(self) -> Path:
+        """The contents of files before they were changed."""
+        return self.data_dir / "blobs"
+
+    @property
     def permissions_file(self) -> Path:
         """The "always" answers, by project."""
         return self.state_dir / "permissions.toml"

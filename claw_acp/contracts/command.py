@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from claw_acp.contracts.checkpoints import Checkpoints
 from claw_acp.core.events import Event
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.spending import Bill
@@ -83,6 +84,8 @@ class CommandContext(Value):
     """Write a text to a new file of the project, if the policy allows a person that; raises ToolError."""
     choose: Callable[[str, str], Awaitable[None]]
     """Change a setting by its id; raises InvalidRequest."""
+    checkpoints: Checkpoints
+    """The states of files before each turn, and the way back to them."""
     fork: Callable[[], Awaitable[str]]
     """Copy the session as it was before this command; returns the id of the copy."""
     rename: Callable[[str], Awaitable[str]]

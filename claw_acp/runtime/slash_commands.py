@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
+from claw_acp.contracts.checkpoints import Checkpoints
 from claw_acp.contracts.command import Command, CommandContext
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
@@ -115,6 +116,7 @@ def command_context(
     locations: Locations,
     rules: Sequence[str],
     policy: Policy,
+    checkpoints: Checkpoints,
 ) -> CommandContext:
     """The context of a command in a session."""
     session, record = live.session, live.session.record
@@ -136,6 +138,7 @@ def command_context(
         markdown=markdown,
         save=partial(_save, live, policy, locations),
         choose=partial(choose, live, switches=False),
+        checkpoints=checkpoints,
         fork=partial(_fork, sessions, live),
         rename=partial(sessions.set_title, record.id),
     )

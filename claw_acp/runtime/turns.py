@@ -15,6 +15,7 @@ from claw_acp.contracts.command import Asks
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
+from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
 from claw_acp.providers.fallback.succession import Successions
 from claw_acp.providers.selection.resolve import resolve
@@ -41,9 +42,12 @@ from claw_acp.runtime.slash_commands import (
 )
 from claw_acp.runtime.turn_factory import TurnFactory
 from claw_acp.security.permission_store import PermissionStore
+from claw_acp.session.checkpoints.recorder import RecordedWorkspace
+from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.spending import Ledger
 from claw_acp.session.titles import title_of
+from claw_acp.store.contents import ContentStore
 
 PRICES_TIMEOUT = 3.0  # seconds the first prompt under a budget waits for prices that are just being fetched
 SETTLING = 1.0  # seconds from the opening of a session that its first prompt waits for MCP servers
@@ -96,6 +100,7 @@ class Turns:
         )
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
         self._permissions = PermissionStore(locations.permissions_file)
+        self._contents = ContentStore(locations.content_dir)
         self._turns = TurnFactory(ledger=ledger, permissions=self._permissions, locations=locations, clock=clock)
 
     def start(
@@ -155,6 +160,7 @@ class Turns:
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)
+        await self._checkpoints(live, ports).resume()
         told = await self._run_command(live, prompt, ports=ports)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
@@ -167,7 +173,14 @@ class Turns:
         live.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, told)
-            turn = self._turns.make(live, choice=choice, provider=provider, ports=ports, steering=running.steering)
+            recorded = RecordedWorkspace(ports.workspace, session=session, store=self._contents)
+            turn = self._turns.make(
+                live,
+                choice=choice,
+                provider=provider,
+                ports=replace(ports, workspace=recorded),
+                steering=running.steering,
+            )
             return await self._run_turn(live, turn, prompt, told=told, choice=choice, ports=ports)
 
     async def _run_turn(
@@ -216,13 +229,16 @@ class Turns:
         """Return the prompt for the model, the original or the one a command stands for; None: the command answered."""
         commands = live.commands()
         typed = find_command(commands, prompt)
-        answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(live, typed)
+        answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(live, typed, ports)
         if not isinstance(answer, str):
             return prompt if answer is None else answer
         await keep_answer(live.session, typed=prompt, answer=answer, clock=self._clock, on_accepted=ports.on_accepted)
         return None
 
-    async def _carry_out(self, live: LiveSession, typed: Typed) -> str | Sequence[ContentPart]:
+    def _checkpoints(self, live: LiveSession, ports: ClientPorts) -> SessionCheckpoints:
+        return SessionCheckpoints(live.session, workspace=ports.workspace, store=self._contents, clock=self._clock)
+
+    async def _carry_out(self, live: LiveSession, typed: Typed, ports: ClientPorts) -> str | Sequence[ContentPart]:
         """The command's answer, or the prompt that it stands for."""
         rules, project = configured_rules(live.settings), live.session.roots[0]
         context = command_context(
@@ -232,6 +248,7 @@ class Turns:
             locations=self._locations,
             rules=describe_rules(rules, self._permissions, project),
             policy=current_policy(rules, self._permissions, project),
+            checkpoints=self._checkpoints(live, ports),
         )
         result = await typed.command.run(typed.argument, context)
         if not isinstance(result, Asks):

@@ -35,6 +35,11 @@ class TurnLog:
             TurnSpan(id=id_, first=first, last=last) for (id_, first), last in spans if not self.is_undone(first)
         )
 
+    @property
+    def running(self) -> str:
+        """The id of the turn that goes on; empty between turns."""
+        return self._began[-1][0] if len(self._ended) < len(self._began) else ""
+
     def turn_at(self, seq: int) -> str:
         """The id of the last turn that began before the event at this position; empty before the first."""
         place = bisect_right(self._began, seq, key=lambda began: began[1])

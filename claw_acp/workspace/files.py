@@ -23,8 +23,8 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # opening a named pipe must not wait for its other end
 _BINARY = getattr(os, "O_BINARY", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY) | _NOFOLLOW | _CLOEXEC
-_READ = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
+READ_FLAGS = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
+CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
 
 _CHUNK = 1 << 20
 
@@ -35,14 +35,19 @@ def read(path: Path, *, limit: int) -> bytes:
     Raises:
         ToolError: Missing, not a regular file, longer than `limit`, unreadable, or its path leads through a link.
     """
-    with _explained(path), _directory(path.parent) as parent:
-        descriptor = os.open(path.name or ".", _READ, dir_fd=parent)
+    with explained(path), in_directory(path.parent) as parent:
+        descriptor = os.open(path.name or ".", READ_FLAGS, dir_fd=parent)
         with os.fdopen(descriptor, "rb", buffering=0) as file:
             _refuse_unless_regular(path, os.fstat(descriptor))
-            return _read_all(path, file.fileno(), limit=limit)
+            return read_all(path, file.fileno(), limit=limit)
 
 
-def _read_all(path: Path, descriptor: int, *, limit: int) -> bytes:
+def read_all(path: Path, descriptor: int, *, limit: int) -> bytes:
+    """Read an open file to its end.
+
+    Raises:
+        ToolError: It has more than `limit` bytes.
+    """
     content = bytearray()
     while chunk := os.read(descriptor, min(_CHUNK, limit + 1 - len(content))):
         content += chunk
@@ -62,11 +67,11 @@ def replace(path: Path, content: bytes, *, temporary: str, keep_prefix: bytes = 
     Raises:
         ToolError: The file is read-only or not a regular file, or the directory cannot be written.
     """
-    with _explained(path), _directory(path.parent, make=True) as parent:
+    with explained(path), in_directory(path.parent, make=True) as parent:
         before = _replaceable(path, parent=parent)
         if keep_prefix and before is not None and _starts_with(path, keep_prefix, parent=parent):
             content = keep_prefix + content.removeprefix(keep_prefix)
-        descriptor = os.open(temporary, _CREATE, 0o666, dir_fd=parent)
+        descriptor = os.open(temporary, CREATE_FLAGS, 0o666, dir_fd=parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 if before is not None:
@@ -95,7 +100,7 @@ def _replaceable(path: Path, *, parent: int) -> os.stat_result | None:
 
 def _starts_with(path: Path, prefix: bytes, *, parent: int) -> bool:
     try:
-        descriptor = os.open(path.name, _READ, dir_fd=parent)
+        descriptor = os.open(path.name, READ_FLAGS, dir_fd=parent)
     except PermissionError:  # writable but not readable: there is nothing to compare with
         return False
     with os.fdopen(descriptor, "rb") as file:
@@ -111,7 +116,8 @@ def _keep_identity(descriptor: int, before: os.stat_result) -> None:
 
 
 @contextmanager
-def _directory(path: Path, *, make: bool = False) -> Generator[int]:
+def in_directory(path: Path, *, make: bool = False) -> Generator[int]:
+    """Open a directory for the block, following no link; with `make`, missing ones are created."""
     descriptor = os.open(path.anchor, _DIRECTORY)
     try:
         for part in path.parts[1:]:
@@ -150,7 +156,8 @@ def _link_on_the_way(path: Path) -> ToolError:
 
 
 @contextmanager
-def _explained(path: Path) -> Generator[None]:
+def explained(path: Path) -> Generator[None]:
+    """Turn the system's errors about a path into sentences, as ToolError."""
     try:
         yield
     except FileNotFoundError as error:

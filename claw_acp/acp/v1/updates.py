@@ -17,6 +17,8 @@ from claw_acp.core.events import (
     CompactionChanged,
     DiffContent,
     Event,
+    FilesChanged,
+    FilesRestored,
     MessageStarted,
     Notice,
     PartContent,
@@ -54,9 +56,9 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
         case CompactionChanged():
             return updates.compaction(event) if client.compaction else None
         # Programs in the background go on between turns, when nothing may be shown.
-        case (
-            MessageStarted() | StateChanged() | TurnRewound() | SessionChanged() | CommandsChanged() | TerminalChanged()
-        ):
+        case MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged() | TerminalChanged():
+            return None
+        case TurnRewound() | FilesChanged() | FilesRestored():
             return None
         case _:
             assert_never(event)

@@ -1,0 +1,139 @@
+"""A workspace that keeps the state of every file before a turn changes it.
+
+The old state is in the content store, and the journal says so, before anything is written. So it can be brought back
+after a crash, too, tomorrow and by another process.
+"""
+
+import codecs
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from anyio import to_thread
+
+from claw_acp.contracts.workspace import Command, RunningProcess, UnsavedChanges, Workspace
+from claw_acp.core.events import FilesChanged, PathChange, PathState
+from claw_acp.core.value import replace
+from claw_acp.session.session import CLEANUP_TIMEOUT, Session
+from claw_acp.store.contents import ContentStore, digest_of
+from claw_acp.workspace.path_states import state_of
+
+_TEXTS: Final = 8  # files that were read last, whose text is remembered for the write that follows
+MAX_COPY: Final = 1024 * 1024
+"""Bytes of a file whose new content is kept, too; it is on the disk, and of larger ones the hash will do."""
+
+
+class RecordedWorkspace:
+    """Another workspace, whose changes are recorded.
+
+    Args:
+        inner: The workspace.
+        session: The session of the turn.
+        store: Keeps the contents.
+    """
+
+    def __init__(self, inner: Workspace, *, session: Session, store: ContentStore) -> None:
+        self._inner = inner
+        self._session = session
+        self._store = store
+        self._texts: dict[Path, str] = {}
+
+    @property
+    def roots(self) -> Sequence[Path]:
+        """See `Workspace`."""
+        return self._inner.roots
+
+    @property
+    def unsaved_changes(self) -> UnsavedChanges:
+        """See `Workspace`."""
+        return self._inner.unsaved_changes
+
+    def locate(self, path: str) -> Path:
+        """See `Workspace`."""
+        return self._inner.locate(path)
+
+    def contains(self, path: Path) -> bool:
+        """See `Workspace`."""
+        return self._inner.contains(path)
+
+    async def read_text(self, path: Path) -> str:
+        """See `Workspace`. The text is what a write replaces: the editor may show another than the disk has."""
+        text = await self._inner.read_text(path)
+        self._texts.pop(path, None)
+        self._texts[path] = text
+        if len(self._texts) > _TEXTS:
+            del self._texts[next(iter(self._texts))]
+        return text
+
+    async def read_bytes(self, path: Path, *, limit: int) -> bytes:
+        """See `Workspace`."""
+        return await self._inner.read_bytes(path, limit=limit)
+
+    async def write_text(self, path: Path, text: str) -> None:
+        """See `Workspace`.
+
+        Raises:
+            StoreError: The old content cannot be kept; nothing was written.
+        """
+        turn = self._session.history.turns.latest
+        before = await to_thread.run_sync(_states_before, path, self._texts.get(path), self._store)
+        await self._session.publish(FilesChanged(item=turn, changes=before))
+        try:
+            await self._inner.write_text(path, text)
+        finally:
+            with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
+                changes = await to_thread.run_sync(partial(with_present_states, before, store=self._store))
+                await self._session.publish(FilesChanged(item=turn, changes=changes), committed=False)
+
+    async def start(self, command: Command) -> RunningProcess:
+        """See `Workspace`."""
+        return await self._inner.start(command)
+
+
+def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[PathChange, ...]:
+    """The state of a file that is to be written, after those of the directories that will be made for it."""
+    missing = [above for above in path.parents if not above.exists()]
+    state = with_unsaved(state_of(path, store=store), shown, store=store)
+    made = [PathChange(path=str(above), before=PathState()) for above in reversed(missing)]
+    return (*made, PathChange(path=str(path), before=state))
+
+
+def with_present_states(changes: Sequence[PathChange], *, store: ContentStore) -> tuple[PathChange, ...]:
+    """The changes, with the present states as those after them. Small contents are kept."""
+    return tuple(
+        replace(change, after=present_state(Path(change.path), store=store, limit=MAX_COPY)) for change in changes
+    )
+
+
+def present_state(path: Path, *, store: ContentStore, limit: int) -> PathState:
+    """The state of a path; contents up to `limit` bytes are kept, and of longer ones only the hash is known."""
+    state = state_of(path, store=store, limit=limit, durable=False)
+    return state if state.kept or state.kind != "file" else state_of(path)
+
+
+def with_unsaved(state: PathState, shown: str | None, *, store: ContentStore) -> PathState:
+    """The state, with the text that the editor shows if the file has another one."""
+    if shown is None or not state.kept or state.kind != "file":
+        return state
+    text = shown.encode("utf-8", "surrogatepass")
+    if digest_of(text) == state.digest:
+        return state
+    disk = store.get(state.digest)
+    try:
+        saved = disk.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError:
+        return state  # the editor knows its encoding
+    if plain(saved) == plain(shown):
+        return state
+    return replace(state, unsaved=store.put(text))
+
+
+def plain(text: str) -> str:
+    """A text with the line ends that editors may change when they read."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+if TYPE_CHECKING:
+    _conforms: type[Workspace] = RecordedWorkspace

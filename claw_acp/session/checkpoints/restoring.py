@@ -1,0 +1,141 @@
+"""Files brought to other states, as a journalled whole that is taken up again after a crash."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.errors import ClawError, ToolError
+from claw_acp.core.events import FilesRestored, PathChange, PathState, TurnRewound
+from claw_acp.core.value import replace
+from claw_acp.session.checkpoints.recorder import with_unsaved
+from claw_acp.session.session import Session
+from claw_acp.store.contents import MAX_CONTENT, ContentStore
+from claw_acp.workspace.local import LocalWorkspace
+from claw_acp.workspace.path_states import put_back, state_of
+
+Failures = tuple[tuple[str, str], ...]
+"""Paths that could not be brought back, each with the reason."""
+
+
+class Restorer:
+    """Brings the files of one session to other states.
+
+    Args:
+        session: The session; nobody else runs a turn in it.
+        workspace: Its files; an editor's is asked for what it shows, and gets the texts.
+        store: Has the contents.
+    """
+
+    def __init__(self, session: Session, *, workspace: Workspace, store: ContentStore) -> None:
+        self._session = session
+        self._workspace = workspace
+        self._store = store
+
+    async def present(self, path: Path) -> PathState:
+        """The state of a path now, kept in the store, together with what the editor shows of it.
+
+        Raises:
+            StoreError: It cannot be kept.
+        """
+        state = await to_thread.run_sync(partial(state_of, path, store=self._store))
+        if state.kind != "file" or not state.kept or isinstance(self._workspace, LocalWorkspace):
+            return state
+        try:
+            shown = await self._workspace.read_text(path)
+        except ToolError:  # the editor does not have it, or it is no text
+            return state
+        return await to_thread.run_sync(partial(with_unsaved, state, shown, store=self._store))
+
+    def obstacle(self, change: PathChange) -> str:
+        """The reason why a path cannot be brought from one state to the other; empty when it can."""
+        path, wanted = Path(change.path), change.after or PathState()
+        inside = [path.relative_to(root).parts for root in self._session.roots if path.is_relative_to(root)]
+        if not all(inside) or not inside:
+            return "it is outside the project"
+        if any(".git" in parts for parts in inside):
+            return "it belongs to git"
+        if change.before.kind == "other":
+            return "it is not a plain file now, or lies behind a link"
+        if wanted.kind == "other":
+            return "it was not a plain file, or lay behind a link"
+        if wanted.kind in {"file", "link"} and not wanted.kept:
+            size = "it was too large to be kept" if wanted.size > MAX_CONTENT else "what it held was not kept"
+            return f"{size} ({wanted.size:,} bytes)"
+        if change.before.kind == "file" and not change.before.kept:
+            return f"it is too large now to be kept ({change.before.size:,} bytes)"
+        return ""
+
+    async def carry_out(self, begun: FilesRestored) -> Failures:
+        """Make the changes, and journal that they were begun and how they ended. Returns those that failed.
+
+        Raises:
+            StoreError: The beginning cannot be journalled: nothing was done.
+        """
+        await self._session.publish(begun)
+        return await self.finish(begun)
+
+    async def finish(self, begun: FilesRestored) -> Failures:
+        """Make the changes of one that has begun, here or in a program that was killed in between."""
+        failures: dict[str, str] = {}
+        done: list[PathChange] = []
+        for change in in_safe_order(begun.changes):
+            reason = await self._change(change, temporary=f".claw-acp-{begun.item}.tmp")
+            if reason:
+                failures[change.path] = reason
+            else:
+                done.append(change)
+        if begun.conversation:
+            await self._session.publish(TurnRewound(item=begun.turn, undone=not begun.redoes))
+        await self._session.publish(replace(begun, status="completed", changes=tuple(done)))
+        return tuple(failures.items())
+
+    async def _change(self, change: PathChange, *, temporary: str) -> str:
+        """Bring one path to its state; returns why it cannot be done, or nothing."""
+        path, wanted = Path(change.path), change.after or PathState()
+        obstacle = self.obstacle(change)
+        if obstacle:
+            return obstacle
+        try:
+            now = await self.present(path)
+            if now.same_as(wanted):
+                return ""
+            if now.kind != "absent" and not now.same_as(change.before):  # absent: nothing can be lost
+                return "it was changed at this moment by somebody else"
+            content = await to_thread.run_sync(self._content, wanted)
+            if now.kind == wanted.kind == "file":
+                await self._tell_editor(path, content)
+            await to_thread.run_sync(partial(put_back, path, wanted, content=content, temporary=temporary))
+        except ClawError as error:
+            return error.message
+        return ""
+
+    def _content(self, state: PathState) -> bytes:
+        if state.kind not in {"file", "link"}:
+            return b""
+        return self._store.get(state.digest)
+
+    async def _tell_editor(self, path: Path, content: bytes) -> None:
+        """Have the editor write a text, so that it shows it; the bytes on the disk are made exact afterwards."""
+        if isinstance(self._workspace, LocalWorkspace) or b"\0" in content:
+            return
+        try:
+            await self._workspace.write_text(path, content.decode("utf-8-sig"))
+        except (UnicodeDecodeError, ToolError):
+            return  # the disk counts; editors notice
+
+
+def in_safe_order(changes: Sequence[PathChange]) -> Sequence[PathChange]:
+    """The changes in an order in which each is possible: away with what is in the way, directories, then contents."""
+
+    def rank(change: PathChange) -> tuple[int, int]:
+        depth = change.path.count(os.sep)
+        wanted = "absent" if change.after is None else change.after.kind
+        if wanted == "absent":
+            return 0, -depth
+        return (1, depth) if wanted == "directory" else (2, depth)
+
+    return sorted(changes, key=rank)

@@ -1,0 +1,228 @@
+"""The checkpoints of a session: what its turns changed, and the way back and forth."""
+
+import codecs
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from anyio import to_thread
+
+from claw_acp.contracts.checkpoints import (
+    Checkpoints,
+    FileComparison,
+    OnEdited,
+    Restored,
+    RestoredFile,
+    Scope,
+    TurnSummary,
+)
+from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import InvalidRequest, StoreError
+from claw_acp.core.events import FilesRestored, Notice, PathChange, PathState
+from claw_acp.core.ids import new_id
+from claw_acp.core.value import replace
+from claw_acp.session.checkpoints.log import Chain, CheckpointLog, PastTurn, is_edited
+from claw_acp.session.checkpoints.restoring import Restorer
+from claw_acp.session.session import Session
+from claw_acp.store.contents import ContentStore
+
+_PROMPT: Final = 60  # characters of a prompt in a list
+
+
+class SessionCheckpoints:
+    """See `Checkpoints`. To be used while the session runs no turn.
+
+    Args:
+        session: The session.
+        workspace: Its files, an editor's if there is one.
+        store: Keeps the contents.
+        clock: Makes ids.
+    """
+
+    def __init__(self, session: Session, *, workspace: Workspace, store: ContentStore, clock: Clock) -> None:
+        self._session = session
+        self._workspace = workspace
+        self._store = store
+        self._clock = clock
+        self._restorer = Restorer(session, workspace=workspace, store=store)
+
+    async def resume(self) -> None:
+        """Finish an undo or redo in which the program was killed, if there is one, and notify the person."""
+        begun = self._session.history.restoring
+        if begun is None:
+            return
+        failed = await self._restorer.finish(begun)
+        title = "An undo that was interrupted has been finished"
+        reasons = "; ".join(f"{self._shown(path)} stays as it is: {reason}" for path, reason in failed)
+        await self._session.broadcast(
+            Notice(item=new_id("ntc", clock=self._clock), severity="info", title=title, description=reasons or None)
+        )
+
+    async def turns(self) -> Sequence[TurnSummary]:
+        """See `Checkpoints`."""
+        log = await self._log()
+        return [
+            TurnSummary(
+                number=turn.number,
+                prompt=_beginning(turn.prompt),
+                files=tuple(self._shown(path) for path in log.since(turn.first, until=turn.last)),
+            )
+            for turn in log.turns
+        ]
+
+    async def undo(
+        self, turn: int | None, *, scope: Scope = "all", path: str | None = None, edited: OnEdited = "ask"
+    ) -> Restored:
+        """See `Checkpoints`."""
+        log = await self._log()
+        turns = log.turns
+        chosen = _chosen(turns, turn)
+        chains: Mapping[str, Chain] = {} if scope == "conversation" else log.since(chosen.first)
+        if path is not None:
+            located = str(self._workspace.locate(path))
+            chains = {name: chain for name, chain in chains.items() if name in {located, path}}
+            if not chains:
+                raise InvalidRequest(f"{path} was not changed since turn {chosen.number}")
+        conversation = scope != "files" and path is None
+        if not (chains or conversation):
+            raise InvalidRequest(f"no file was changed since turn {chosen.number}")
+        begun = FilesRestored(
+            item=new_id("undo", clock=self._clock), status="in_progress", turn=chosen.id, conversation=conversation
+        )
+        restored = await self._restore(begun, chains, edited=edited)
+        after = sum(other.number >= chosen.number for other in turns) if conversation else 0
+        return replace(restored, turn=chosen.number, turns=after)
+
+    async def redo(self, *, skip: bool = False) -> Restored:
+        """See `Checkpoints`."""
+        log = await self._log()
+        undo = log.last_undo
+        if undo is None:
+            stale = " since your last prompt; what came before it stays undone" if log.undos else ""
+            raise InvalidRequest(f"nothing was undone{stale}")
+        backwards = {change.path: Chain(change=change) for change in undo.changes}
+        begun = FilesRestored(
+            item=new_id("undo", clock=self._clock),
+            status="in_progress",
+            turn=undo.turn,
+            redoes=undo.item,
+            conversation=undo.conversation,
+        )
+        restored = await self._restore(begun, backwards, edited="skip" if skip else "ask")
+        now = CheckpointLog(await self._session.read()).turns
+        number = next((turn.number for turn in now if turn.id == undo.turn), 0)
+        return replace(restored, turn=number, turns=len(now) - number + 1 if undo.conversation and number else 0)
+
+    async def compare(self, turn: int | None) -> Sequence[FileComparison]:
+        """See `Checkpoints`."""
+        log = await self._log()
+        if turn is None:
+            changed = [past for past in log.turns if log.since(past.first, until=past.last)]
+            if not changed:
+                raise InvalidRequest("no turn of this conversation changed a file")
+            chosen = changed[-1]
+        else:
+            chosen = _chosen(log.turns, turn)
+        chains = log.since(chosen.first, until=chosen.last)
+        return [await to_thread.run_sync(self._compared, chains[path].change) for path in sorted(chains)]
+
+    # ------------------------------------------------------------------ inside
+
+    async def _log(self) -> CheckpointLog:
+        return CheckpointLog(await self._session.read())
+
+    async def _restore(self, begun: FilesRestored, chains: Mapping[str, Chain], *, edited: OnEdited) -> Restored:
+        """Bring every path back to the state before its chain; a path that somebody else edited as `edited` says."""
+        changes: list[PathChange] = []
+        touched: list[str] = []
+        failed: list[tuple[str, str]] = []
+        for path, chain in chains.items():
+            now, wanted = await self._restorer.present(Path(path)), _goal(chain.change.before)
+            change = PathChange(path=path, before=now, after=wanted)
+            if now.same_as(wanted):
+                changes.append(change)  # it is there already, and counts as undone
+            elif reason := self._restorer.obstacle(change):
+                failed.append((self._shown(path), reason))
+            elif is_edited(chain, now) and edited != "overwrite":
+                touched.append(self._shown(path))
+            else:
+                changes.append(change)
+        if touched and edited == "ask":
+            return Restored(edited=tuple(touched), failed=tuple(failed))
+        if not (changes or begun.conversation):
+            return Restored(edited=tuple(touched), failed=tuple(failed))
+        late = await self._restorer.carry_out(replace(begun, changes=tuple(changes)))
+        failed += [(self._shown(path), reason) for path, reason in late]
+        lost = {path for path, _ in late}
+        made = [change for change in changes if change.path not in lost and change.before != change.after]
+        files = tuple(replace(file, path=self._shown(file.path)) for file in _deeds(made))
+        return Restored(files=files, edited=tuple(touched), failed=tuple(failed))
+
+    def _shown(self, path: str) -> str:
+        for root in self._session.roots:
+            if Path(path).is_relative_to(root):
+                return str(Path(path).relative_to(root))
+        return path
+
+    def _compared(self, change: PathChange) -> FileComparison:
+        after = change.after or PathState(kind="other")
+        old, old_note = self._text(change.before)
+        new, new_note = self._text(after)
+        notes = [note for note in (old_note, new_note) if note]
+        if change.before.kind == after.kind == "file" and change.before.mode != after.mode:
+            notes.append(f"mode {change.before.mode:o} → {after.mode:o}")
+        return FileComparison(path=self._shown(change.path), old=old, new=new, note=", ".join(dict.fromkeys(notes)))
+
+    def _text(self, state: PathState) -> tuple[str | None, str]:
+        """The text of a state, and a note where there is none to show."""
+        if state.kind == "absent":
+            return None, ""
+        if state.kind not in {"file", "link"}:
+            return None, "directory" if state.kind == "directory" else "not known"
+        if not state.kept:
+            return None, f"{state.size:,} bytes, not kept"
+        try:
+            content = self._store.get(state.unsaved or state.digest)
+        except StoreError as error:
+            return None, error.message
+        if state.kind == "link":
+            return content.decode(errors="replace") + "\n", "symbolic link"
+        if b"\0" in content:
+            return None, f"binary, {len(content):,} bytes"
+        return content.removeprefix(codecs.BOM_UTF8).decode(errors="replace"), ""
+
+
+def _goal(state: PathState) -> PathState:
+    """The state to bring back: the text that the editor showed becomes the file's."""
+    return replace(state, digest=state.unsaved, unsaved="", kept=True) if state.unsaved else state
+
+
+def _chosen(turns: Sequence[PastTurn], number: int | None) -> PastTurn:
+    if not turns:
+        raise InvalidRequest("this conversation has no turn")
+    if number is None:
+        return turns[-1]
+    found = next((turn for turn in turns if turn.number == number), None)
+    if found is None:
+        raise InvalidRequest(f"there is no turn {number}; they go from 1 to {turns[-1].number}")
+    return found
+
+
+def _deeds(changes: Iterable[PathChange]) -> tuple[RestoredFile, ...]:
+    return tuple(RestoredFile(path=change.path, deed=_deed(change)) for change in changes)
+
+
+def _deed(change: PathChange) -> str:
+    if change.after is None or change.after.kind == "absent":
+        return "deleted"
+    return "created again" if change.before.kind == "absent" else "changed back"
+
+
+def _beginning(prompt: str) -> str:
+    line = " ".join(prompt.split())
+    return line if len(line) <= _PROMPT else f"{line[: _PROMPT - 1].rstrip()}…"
+
+
+if TYPE_CHECKING:
+    _conforms: type[Checkpoints] = SessionCheckpoints

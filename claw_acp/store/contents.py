@@ -1,0 +1,129 @@
+"""Contents of files by their hash: compressed, each kept once, private to the user. Everything here blocks.
+
+A content is stored in a file of its own, which is named by the hash and appears whole or not at all.
+"""
+
+import fcntl
+import os
+import tempfile
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from claw_acp.core.errors import StoreError
+
+MAX_CONTENT: Final = 64 * 1024 * 1024
+"""Bytes of the largest content that is kept."""
+
+_FAST: Final = 1  # source text shrinks to a third already
+_DAY: Final = 86_400.0
+
+
+def digest_of(content: bytes) -> str:
+    """The hash that names a content."""
+    return sha256(content).hexdigest()
+
+
+class ContentStore:
+    """A folder of contents that processes share. It is created with the first content."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def put(self, content: bytes, *, durable: bool = True) -> str:
+        """Keep a content and return its hash.
+
+        With `durable` it survives a power cut, too; otherwise only the end of the process.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        digest = digest_of(content)
+        path = self._path(digest)
+        try:
+            with self._locked(exclusive=False):
+                try:
+                    os.utime(path)  # it is in use: the sweep leaves it
+                except FileNotFoundError:
+                    _write(path, zlib.compress(content, _FAST), durable=durable)
+        except OSError as error:
+            raise StoreError(
+                f"the copy of a file cannot be kept in {self._directory}: {error.strerror or error}; "
+                "nothing was changed. Free space there, or set CLAW_ACP_HOME to another place"
+            ) from error
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """The content with this hash.
+
+        Raises:
+            StoreError: It is not kept any more, or damaged.
+        """
+        try:
+            content = zlib.decompress(self._path(digest).read_bytes())
+        except FileNotFoundError as error:
+            raise StoreError("its content is not kept any more") from error
+        except (OSError, zlib.error) as error:
+            raise StoreError(f"its content cannot be read: {error}") from error
+        if digest_of(content) != digest:
+            raise StoreError("its kept content is damaged")
+        return content
+
+    def sweep(self, *, now: float, days: int, size: int) -> int:
+        """Remove what was not used for that many days, then the oldest until `size` bytes remain.
+
+        What was used within a day stays, whatever the size. Runs at most once a day, and returns the number removed.
+        """
+        with suppress(OSError), self._locked(exclusive=True) as lock:
+            if os.fstat(lock).st_size and now - os.fstat(lock).st_mtime < _DAY:
+                return 0
+            os.pwrite(lock, b"swept\n", 0)
+            os.utime(lock, (now, now))
+            return self._remove_old(now=now, days=days, size=size)
+        return 0
+
+    def _remove_old(self, *, now: float, days: int, size: int) -> int:
+        kept = sorted(
+            (status.st_mtime, status.st_size, path) for path in self._directory.glob("*/*") for status in (path.stat(),)
+        )
+        total, removed = sum(length for _, length, _ in kept), 0
+        for used, length, path in kept:
+            age = now - used
+            if age < _DAY or (age < days * _DAY and total <= size):
+                break
+            path.unlink()
+            total, removed = total - length, removed + 1
+        return removed
+
+    def _path(self, digest: str) -> Path:
+        return self._directory / digest[:2] / digest[2:]
+
+    @contextmanager
+    def _locked(self, *, exclusive: bool) -> Generator[int]:
+        """Keep the sweep away from contents that are just being found or written; yields the lock's descriptor."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self._directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def _write(path: Path, packed: bytes, *, durable: bool) -> None:
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(packed)
+            if durable:
+                file.flush()
+                os.fsync(descriptor)
+        Path(temporary).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
