@@ -1,5 +1,6 @@
 """The `session/update` payloads that both protocols share. Plain dictionaries: they are streamed."""
 
+from claw_acp.contracts.provider import UNKNOWN_WINDOW
 from claw_acp.core.events import (
     CompactionChanged,
     Location,
@@ -14,8 +15,6 @@ from claw_acp.core.events import (
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Usage
 
-ASSUMED_WINDOW = 128_000
-"""Tokens of an unknown context window, as most have them: clients that show a percentage need one."""
 META_ASSUMED = "claw-acp/windowAssumed"
 
 
@@ -35,8 +34,11 @@ def chunk(kind: str, message_id: str, content: JsonObject) -> JsonObject:
 
 
 def usage_update(event: UsageChanged) -> JsonObject:
-    """The context in use, and the cost of the session. An unknown window is assumed, and marked as such."""
-    size = event.size or max(ASSUMED_WINDOW, event.used)
+    """The context in use, and the cost of the session.
+
+    An unknown window is assumed, and marked as such: clients that show a percentage need one.
+    """
+    size = event.size or max(UNKNOWN_WINDOW, event.used)
     update: JsonObject = {"sessionUpdate": "usage_update", "used": event.used, "size": size}
     if not event.size:
         update = {**update, "_meta": {META_ASSUMED: True}}

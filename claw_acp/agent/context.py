@@ -1,21 +1,55 @@
 """The messages of a model request: the system prompt, the conversation, and what a single request adds."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from math import ceil
+from typing import Final, Protocol
 
 from claw_acp.agent.system_prompt import joined
-from claw_acp.agent.token_estimate import ANSWER_TOKENS, estimate
+from claw_acp.agent.token_estimate import ANSWER_TOKENS, TokenScale, estimate
 from claw_acp.contracts.prompt_layer import PromptLayer
-from claw_acp.contracts.provider import ToolSpec
+from claw_acp.contracts.provider import UNKNOWN_WINDOW, ToolSpec
 from claw_acp.core.messages import Message
+from claw_acp.core.value import Value
 from claw_acp.session.session import Session
 
+FULL: Final = 0.5  # of the room: from here on room is made
+LEAST_ROOM: Final = 1_000  # tokens, where system prompt and tools alone fill the window
 
-class ContextStrategy(Protocol):
-    """Reduces the context of a request, for instance by dropping old tool results or by a summary."""
 
-    async def fit(self, messages: Sequence[Message], *, limit: int) -> Sequence[Message] | None:
-        """Return `messages` in at most `limit` tokens, as `token_estimate` counts; None when that cannot be done."""
+class Room(Value):
+    """The tokens that the system prompt, the tools and the answer leave of a model's window for the conversation.
+
+    `scale` is what the model's provider counts for an estimated token.
+    """
+
+    size: int
+    scale: float = 1.0
+
+    def tokens(self, messages: Iterable[Message]) -> int:
+        """The tokens of these messages, as the provider counts."""
+        return ceil(estimate(messages) * self.scale)
+
+
+class Prefix(Value):
+    """The part of each request that stands before the conversation."""
+
+    system: Message
+    tools: Sequence[ToolSpec] = ()
+
+
+class Compaction(Protocol):
+    """Makes room in the conversation of a session. What it does is journalled; the conversation is read anew then."""
+
+    async def make_room(self, room: Room, *, prefix: Prefix) -> None:
+        """Take out what is old, and summarize it, as far as that is worth it."""
+        ...
+
+    async def shrink(self, room: Room, *, refusals: int) -> bool:
+        """Take out much at once, after a model refused a request as too long; False if that is in vain."""
+        ...
+
+    async def summarize(self, room: Room, *, prefix: Prefix, focus: str) -> str:
+        """Summarize the whole conversation because a person wants it; returns an account for them."""
         ...
 
 
@@ -26,7 +60,9 @@ class ModelContext:
         session: The session of the conversation.
         layers: The layers of the system prompt, read before each request.
         window: The context window of the model in tokens; 0 when it is not known.
-        strategy: Reduces messages that are too long; without one, they are sent as they are.
+        model: The model, as `UsageChanged` names it.
+        scale: What its provider counts for an estimated token.
+        compaction: Loads what makes room in a conversation that is too long; without it, nothing does.
     """
 
     def __init__(
@@ -35,31 +71,73 @@ class ModelContext:
         *,
         layers: Callable[[], Sequence[PromptLayer]],
         window: Callable[[], int] = lambda: 0,
-        strategy: ContextStrategy | None = None,
+        model: str = "",
+        scale: TokenScale | None = None,
+        compaction: Callable[[], Compaction] | None = None,
     ) -> None:
         self._session = session
         self._layers = layers
         self._window = window
-        self._strategy = strategy
+        self._model = model
+        self._scale = scale or TokenScale()
+        self._load = compaction
+        self._compaction: Compaction | None = None
 
     async def messages(self, *extra: Message, tools: Sequence[ToolSpec] = ()) -> Sequence[Message]:
-        """The messages of the next request, reduced if possible when they exceed the model's window.
+        """The messages of the next request, after room was made in a conversation that fills half of what there is.
 
         Args:
             extra: Messages for this request only, after the conversation.
             tools: The tools sent besides, which take room, too.
         """
-        system = Message.system(joined(self._layers()))
-        messages = [system, *self._session.history.messages(), *extra]
-        if self._strategy is None or not (window := self._window()):
-            return messages
-        limit = window - ANSWER_TOKENS - estimate((), tools)
-        fitting = None if estimate(messages) <= limit else await self._strategy.fit(messages, limit=limit)
-        return messages if fitting is None else fitting
+        prefix = self._prefix(tools)
+        if self._load is not None:
+            conversation = self._session.history.messages()
+            self._learn(conversation, prefix=prefix)
+            room = self._room(prefix, extra)
+            if room.tokens(conversation) > room.size * FULL:
+                await self._compactor(self._load).make_room(room, prefix=prefix)
+        return [prefix.system, *self._session.history.messages(), *extra]
 
-    async def smaller(self, messages: Sequence[Message]) -> Sequence[Message] | None:
-        """Return `messages` reduced to about half, after a model refused them as too long; None if that cannot be done.
+    async def smaller(self, *extra: Message, tools: Sequence[ToolSpec] = (), refusals: int) -> Sequence[Message] | None:
+        """The messages of a request that a model refused as too long, made smaller; None if that cannot be done.
 
-        Half by the estimate is half of their true size, however wrong the estimate is.
+        Args:
+            extra: As in `messages`.
+            tools: As in `messages`.
+            refusals: How often this request was refused by now.
         """
-        return None if self._strategy is None else await self._strategy.fit(messages, limit=estimate(messages) // 2)
+        if self._load is None:
+            return None
+        prefix = self._prefix(tools)
+        room = self._room(prefix, extra)
+        if not await self._compactor(self._load).shrink(room, refusals=refusals):
+            return None
+        return [prefix.system, *self._session.history.messages(), *extra]
+
+    async def summarize(self, focus: str, *, tools: Sequence[ToolSpec]) -> str:
+        """Replace the conversation by a summary now, with special regard to `focus`; returns an account for people."""
+        prefix = self._prefix(tools)
+        if self._load is None:
+            return "This model's context cannot be summarized."
+        return await self._compactor(self._load).summarize(self._room(prefix, ()), prefix=prefix, focus=focus)
+
+    def _prefix(self, tools: Sequence[ToolSpec]) -> Prefix:
+        return Prefix(system=Message.system(joined(self._layers())), tools=tools)
+
+    def _compactor(self, load: Callable[[], Compaction]) -> Compaction:
+        if self._compaction is None:
+            self._compaction = load()
+        return self._compaction
+
+    def _room(self, prefix: Prefix, extra: Sequence[Message]) -> Room:
+        scale = self._scale.of(self._model)
+        taken = estimate([prefix.system, *extra], prefix.tools) * scale + ANSWER_TOKENS
+        return Room(size=max(LEAST_ROOM, (self._window() or UNKNOWN_WINDOW) - ceil(taken)), scale=scale)
+
+    def _learn(self, conversation: Sequence[Message], *, prefix: Prefix) -> None:
+        """Compare the usage that was reported last with the estimate of what it counts."""
+        usage, counted = self._session.history.usage, self._session.history.counted
+        if usage is not None and counted:
+            estimated = estimate([prefix.system, *conversation[:counted]], prefix.tools)
+            self._scale.learn(usage.model, estimated=estimated, reported=usage.used)

@@ -170,18 +170,26 @@ class Turn:
 
     async def _request(self, *extra: Message, tool_choice: ToolChoice) -> tuple[str, ChatResponse]:
         tools = self._tools()
-        messages = await self._context.messages(*extra, tools=tools)
-        try:
-            message_id, response = await self._requester.ask(messages, tools=tools, tool_choice=tool_choice)
-        except ContextTooLong:
-            smaller = await self._context.smaller(messages)
-            if smaller is None:
-                raise
-            log.warning("context too long, asking with a smaller one", extra={"session": self._session.id})
-            message_id, response = await self._requester.ask(smaller, tools=tools, tool_choice=tool_choice)
+        message_id, response = await self._answered(*extra, tools=tools, tool_choice=tool_choice)
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage
         return message_id, response
+
+    async def _answered(
+        self, *extra: Message, tools: Sequence[ToolSpec], tool_choice: ToolChoice
+    ) -> tuple[str, ChatResponse]:
+        """Ask the model, again and smaller if it refuses the context as too long, until it cannot be made smaller."""
+        messages, refusals = await self._context.messages(*extra, tools=tools), 0
+        while True:
+            try:
+                return await self._requester.ask(messages, tools=tools, tool_choice=tool_choice)
+            except ContextTooLong:
+                refusals += 1
+                smaller = await self._context.smaller(*extra, tools=tools, refusals=refusals)
+                if smaller is None:
+                    raise
+                log.warning("context too long, asking with a smaller one", extra={"session": self._session.id})
+                messages = smaller
 
     async def _end_badly(self, turn_id: str, error: BaseException) -> None:
         idle = StateChanged(item=turn_id, state="idle", usage=self._usage)

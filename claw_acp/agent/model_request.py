@@ -1,6 +1,6 @@
 """One streamed request to a model, rendered as events."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import assert_never
@@ -29,7 +29,7 @@ from claw_acp.contracts.provider import (
 )
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ProviderError, StreamInterrupted
-from claw_acp.core.events import MessageStarted, Notice
+from claw_acp.core.events import MessageStarted, Notice, UsageChanged
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.core.redaction import Redactor
@@ -80,6 +80,7 @@ class ModelRequester:
         self._redactor = redactor or Redactor()
         self._told: set[tuple[str, str]] = set()
         self._begun = False  # whether an attempt began to answer that is not billed yet
+        self._aside: ChatResponse | None = None  # the last answer aside that is not reported yet
         self._asking = ""  # who is asked now, if that is another than the model: `provider/model`
 
     async def ask(
@@ -130,29 +131,96 @@ class ModelRequester:
                         await answer.think(event)
                     case CallChunk():
                         await self._grow(event, message=message_id, choice=request.options.tool_choice)
-                    case Retrying(reason=reason, delay=delay):
-                        self._settle()
+                    case Retrying() | Switched():
                         await answer.end()
                         await self._drafts.cut_off("failed")
-                        await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
-                    case Switched(reason=reason, to=to):
-                        self._settle()
-                        await answer.end()
-                        await self._drafts.cut_off("failed")
-                        self._asking = to
-                        await self._warn_once(f"{to} answers instead", reason)
-                        await self._billing.admit_other(to)
-                    case Remark(text=text):
-                        await self._warn(text)
-                    case Spent(model=model, usage=usage):
-                        self._begun = False
-                        self._billing.charge(usage, model=model)
+                        await self._note(event)
+                    case Remark() | Spent():
+                        await self._note(event)
                     case Finished(response=response):
                         await answer.end()
                         return response
                     case _:
                         assert_never(event)
-        raise StreamInterrupted(
+        raise self._unfinished()
+
+    async def ask_aside(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec],
+        tool_choice: ToolChoice,
+        show: Callable[[str], Awaitable[None]],
+    ) -> str:
+        """The text of an answer that is no part of the conversation; `show` gets it piece by piece.
+
+        Calls in it are ignored. `aside_usage` reports what it took.
+
+        Raises:
+            BudgetReached: As in `ask`.
+            ProviderError: The request failed.
+        """
+        self._aside = None
+        options = replace(self._options(), tool_choice=tool_choice)
+        seen = supported_messages(messages, capabilities=self._capabilities())
+        request = ChatRequest(model=self._model, messages=seen, tools=tools, options=options, on_first_byte=self._begin)
+        await self._billing.admit(request)
+        self._begun, self._asking = False, ""
+        try:
+            text, self._aside = await self._listen(request, show)
+        except BaseException as error:
+            self._settle(error.usage if isinstance(error, ProviderError) else None)
+            raise
+        self._billing.charge(self._aside.usage, model=self._aside.answered_by)
+        return text
+
+    async def _listen(self, request: ChatRequest, show: Callable[[str], Awaitable[None]]) -> tuple[str, ChatResponse]:
+        clean, pieces = self._redactor.streamed(), list[str]()
+        async with aclosing(self._provider.stream(request)) as events:
+            async for event in events:
+                match event:
+                    case TextChunk(text=text):
+                        self._begun = True
+                        pieces.append(clean.feed(text))
+                        await show(pieces[-1])
+                    case ThoughtChunk() | CallChunk():
+                        self._begun = True
+                    case Finished(response=response):
+                        return "".join((*pieces, clean.close())), response
+                    case _:
+                        await self._note(event)
+        raise self._unfinished()
+
+    def aside_usage(self, item: str, *, used: int) -> UsageChanged | None:
+        """The report of the last answer aside, as of `item`; None if there is none. The context has `used` tokens."""
+        aside, self._aside = self._aside, None
+        if aside is None or aside.usage is None:
+            return None
+        window = self._capabilities().context_window
+        event = self._billing.usage_event(item, aside.usage, model=aside.answered_by, size=window)
+        return replace(event, used=used)
+
+    async def _note(self, event: Retrying | Switched | Remark | Spent) -> None:
+        """Bill and show an event that is about the request, and not of its answer."""
+        match event:
+            case Retrying(reason=reason, delay=delay):
+                self._settle()
+                await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
+            case Switched(reason=reason, to=to):
+                self._settle()
+                self._asking = to
+                await self._warn_once(f"{to} answers instead", reason)
+                await self._billing.admit_other(to)
+            case Remark(text=text):
+                await self._warn(text)
+            case Spent(model=model, usage=usage):
+                self._begun = False
+                self._billing.charge(usage, model=model)
+            case _:
+                assert_never(event)
+
+    def _unfinished(self) -> StreamInterrupted:
+        return StreamInterrupted(
             f"{self._provider.name} ended its answer without saying that it was done; send the prompt again",
             provider=self._provider.name,
         )

@@ -8,6 +8,8 @@ from claw_acp.core.messages import AudioPart, ImagePart, LinkPart, Message, Reso
 
 CHARACTERS_PER_TOKEN: Final = 4  # in most languages and in code; short of the truth rather than beyond it in others
 IMAGE_TOKENS: Final = 1500
+LEAST_SCALE, MOST_SCALE = 0.5, 5.0  # further off is no tokenizer, but a service that reports something else
+LEAST_SAMPLE: Final = 200  # estimated tokens; fewer say little about the rest
 ANSWER_TOKENS: Final = 1000  # of an ordinary answer; to expect the longest possible one would be far too careful
 
 
@@ -39,3 +41,19 @@ def message_tokens(message: Message) -> int:
 def tool_tokens(tool: ToolSpec) -> int:
     """The estimated tokens of offering a tool."""
     return (len(tool.name) + len(tool.description) + len(str(tool.parameters))) // CHARACTERS_PER_TOKEN
+
+
+class TokenScale:
+    """The reported tokens for an estimated one, by model, learned from the usage that providers report."""
+
+    def __init__(self) -> None:
+        self._scales: dict[str, float] = {}
+
+    def learn(self, model: str, *, estimated: int, reported: int) -> None:
+        """Take over what a request took that was estimated at so many tokens."""
+        if estimated >= LEAST_SAMPLE and reported > 0:
+            self._scales[model] = min(MOST_SCALE, max(LEAST_SCALE, reported / estimated))
+
+    def of(self, model: str) -> float:
+        """The scale of a model, named as `UsageChanged` does; 1 as long as none is known."""
+        return self._scales.get(model, 1.0)

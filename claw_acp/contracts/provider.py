@@ -15,6 +15,9 @@ Effort = Literal["off", "low", "medium", "high"]
 CacheStrategy = Literal["none", "explicit"]
 """How a vendor caches prompts: automatically, or only up to marks in the request."""
 
+UNKNOWN_WINDOW: Final = 64_000
+"""Tokens assumed of a context window that nobody states: rather too few than too many."""
+
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The media types of images that every vendor takes."""
 

@@ -1,15 +1,17 @@
 """Makes the turn of one prompt from the session it belongs to and the model that will answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.client_ports import ClientPorts
-from claw_acp.agent.context import ModelContext
+from claw_acp.agent.context import Compaction, ModelContext
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.loop import Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
+from claw_acp.agent.token_estimate import TokenScale
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.prompt_layer import PromptLayer
@@ -19,6 +21,7 @@ from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.registry.own_keys import own_keys
 from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import CostTracker
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import capabilities_of
@@ -28,6 +31,8 @@ from claw_acp.runtime.session_options import effort_of, hidden_tools
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger
+
+COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
 
 class TurnFactory:
@@ -45,6 +50,7 @@ class TurnFactory:
         self._locations = locations
         self._clock = clock
         self._toolbox = make_toolbox()
+        self._scale = TokenScale()
         self._costs = CostTracker(ledger, clock=clock)
         self._noticed: set[tuple[str, str]] = set()  # sessions, and why another model answers in them
 
@@ -74,7 +80,12 @@ class TurnFactory:
             clock=clock,
         )
         context = ModelContext(
-            session, layers=partial(_prompt_layers, live), window=lambda: capabilities().context_window
+            session,
+            layers=partial(_prompt_layers, live),
+            window=lambda: capabilities().context_window,
+            model=choice.target.name,
+            scale=self._scale,
+            compaction=lambda: COMPACTOR.load()(session, requester=requester, clock=clock),
         )
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,

@@ -103,7 +103,7 @@ async def test_tokens_are_shown_also_where_nobody_knows_the_window_and_it_is_sai
             editor = await house.visit()
             await editor.new_session()
             told = meter(await editor.prompt("hello"))
-        assert (told["used"], told["size"], told["_meta"]) == (820, 128_000, {"claw-acp/windowAssumed": True})
+        assert (told["used"], told["size"], told["_meta"]) == (820, 64_000, {"claw-acp/windowAssumed": True})
         assert told["cost"] == {"amount": 0.001, "currency": "USD"}
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,19 +10,20 @@ import pytest
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits
 from claw_acp.agent.call_drafts import CallDrafts
-from claw_acp.agent.context import ContextStrategy, ModelContext
+from claw_acp.agent.context import ModelContext, Prefix, Room
 from claw_acp.agent.loop import Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
-from claw_acp.agent.token_estimate import ANSWER_TOKENS, estimate
+from claw_acp.agent.token_estimate import ANSWER_TOKENS, TokenScale, estimate
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, ChatResponse, Provider, ToolSpec
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ContextTooLong
-from claw_acp.core.events import StateChanged
-from claw_acp.core.messages import Message, TextPart
+from claw_acp.core.events import CompactionChanged, StateChanged, UsageChanged
+from claw_acp.core.messages import Message, TextPart, Usage
 from claw_acp.core.redaction import Redactor
+from claw_acp.session.session import Session
 from tests.agent.runner_bench import RunnerBench, runner_bench
 from tests.agent.test_billing import Nobody
 
@@ -46,20 +47,34 @@ class Narrow(Provider):
         return ChatResponse(text=f"{len(request.messages)} messages")
 
 
-@dataclass
-class KeepsTheEnd:
-    """Leaves out the oldest messages behind the system prompt, down to `least` messages."""
+class Fewer:
+    """Leaves out the oldest messages of the session, down to `least`."""
 
-    least: int = 2
-    limits: list[int] = field(default_factory=list[int])
+    def __init__(self, session: Session, *, least: int = 1) -> None:
+        self.rooms: list[Room] = []
+        self._session = session
+        self._least = least
 
-    async def fit(self, messages: Sequence[Message], *, limit: int) -> Sequence[Message] | None:
-        self.limits.append(limit)
-        for number in range(2, len(messages) - self.least + 2):
-            kept = [messages[0], *messages[number:]]
-            if estimate(kept) <= limit:
-                return kept
-        return None
+    async def make_room(self, room: Room, *, prefix: Prefix) -> None:
+        self.rooms.append(room)
+        assert prefix.system == SYSTEM
+        await self._keep(self._least)
+
+    async def shrink(self, room: Room, *, refusals: int) -> bool:
+        self.rooms.append(room)
+        assert refusals == len(self.rooms)
+        return await self._keep(len(self._session.history.items()) - 1)
+
+    async def summarize(self, room: Room, *, prefix: Prefix, focus: str) -> str:
+        raise NotImplementedError
+
+    async def _keep(self, count: int) -> bool:
+        items = self._session.history.items()
+        if count >= len(items) or count < self._least:
+            return False
+        done = CompactionChanged(item="k", status="completed", summary="Before.", kept_from=items[-count].id)
+        await self._session.publish(done)
+        return True
 
 
 @dataclass
@@ -69,6 +84,7 @@ class Bench:
     inner: RunnerBench
     provider: Narrow
     context: ModelContext
+    fewer: "Fewer"
 
     async def prompt(self, text: str) -> str:
         """The answer to a prompt."""
@@ -95,12 +111,13 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench(
-    folder: Path, *, most: int = 99, strategy: ContextStrategy | None = None, window: int = 0
-) -> AsyncGenerator[Bench]:
+async def bench(folder: Path, *, most: int = 99, least: int | None = None, window: int = 0) -> AsyncGenerator[Bench]:
+    """A bench whose context is reduced to `least` messages at most; None: not at all."""
     async with runner_bench(folder, []) as inner:
-        context = ModelContext(inner.session, layers=lambda: LAYERS, window=lambda: window, strategy=strategy)
-        yield Bench(inner, Narrow(most), context)
+        fewer = Fewer(inner.session, least=least or 1)
+        load = None if least is None else lambda: fewer
+        context = ModelContext(inner.session, layers=lambda: LAYERS, window=lambda: window, compaction=load)
+        yield Bench(inner, Narrow(most), context, fewer)
 
 
 async def test_a_request_has_the_system_prompt_the_conversation_and_what_is_added(tmp_path: Path) -> None:
@@ -113,21 +130,19 @@ async def test_a_request_has_the_system_prompt_the_conversation_and_what_is_adde
         assert [list(messages) for messages in one.provider.asked] == [[SYSTEM, history[0]]]
 
 
-async def test_what_a_model_refuses_as_too_long_is_asked_once_more_and_smaller(tmp_path: Path) -> None:
-    strategy = KeepsTheEnd()
-    async with bench(tmp_path, most=3, strategy=strategy) as one:
-        assert await one.prompt("one " * 200) == "2 messages"
-        assert await one.prompt("two") == "3 messages"
-        assert [len(messages) for messages in one.provider.asked] == [2, 4, 3]
-        assert strategy.limits == [estimate(one.provider.asked[1]) // 2]
-        assert len(one.inner.session.history.messages()) == 4, "only the request was made smaller"
+async def test_what_a_model_refuses_as_too_long_is_asked_again_and_smaller(tmp_path: Path) -> None:
+    async with bench(tmp_path, most=3, least=1) as one:
+        for text in ("one", "two"):
+            await one.prompt(text)
+        assert [len(messages) for messages in one.provider.asked] == [2, 4, 4, 3], "a summary takes a message, too"
+        assert len(one.inner.session.history.messages()) == 3, "it stays smaller"
 
 
-@pytest.mark.parametrize("strategy", [None, KeepsTheEnd(least=9)])
+@pytest.mark.parametrize("least", [None, 9])
 async def test_a_context_that_cannot_be_made_smaller_ends_the_turn_as_too_long(
-    tmp_path: Path, strategy: ContextStrategy | None
+    tmp_path: Path, least: int | None
 ) -> None:
-    async with bench(tmp_path, most=1, strategy=strategy) as one:
+    async with bench(tmp_path, most=1, least=least) as one:
         with pytest.raises(ContextTooLong):
             await one.prompt("one")
         assert len(one.provider.asked) == 1
@@ -135,21 +150,30 @@ async def test_a_context_that_cannot_be_made_smaller_ends_the_turn_as_too_long(
         assert [end.code for end in ends] == [ContextTooLong.code]
 
 
-async def test_a_second_refusal_is_final(tmp_path: Path) -> None:
-    async with bench(tmp_path, most=1, strategy=KeepsTheEnd()) as one:
-        for text in ("one " * 200, "two"):
-            with pytest.raises(ContextTooLong):
-                await one.prompt(text)
-        assert [len(messages) for messages in one.provider.asked] == [2, 3, 2]
-
-
 @pytest.mark.parametrize("spare", [-1, 0])
-async def test_a_context_beyond_the_models_window_is_made_smaller_before_it_is_sent(tmp_path: Path, spare: int) -> None:
+async def test_room_is_made_when_more_than_half_of_it_is_filled(tmp_path: Path, spare: int) -> None:
     tool = ToolSpec(name="read", description="d" * 400, parameters={})
-    extra = [Message.user(text) for text in ("first " * 100, "last")]
-    needed = estimate([SYSTEM, *extra], [tool]) + ANSWER_TOKENS
-    strategy = KeepsTheEnd()
-    async with bench(tmp_path, strategy=strategy, window=needed + spare) as one:
-        sent = await one.context.messages(*extra, tools=[tool])
-    assert list(sent) == [SYSTEM, *(extra if spare >= 0 else extra[1:])]
-    assert len(strategy.limits) == (0 if spare >= 0 else 1)
+    async with bench(tmp_path, least=1) as one:
+        await one.prompt("one " * 2_000)
+        filled = estimate(one.inner.session.history.messages())
+    async with bench(
+        tmp_path / "again", least=1, window=estimate([SYSTEM], [tool]) + ANSWER_TOKENS + 2 * filled + spare
+    ) as one:
+        await one.prompt("one " * 2_000)
+        sent = await one.context.messages(tools=[tool])
+        assert [room.size for room in one.fewer.rooms] == ([] if spare >= 0 else [2 * filled + spare])
+        assert len(sent) == 3, "all, or the summary and the last"
+
+
+async def test_the_usage_that_is_reported_corrects_the_estimate(tmp_path: Path) -> None:
+    scale = TokenScale()
+    async with bench(tmp_path) as one:
+        session = one.inner.session
+        await one.prompt("one " * 2_000)
+        context = ModelContext(session, layers=lambda: LAYERS, model="n/m", scale=scale, compaction=lambda: one.fewer)
+        answer = session.history.items()[-1].id
+        whole = estimate([SYSTEM, *session.history.messages()])
+        await session.publish(UsageChanged(item=answer, used=2 * whole, size=0, request=Usage(), model="n/m"))
+        await context.messages()
+        assert scale.of("n/m") == pytest.approx(2)
+        assert scale.of("n/other") == 1

@@ -1,0 +1,1 @@
+"""Making room in a conversation that fills the model's window; loaded when the first one does."""

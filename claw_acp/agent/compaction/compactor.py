@@ -1,0 +1,141 @@
+"""The tiers in order: shorten old results, summarize, and leave whole turns out where nothing else helps."""
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from claw_acp.agent.compaction.put_back import put_back
+from claw_acp.agent.compaction.summarizer import Summarizer
+from claw_acp.agent.compaction.summary import without_model
+from claw_acp.agent.compaction.tiers import first_kept, oldest_third, results_to_shorten
+from claw_acp.agent.context import FULL, Prefix, Room
+from claw_acp.agent.model_request import ModelRequester
+from claw_acp.core.clock import Clock
+from claw_acp.core.events import CompactionChanged, Notice
+from claw_acp.core.ids import new_id
+from claw_acp.core.messages import Message
+from claw_acp.session.entries import HistoryItem
+from claw_acp.session.history import SUMMARY
+from claw_acp.session.session import Session
+
+log = logging.getLogger(__name__)
+
+KEPT: Final = 0.15  # of the room, for the newest messages ...
+MOST_KEPT: Final = 20_000  # ... but at most so many tokens
+WORTH: Final = 0.7  # a summary must leave at most this share of the conversation, else it is no progress
+MOST_FAILURES: Final = 2  # summaries in a row that came to nothing; then no model is asked until room was made
+NARROW: Final = 0.8  # of the room: from here on whole turns are left out if there was no summary
+
+
+class Compactor:
+    """Makes room in one session's conversation; see `agent.context.Compaction`.
+
+    Args:
+        session: The session. Every run of a tier is in its journal, so that all processes see the same conversation.
+        requester: Asks the model for summaries.
+        clock: Time for ids.
+    """
+
+    def __init__(self, session: Session, *, requester: ModelRequester, clock: Clock) -> None:
+        self._session = session
+        self._summarizer = Summarizer(session, requester=requester)
+        self._clock = clock
+
+    async def make_room(self, room: Room, *, prefix: Prefix) -> None:
+        """Run one tier after the other until the conversation fills less than half of the room."""
+        await self._shorten(room)
+        if self._filled(room) <= room.size * FULL:
+            return
+        if self._session.history.failed_compactions < MOST_FAILURES:
+            kept = first_kept(self._items(), room=room, keep=min(MOST_KEPT, int(room.size * KEPT)))
+            if await self._summarize(room, prefix=prefix, kept=kept):
+                return
+        if self._filled(room) > room.size * NARROW:
+            await self._leave_out(room, first_kept(self._items(), room=room, keep=int(room.size * FULL / 2)))
+
+    async def shrink(self, room: Room, *, refusals: int) -> bool:
+        """Halve the conversation after the first refusal, leave out the oldest third after the second."""
+        before = self._filled(room)
+        if refusals == 1:
+            await self._shorten(room, forced=True)
+            if self._filled(room) > before // 2:
+                await self._leave_out(room, first_kept(self._items(), room=room, keep=before // 2))
+        elif refusals == 2 and await self._leave_out(room, oldest_third(self._items(), room=room)):
+            await self._notice(
+                "The oldest third of the conversation was left out", "The model takes no longer request."
+            )
+        return self._filled(room) < before
+
+    async def summarize(self, room: Room, *, prefix: Prefix, focus: str) -> str:
+        """Summarize everything, because a person wants it."""
+        before, items = self._filled(room), self._items()
+        if not items:
+            return "There is nothing to summarize."
+        if not await self._summarize(room, prefix=prefix, kept=len(items), focus=focus):
+            return "The conversation could not be summarized; it stays as it was."
+        return f"Summarized: the conversation takes {self._filled(room):,} tokens instead of {before:,}."
+
+    def _items(self) -> Sequence[HistoryItem]:
+        return self._session.history.items()
+
+    def _filled(self, room: Room) -> int:
+        return room.tokens(self._session.history.messages())
+
+    # ------------------------------------------------------------------ tiers
+
+    async def _shorten(self, room: Room, *, forced: bool = False) -> None:
+        items = self._items()
+        running = self._session.history.turns.running
+        if calls := results_to_shorten(items, room=room, running=running, forced=forced):
+            await self._session.publish(
+                CompactionChanged(item=self._new_id(), status="completed", shortened=tuple(calls))
+            )
+            log.info("results shortened", extra={"session": self._session.id, "calls": len(calls)})
+
+    async def _summarize(self, room: Room, *, prefix: Prefix, kept: int, focus: str = "") -> bool:
+        """Have a model summarize the items before `kept`; False when there is no progress."""
+        items, before = self._items(), self._filled(room)
+        stays = sum(room.tokens(item.messages) for item in items[kept:])
+        if not focus and kept < len(items) and stays > before * WORTH:
+            return False  # no summary could be short enough
+        added = self._put_back(room, items[kept:])
+        item = self._new_id()
+        most = before - stays - room.tokens([Message.user(added)])
+        text = await self._summarizer.ask(item, items[:kept], room=room, prefix=prefix, focus=focus, most=most)
+        if text is None:
+            return False
+        await self._replace(item, text + added, items=items, kept=kept)
+        await self._summarizer.account(item, used=self._filled(room))
+        return True
+
+    async def _leave_out(self, room: Room, kept: int) -> bool:
+        """Replace the items before `kept` by what the program knows of them; False when that gains nothing."""
+        items, history = self._items(), self._session.history
+        gone = sum(len(item.messages) for item in items[:kept])
+        text = without_model(history.summary, messages=gone) + self._put_back(room, items[kept:])
+        grown = room.tokens([Message.user(SUMMARY.format(text))]) - room.tokens(
+            [Message.user(SUMMARY.format(history.summary))] if history.summary else ()
+        )
+        if grown >= sum(room.tokens(item.messages) for item in items[:kept]):
+            return False
+        await self._replace(self._new_id(), text, items=items, kept=kept)
+        log.info("turns left out", extra={"session": self._session.id, "messages": gone})
+        return True
+
+    def _put_back(self, room: Room, stay: Sequence[HistoryItem]) -> str:
+        kept = sum(message.role == "user" for item in stay for message in item.messages)
+        current = bool(stay) and stay[-1].turn == self._session.history.turns.running
+        return put_back(self._session.history, room=room, kept=kept, current=current and not kept)
+
+    async def _replace(self, item: str, summary: str, *, items: Sequence[HistoryItem], kept: int) -> None:
+        first = items[kept].id if kept < len(items) else None
+        done = CompactionChanged(item=item, status="completed", summary=summary, kept_from=first)
+        await self._session.publish(done)
+
+    async def _notice(self, title: str, description: str) -> None:
+        notice_id = new_id("ntc", clock=self._clock)
+        notice = Notice(item=notice_id, severity="warning", title=title, description=description)
+        await self._session.publish(notice)
+
+    def _new_id(self) -> str:
+        return new_id("cmp", clock=self._clock)

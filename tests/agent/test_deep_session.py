@@ -1,0 +1,60 @@
+"""Long sessions in a narrow window: every request is valid and fits, nothing planted early is lost, nothing grows."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.editors.editor import Editor
+from tests.support.editors.shared_house import SharedHouse
+from tests.support.script_files import Script
+from tests.support.servers.model_server import ModelServer
+from tests.support.servers.narrow_model import NarrowModel
+
+WINDOW = 16_385  # of the model that the program knows by this name
+
+
+@dataclass
+class Deep:
+    """A session on a narrow model."""
+
+    model: NarrowModel
+    house: SharedHouse
+    editor: Editor
+
+    async def say(self, text: str) -> str:
+        """The answer to a prompt."""
+        outcome = await self.editor.prompt(text)
+        assert outcome.stop_reason == "end_turn"
+        return "".join(
+            update["content"]["text"] for update in outcome.updates if update["sessionUpdate"] == "agent_message_chunk"
+        )
+
+
+@asynccontextmanager
+async def deep(project: Path, home: Path) -> AsyncGenerator[Deep]:
+    model = NarrowModel(window=WINDOW)
+    async with ModelServer() as server:
+        server.always(model)
+        config = f'[providers.work]\nkind = "openai"\nbase_url = "{server.openai_url}"\nmodels = ["gpt-3.5-turbo"]'
+        env = {"CLAW_ACP_MODEL": "work/gpt-3.5-turbo"}
+        async with SharedHouse.opened(project=project, home=home, script=Script(), config=config, env=env) as house:
+            editor = await house.visit(session={"compaction": {}, "notices": {}})
+            await editor.new_session()
+            yield Deep(model, house, editor)
+
+
+async def test_a_long_session_in_a_narrow_window_stays_valid_small_and_knows_its_beginning(
+    project: Path, home: Path
+) -> None:
+    (project / "notes.txt").write_text("a line of the file, as long as lines are\n" * 60)
+    async with deep(project, home) as one:
+        await one.say("the port=8472 must stay")
+        for number in range(24):
+            await one.say(f"read notes.txt {number % 4}")
+        assert await one.say("recall port") == "8472"
+        assert one.model.refused == 0
+        assert one.model.summaries >= 2
+        after = one.model.sizes[-30:]
+        assert max(after) < WINDOW * 0.7, "what it costs does not grow"
+        assert one.model.remade <= 2 * one.model.summaries, "only a tier makes the cached prefix anew"
