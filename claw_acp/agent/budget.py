@@ -132,8 +132,8 @@ class BudgetGuard:
         """Warn of budgets that are nearly used up, once per budget and period."""
         for budget in budgets:
             key = self._key(budget)
-            told = key in self._memory.warned or key in self._memory.allowed
-            if told or budget.spent < budget.limit * self._limits.warn:
+            handled = key in self._memory.warned or key in self._memory.allowed
+            if handled or budget.spent < budget.limit * self._limits.warn:
                 continue
             self._memory.warned.add(key)
             title = f"{budget.percent} % of the {budget.name} budget is spent"

@@ -104,8 +104,8 @@ class CallDrafts:
         return _Draft(shown, form, named=not form.subject)
 
     def _about(self, draft: _Draft, subject: str) -> ToolCallChanged:
-        form, told = draft.form, self._redactor(subject)
-        line = printable(told.strip().partition("\n")[0])
+        form, cleaned = draft.form, self._redactor(subject)
+        line = printable(cleaned.strip().partition("\n")[0])
         title = f"{form.verb} {line}" if len(line) <= LONGEST_SUBJECT else f"{form.verb} {line[:LONGEST_SUBJECT]}…"
         places: tuple[Location, ...] | None = None
         if form.is_path:
@@ -113,7 +113,7 @@ class CallDrafts:
                 places = (Location(path=str(self._locate(subject))),)
             except ToolError:  # the whole call will say what is wrong with it
                 places = None
-        return replace(draft.shown, title=title, locations=places, raw_input={form.subject: told})
+        return replace(draft.shown, title=title, locations=places, raw_input={form.subject: cleaned})
 
 
 def argument_so_far(text: str, name: str) -> str | None:

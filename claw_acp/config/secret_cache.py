@@ -60,17 +60,17 @@ class SecretCache:
         """
         if (known := self.known.get(reference)) is not None:
             return known
-        patience = COMMAND_TIMEOUT if reference.kind == "command" else KEYRING_TIMEOUT
+        timeout = COMMAND_TIMEOUT if reference.kind == "command" else KEYRING_TIMEOUT
         with self._lock:
             call = self._under_way.get(reference)
             if call is None:
                 get = self._getter(reference, environ)
                 call = self._under_way[reference] = ThreadCall(get, name="key")
         try:
-            return call.result(within=patience)
+            return call.result(within=timeout)
         except TimeoutError as error:
             raise ConfigError(
-                f"{reference.describe()} gave no key within {patience:g} s; "
+                f"{reference.describe()} gave no key within {timeout:g} s; "
                 "perhaps a dialog waits for you, or the keyring is locked. Unlock it and try again"
             ) from error
 

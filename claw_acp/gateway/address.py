@@ -63,7 +63,7 @@ def bind(address: Address, *, limits: Limits) -> tuple[socket.socket, Address]:
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _set_patience(listening, limits.stall)
+        _set_timeouts(listening, limits.stall)
         listening.bind(where)
         listening.listen(_BACKLOG)
     except OSError as error:
@@ -72,7 +72,7 @@ def bind(address: Address, *, limits: Limits) -> tuple[socket.socket, Address]:
     return listening, Address(host=address.host, port=listening.getsockname()[1])
 
 
-def _set_patience(listening: socket.socket, seconds: float) -> None:
+def _set_timeouts(listening: socket.socket, seconds: float) -> None:
     """Set keep-alive and user timeouts, which connections inherit. Options that the system lacks are skipped."""
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     probes = {"TCP_KEEPIDLE": seconds / 2, "TCP_KEEPINTVL": seconds / 6, "TCP_KEEPCNT": 3}

@@ -246,11 +246,11 @@ class Client:
 
     async def call(self, tool: str, arguments: JsonObject, *, within: float, on_progress: OnProgress) -> ToolResult:
         """See `ServerConnection`."""
-        patience = ProgressTimeout(within)
+        time_limit = ProgressTimeout(within)
         given = _writable(arguments)
 
         async def heard(progress: float, total: float | None, message: str | None) -> None:
-            patience.again()
+            time_limit.again()
             share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
             await on_progress(self._evidence.clean(f"{share}: {message}" if message else share))
 
@@ -259,7 +259,7 @@ class Client:
                 tool, given, None, heard, input_responses=responses, request_state=state, allow_input_required=True
             )
 
-        return tool_result(await self._ask(lambda: self._answered(once), patience))
+        return tool_result(await self._ask(lambda: self._answered(once), time_limit))
 
     async def prompt(self, name: str, arguments: Mapping[str, str], *, within: float) -> tuple[ContentPart, ...]:
         """See `ServerConnection`."""
@@ -304,7 +304,7 @@ class Client:
                 responses[key] = response
         raise ToolError(f"The MCP server {self._spec.name} wanted more {ROUNDS} times and did not answer.")
 
-    async def _ask(self, work: Callable[[], Awaitable[_T]], patience: ProgressTimeout) -> _T:
+    async def _ask(self, work: Callable[[], Awaitable[_T]], time_limit: ProgressTimeout) -> _T:
         """Run it in a task of the connection, which notifies the server when the caller has left."""
         if self._lost.is_set():
             raise ServerFailed("is not connected")
@@ -314,7 +314,7 @@ class Client:
 
         async def run() -> None:
             try:
-                with patience.scope:
+                with time_limit.scope:
                     answers.append(await work())
             except Exception as error:  # noqa: BLE001 - handed to who waits
                 troubles.append(error)
@@ -325,10 +325,10 @@ class Client:
         try:
             await done.wait()
         finally:
-            patience.scope.cancel()  # does nothing when it is done
+            time_limit.scope.cancel()  # does nothing when it is done
         if answers:
             return answers[0]
-        raise self._translated(troubles[0] if troubles else None, patience)
+        raise self._translated(troubles[0] if troubles else None, time_limit)
 
     def _short(self, text: str) -> str:
         words = self._evidence.redact(text)
@@ -339,13 +339,13 @@ class Client:
         stateful = self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS
         return stateful and isinstance(self._spec, HttpServer) and self._evidence.status == HTTPStatus.NOT_FOUND
 
-    def _translated(self, error: Exception | None, patience: ProgressTimeout) -> Exception:
+    def _translated(self, error: Exception | None, time_limit: ProgressTimeout) -> Exception:
         name = self._spec.name
         match error:
             case None if self._lost.is_set():
                 return ServerFailed("ended meanwhile")
             case None:
-                return ToolError(f"The MCP server {name} did not answer within {patience.within:g} s.")
+                return ToolError(f"The MCP server {name} did not answer within {time_limit.within:g} s.")
             case MCPError() if is_closed(error):
                 self._lost.set()
                 return ServerFailed("ended meanwhile")

@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     """Run the demo; 0 only if all its claims held."""
     arguments = _parser().parse_args(argv)
     place = Path(tempfile.mkdtemp(prefix="claw-acp-demo-")).resolve()
-    demo = _Demo(place, by_key=not arguments.yes and can_ask(), told=arguments.yes)
+    demo = _Demo(place, by_key=not arguments.yes and can_ask(), answered_by_option=arguments.yes)
     try:
         held = anyio.run(demo.run)
     except (ClawError, RpcError) as error:
@@ -82,14 +82,14 @@ class _Watch:
 class _Demo:
     """One run. `log` is the server's stderr output."""
 
-    def __init__(self, place: Path, *, by_key: bool, told: bool) -> None:
+    def __init__(self, place: Path, *, by_key: bool, answered_by_option: bool) -> None:
         paint = Paint()
         self._project = place / "greeter"
         self._home = place / "home"
         self._watch = _Watch()
         self._first_update: float | None = None
         self.view = LiveView(sys.stdout, paint=paint, base=self._project)
-        why = "--yes" if told else "there is no terminal to ask on"
+        why = "--yes" if answered_by_option else "there is no terminal to ask on"
         self._desk = PermissionPrompt(self.view, by="key" if by_key else "allow", why=why)
         self.log = b""
 

@@ -35,9 +35,9 @@ def main(argv: Sequence[str]) -> int:
         print(f"You are not logged in{f' to {chosen}' if chosen else ''}.", file=sys.stderr)
         return 1
     print(f"Removed: {', '.join(gone)}.")
-    told: set[str] = set()
+    named: set[str] = set()
     for state in provider_states(settings_here()):
-        if state.key_source and not state.key_source.startswith(BY_LOGIN) and state.key_source not in told:
-            told.add(state.key_source)
+        if state.key_source and not state.key_source.startswith(BY_LOGIN) and state.key_source not in named:
+            named.add(state.key_source)
             print(f"Not removed: the key of {state.name} from {state.key_source}.")
     return 0

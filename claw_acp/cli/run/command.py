@@ -61,14 +61,14 @@ def main(argv: Sequence[str]) -> int:
         print(f"claw-acp run: {unusable}", file=sys.stderr)
         return WRONG_USAGE
     activity = LiveView(sys.stderr, paint=Paint(sys.stderr), base=directory)
-    told = tuple(finding.text() for finding in findings)
-    view: RunView = JsonLines() if arguments.json else PlainText(activity, told=told)
-    turn = _Turn(prompt, directory=directory, arguments=arguments, view=view, activity=activity, told=told)
+    problems = tuple(finding.text() for finding in findings)
+    view: RunView = JsonLines() if arguments.json else PlainText(activity, problems=problems)
+    turn = _Turn(prompt, directory=directory, arguments=arguments, view=view, activity=activity, problems=problems)
     try:
         anyio.run(turn.run)
     except (ClawError, RpcError) as error:
         if arguments.json and not turn.opened:  # else the session's notices say it
-            print(*told, sep="\n", end="\n" * bool(told), file=sys.stderr)
+            print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr)
         view.failed(error)
         return INTERRUPTED if turn.interrupted else 1
     except KeyboardInterrupt:  # so early that nothing runs yet
@@ -116,14 +116,14 @@ class _Turn:
         arguments: argparse.Namespace,
         view: RunView,
         activity: LiveView,
-        told: Sequence[str],
+        problems: Sequence[str],
     ) -> None:
         self._prompt = prompt
         self._directory = directory
         self._arguments = arguments
         self._view = view
         self._activity = activity
-        self._told = [text.encode() for text in told]
+        self._problems = [text.encode() for text in problems]
         self._session: str | None = None
         self._running = False
         self.interrupted = False
@@ -189,7 +189,7 @@ class _Turn:
     def _pass_on(self, data: bytes) -> None:
         """Forward the agent's log, except diagnostics that were shown before it started."""
         lines = data.splitlines(keepends=True)
-        sys.stderr.buffer.writelines(line for line in lines if not any(told in line for told in self._told))
+        sys.stderr.buffer.writelines(line for line in lines if not any(problem in line for problem in self._problems))
         sys.stderr.buffer.flush()
 
     async def _watch_interrupts(self, agent: Agent, scope: anyio.CancelScope) -> None:

@@ -35,17 +35,17 @@ class PlainText:
 
     Args:
         activity: Draws the activity.
-        told: Problems of the configuration. They are shown now, and not when the session reports them again.
+        problems: Problems of the configuration. They are shown now, and not when the session reports them again.
     """
 
-    def __init__(self, activity: LiveView, *, told: Sequence[str] = ()) -> None:
+    def __init__(self, activity: LiveView, *, problems: Sequence[str] = ()) -> None:
         self._activity = activity
-        self._known = frozenset(told)
-        for text in told:
+        self._known = frozenset(problems)
+        for text in problems:
             activity.line(text, colour="yellow")
         self._message: str | None = None
         self._open_line = False
-        self._told: str | None = None
+        self._reported: str | None = None
 
     def draw(self, session: str, update: SessionUpdate) -> None:
         """See `RunView.draw`."""
@@ -66,7 +66,7 @@ class PlainText:
             case _:
                 self._end_line()
                 self._activity.draw(update)
-                self._told = update.description if isinstance(update, Notice) else self._told
+                self._reported = update.description if isinstance(update, Notice) else self._reported
 
     def ended(self, session: str, stop: StopReason) -> None:
         """See `RunView.ended`."""
@@ -79,7 +79,7 @@ class PlainText:
     def failed(self, error: ClawError | RpcError) -> None:
         """See `RunView.failed`."""
         self._end_line()
-        if error.message == self._told:
+        if error.message == self._reported:
             return  # the turn said so itself
         print(f"claw-acp run: {error.message}", file=sys.stderr)
 

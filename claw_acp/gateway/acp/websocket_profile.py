@@ -49,7 +49,7 @@ class WebSocketProfile:
 
     async def _initialized(self, transport: WebSocketTransport) -> bool:
         """Wait for `initialize`, and put it back to be received next; False when the connection ends without it."""
-        with anyio.move_on_after(self._limits.first_message) as patience:
+        with anyio.move_on_after(self._limits.first_message) as time_limit:
             while (frame := await transport.receive()) is not None:
                 message = decode(frame)
                 if isinstance(message, Malformed):
@@ -62,6 +62,6 @@ class WebSocketProfile:
                         return True
                     else:
                         transport.end(WITHOUT_ID)
-        if patience.cancelled_caught:
+        if time_limit.cancelled_caught:
             transport.end(LATE)
         return False

@@ -37,24 +37,24 @@ class Http1:
 
     async def run(self) -> None:
         """See `Guest`."""
-        patience = self._limits.first_message
+        seconds = self._limits.first_message
         try:
-            while not self._closing and (request := await self._next_request(patience)):
+            while not self._closing and (request := await self._next_request(seconds)):
                 if not await self._serve(request):
                     await self._linger()
                     return
                 self._protocol.start_next_cycle()
-                patience = self._limits.unused
+                seconds = self._limits.unused
         except h11.RemoteProtocolError as error:
             await self._refuse(error.error_status_hint)
             await self._linger()
         except (ClientGone, *_BROKEN):
             return
 
-    async def _next_request(self, patience: float) -> h11.Request | None:
+    async def _next_request(self, seconds: float) -> h11.Request | None:
         """The next request; None when none came in time or the client is done."""
         try:
-            with anyio.move_on_after(patience) as self._waiting:
+            with anyio.move_on_after(seconds) as self._waiting:
                 event = await self._next_event()
                 return event if isinstance(event, h11.Request) else None
             return None

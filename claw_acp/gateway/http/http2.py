@@ -172,12 +172,12 @@ class Http2:
 
     async def _leave_when_unused(self) -> None:
         """Close an unused connection; the first request has another time limit than later ones."""
-        patience = self._limits.first_message
+        seconds = self._limits.first_message
         while True:
             await self._usage.none()
-            with anyio.move_on_after(patience):
+            with anyio.move_on_after(seconds):
                 await self._usage.some()
-                patience = self._limits.unused
+                seconds = self._limits.unused
                 continue
             self._scope.cancel()
             return

@@ -40,7 +40,7 @@ class OllamaProvider(HttpProvider):
             replace(setup, base_url=ollama_address(setup.base_url)),
             base_url=USUAL_ADDRESS,
             authorization=("authorization", "Bearer "),
-            timeouts=timeouts or _patience(setup),
+            timeouts=timeouts or _timeouts(setup),
         )
         self._known: dict[str, OllamaModel] = {}
         self._unthinking: set[str] = set()
@@ -147,7 +147,7 @@ class OllamaProvider(HttpProvider):
         )
 
 
-def _patience(setup: ProviderSetup) -> Timeouts | None:
+def _timeouts(setup: ProviderSetup) -> Timeouts | None:
     """Timeouts long enough to load a model, unless one is configured."""
     if setup.timeout is not None:
         return None

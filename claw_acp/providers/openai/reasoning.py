@@ -32,12 +32,12 @@ class ReasoningDetails:
 
     def add(self, fragments: Sequence[JsonValue]) -> str:
         """Add the details of one chunk; returns their readable text."""
-        told = ""
+        readable = ""
         for fragment in fragments:
             if isinstance(fragment, Mapping):
                 self._grow(fragment)
-                told += text_at(fragment, "text") or text_at(fragment, "summary")
-        return told
+                readable += text_at(fragment, "text") or text_at(fragment, "summary")
+        return readable
 
     def block(self, text: str) -> Reasoning | None:
         """All details as one block of thinking that reads `text`; None if there is nothing but that text."""

@@ -202,9 +202,9 @@ class ResponsesStream(TypedEventParser):
         raise self._refusal(response.get("error"))
 
     def _error(self, message: JsonObject, events: list[StreamEvent]) -> None:  # noqa: ARG002 - one shape
-        told = message.get("error")  # as the API does it; its reference has code and message in the event itself
+        nested = message.get("error")  # as the API does it; its reference has code and message in the event itself
         flat: JsonValue = {key: message[key] for key in ("code", "message") if key in message}
-        raise self._refusal(told or flat)
+        raise self._refusal(nested or flat)
 
 
 def _objects(value: JsonObject, key: str) -> list[JsonObject]:

@@ -54,12 +54,12 @@ def read_refusal(
         words, kind = _said(value)
     kind = f"{kind} {headers.get('x-amzn-errortype', '').partition(':')[0]}".strip()  # where AWS says it
     delay = _asked_delay(value)
-    told = retry_after(headers, clock=clock)
+    header_delay = retry_after(headers, clock=clock)
     return Refusal(
         status=status,
         words=_readable(words, secrets=secrets),
         kind=kind,
-        retry_after=delay if told is None else told,
+        retry_after=delay if header_delay is None else header_delay,
         paced=status == TOO_MANY and delay is not None,
     )
 

@@ -194,9 +194,9 @@ def _result(
     output: ProcessOutput, *, shown: ToolContent, status: ExitStatus | None, ended: str, timed_out: bool = False
 ) -> ToolResult:
     text = readable(output.text)
-    told = clip(text, limit=MAX_OUTPUT, tail_only=output.truncated).rstrip() or "(no output)"
+    visible = clip(text, limit=MAX_OUTPUT, tail_only=output.truncated).rstrip() or "(no output)"
     if output.truncated:
-        told = f"[the beginning of the output was dropped]\n{told}"
+        visible = f"[the beginning of the output was dropped]\n{visible}"
     failed = status is None or status.code != 0
     content: tuple[ToolContent, ...] = (shown,)
     if failed or (isinstance(shown, CommandContent) and not shown.text):
@@ -207,4 +207,4 @@ def _result(
         "timedOut": timed_out,
         "truncated": output.truncated,
     }
-    return ToolResult(parts=(TextPart(text=f"{told}\n\n[{ended}]"),), content=content, raw=raw, failed=failed)
+    return ToolResult(parts=(TextPart(text=f"{visible}\n\n[{ended}]"),), content=content, raw=raw, failed=failed)

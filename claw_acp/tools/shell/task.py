@@ -181,9 +181,9 @@ class _Kill(Invocation):
 
 def _report(task: BackgroundTask, new: str, output: ProcessOutput) -> ToolResult:
     status = "still running" if output.exit is None else ending(output.exit)
-    told = clip(readable(new), limit=MAX_NEWS).rstrip() or "(no new output)"
+    shown = clip(readable(new), limit=MAX_NEWS).rstrip() or "(no new output)"
     raw = None if output.exit is None else {"exitCode": output.exit.code, "signal": output.exit.signal}
-    return ToolResult(parts=(TextPart(text=f"{told}\n\n[{task.id}: {status}]"),), raw=raw)
+    return ToolResult(parts=(TextPart(text=f"{shown}\n\n[{task.id}: {status}]"),), raw=raw)
 
 
 def _short(line: str, *, limit: int = 60) -> str:
