@@ -1,9 +1,8 @@
-"""The guard against turns that go round in circles: it notes repeated calls, then refuses them, then ends the turn.
+"""The guard against turns that loop: it marks repeated calls, then refuses them, then ends the turn.
 
-| pattern | noted | refused |
-|---|---|---|
-| one call with one result, or several that take turns, within the last 20 calls | 3rd time | from the 4th |
-| answers whose calls bring nothing that the turn has not seen | 5 in a row | from the 8th |
+| pattern | noted | refused | |---|---|---| | one call with one result, or several that take turns, within the last 20
+calls | 3rd time | from the 4th | | answers whose calls bring nothing that the turn has not seen | 5 in a row | from the
+8th |
 
 The third answer with a refused call, of 20 without a new change, ends the turn. Calls of one answer count once. What
 makes sense never counts: a result that changes (a background task that prints), a call that waited, and a repetition
@@ -60,7 +59,7 @@ class RepetitionGuard:
         self._refused_now = ""
 
     def next_answer(self) -> None:
-        """Count what the last answer's calls brought; those of another answer follow."""
+        """Count the results of the last answer's calls; those of another answer follow."""
         if self._news:
             self._forget_stale()
         elif self._old:
@@ -70,7 +69,7 @@ class RepetitionGuard:
         self._news, self._old, self._refused_now = False, False, ""
 
     def forgive(self) -> None:
-        """Begin anew, since the person said something."""
+        """Start over, since the person said something."""
         self._made.clear()
         self._refused.clear()
         self._forget_stale()
@@ -90,7 +89,7 @@ class RepetitionGuard:
     def watched(
         self, tool: str, arguments: str, result: ToolResult, *, changes: bool = False, seconds: float = 0
     ) -> ToolResult:
-        """Take note of a call that ran; returns its result, with a note for the model when it is a repetition.
+        """Record a call that ran; returns its result, with a note for the model if it is a repetition.
 
         Args:
             tool: The tool.
@@ -121,7 +120,7 @@ class RepetitionGuard:
 
     @property
     def explanation(self) -> str | None:
-        """The text for the person when the turn has to end; None as long as it may go on."""
+        """The text for the person if the turn has to end; None while it may go on."""
         refused = [*filter(None, self._refused), self._refused_now]
         if len(refused) < REFUSED_ANSWERS or not self._refused_now:
             return None
@@ -149,7 +148,7 @@ class RepetitionGuard:
 
 
 def _call(tool: str, arguments: str) -> bytes:
-    """The digest of a call; the spelling of its arguments does not matter."""
+    """The digest of a call, independent of the spelling of its arguments."""
     with suppress(ValueError, RecursionError):
         arguments = json.dumps(json.loads(arguments), sort_keys=True)
     return _digest(tool, arguments)
@@ -164,7 +163,7 @@ def _text_of(result: ToolResult) -> str:
 
 
 def _without(arguments: str, text: str) -> str:
-    """A result without the words of its call: "nothing matches a" and "nothing matches b" are the same news."""
+    """A result without the arguments of its call: "nothing matches a" and "nothing matches b" are the same news."""
     try:
         given: JsonValue = json.loads(arguments)
     except (ValueError, RecursionError):

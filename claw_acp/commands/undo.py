@@ -1,4 +1,4 @@
-"""`/undo`, `/redo` and `/diff`: the work of turns taken back, brought back, and looked at."""
+"""`/undo`, `/redo` and `/diff`: undo, restore and show the work of turns."""
 
 import difflib
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from claw_acp.core.markdown import code_block, code_span
 from claw_acp.core.value import Value
 
 MOST_LINES: Final = 2_000
-"""Lines of both sides that are compared, and lines of differences that are shown."""
+"""The most lines of both sides to compare, and lines of differences to show."""
 
 _SCOPES: Final[dict[str, Scope]] = {"files": "files", "conversation": "conversation", "chat": "conversation"}
 _EDITED: Final[dict[str, OnEdited]] = {"skip": "skip", "overwrite": "overwrite"}
 
 
 class _Wish(Value):
-    """The arguments of `/undo`, read."""
+    """The parsed arguments of `/undo`."""
 
     turn: int | None = None
     scope: Scope = "all"
@@ -27,7 +27,7 @@ class _Wish(Value):
 
 
 class Undo:
-    """Goes back to before a turn: files, conversation, or both; or brings one file back."""
+    """Goes back to before a turn: files, conversation, or both; or restores one file."""
 
     name = "undo"
     description = "Take back the last turn, or all since a turn: its changes of files, and what was said"

@@ -7,7 +7,7 @@ from claw_acp.core.value import Value
 
 Scope: TypeAlias = Literal["all", "files", "conversation"]
 OnEdited: TypeAlias = Literal["ask", "skip", "overwrite"]
-"""The fate of files that somebody else changed since: nothing is done, they stay, or they are brought back, too."""
+"""The fate of files that another program changed since: nothing is done, they stay, or they are restored, too."""
 
 
 class TurnSummary(Value):
@@ -19,7 +19,7 @@ class TurnSummary(Value):
 
 
 class RestoredFile(Value):
-    """A file that was brought back; `deed` says how: `changed`, `deleted`, `created again`."""
+    """A restored file; `deed` says how: `changed`, `deleted`, `created again`."""
 
     path: str
     deed: str
@@ -29,11 +29,11 @@ class Restored(Value):
     """The outcome of an undo or redo.
 
     Attributes:
-        turn: The number of the first turn that it concerns; 0 when it is not in the conversation any more.
-        turns: The number of turns that the model does not know of now, or knows of again.
-        files: The files that were brought back.
-        edited: Files that somebody else changed since. With `OnEdited` "ask", nothing at all was done if there are any.
-        failed: Files that could not be brought back, each with the reason.
+        turn: The number of the first affected turn; 0 when it is not in the conversation any more.
+        turns: The number of turns removed from the model's view, or returned to it.
+        files: The restored files.
+        edited: Files that another program changed since. With `OnEdited` "ask", nothing was done if there are any.
+        failed: Files that could not be restored, each with the reason.
     """
 
     turn: int = 0
@@ -44,9 +44,9 @@ class Restored(Value):
 
 
 class FileComparison(Value):
-    """A file before and after a turn; a text is None where there is none.
+    """A file before and after a turn; a text is None if there is none.
 
-    `note` says what the texts cannot: that it is binary, that its mode changed.
+    `note` describes other differences: that it is binary, that its mode changed.
     """
 
     path: str
@@ -60,7 +60,7 @@ class Checkpoints(Protocol):
 
     Raises:
         InvalidRequest: There is no such turn, or nothing to do; the text says which.
-        StoreError: The state before cannot be kept; nothing was done.
+        StoreError: The present state cannot be stored; nothing was done.
     """
 
     async def turns(self) -> Sequence[TurnSummary]:
@@ -70,11 +70,11 @@ class Checkpoints(Protocol):
     async def undo(
         self, turn: int | None, *, scope: Scope = "all", path: str | None = None, edited: OnEdited = "ask"
     ) -> Restored:
-        """Go back to before a turn; None: the last one. With `path`, only that file is brought back."""
+        """Go back to before a turn; None: the last one. With `path`, only that file is restored."""
         ...
 
     async def redo(self, *, skip: bool = False) -> Restored:
-        """Take back the last undo; `skip` leaves files as they are that somebody else changed since."""
+        """Revert the last undo; `skip` leaves out files that another program changed since."""
         ...
 
     async def compare(self, turn: int | None) -> Sequence[FileComparison]:

@@ -1,4 +1,4 @@
-"""The entries that a history is made of: a user's message, or an assistant's with its calls and their results."""
+"""The entries of a history: a user's message, or an assistant's with its calls and their results."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final, TypeAlias
@@ -58,7 +58,7 @@ class Call(Record):
         return ToolCall(id=self.id, name=self.name, arguments=self.arguments, extra=self.extra)
 
     def result(self, call: ToolCall, *, short: bool = False) -> Message:
-        """The result for the model, of which `short` leaves the ends."""
+        """The result for the model; with `short`, only its ends."""
         if not self.final:
             return Message.tool(call, INTERRUPTED if self.begun else NEVER_RAN, failed=True)
         parts = _said(self.output) or (TextPart(text=NO_OUTPUT),)
@@ -75,7 +75,7 @@ class UserEntry(Record):
     local_only: bool  # not for models
 
     def messages(self, short: AbstractSet[str] = frozenset()) -> tuple[Message, ...]:  # noqa: ARG002 - as below
-        """The message as models see it; none when it is local, or empty."""
+        """The message for models; none if it is local, or empty."""
         parts = () if self.local_only else _said(self.parts)
         if parts and self.facts:
             parts = (FactsPart(text=f"{self.facts}\n\n"), *parts)
@@ -114,7 +114,7 @@ class AssistantEntry(Record):
         self.thought[:] = ["".join(self.thought)] if self.thought else []
 
     def messages(self, short: AbstractSet[str] = frozenset()) -> tuple[Message, ...]:
-        """The message and the results of its calls as models see them; of the results in `short`, only the ends."""
+        """The message and the results of its calls for models; of the results in `short`, only the ends."""
         known = [call for call in self.calls.values() if call.name]
         calls = tuple(call.call() for call in known)
         parts = _said((*self.parts, TextPart(text="".join(self.text))))
@@ -139,7 +139,7 @@ Entry: TypeAlias = UserEntry | AssistantEntry
 
 
 class HistoryItem(Value):
-    """A message of the conversation, with the results of its calls, as models see it; `turn` is its turn's id."""
+    """A message of the conversation with the results of its calls, for models; `turn` is its turn's id."""
 
     id: str
     turn: str
@@ -155,7 +155,7 @@ class FileUse(Value):
 
 
 def shortened(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
-    """The ends of a result's text, without images and sound; a result that would not get shorter stays as it is."""
+    """The ends of a result's text, without images and sound; a result that would not become shorter is unchanged."""
     text = "\n".join(part.text or "" for part in parts if isinstance(part, TextPart | ResourcePart))
     media = sum(isinstance(part, ImagePart | AudioPart) for part in parts)
     rest = len(text) - HEAD - TAIL

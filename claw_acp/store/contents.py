@@ -1,6 +1,6 @@
-"""Contents of files by their hash: compressed, each kept once, private to the user. Everything here blocks.
+"""A store of contents by hash: compressed, each stored once, private to the user. Everything here blocks.
 
-A content is stored in a file of its own, which is named by the hash and appears whole or not at all.
+A content is stored in a file of its own, which is named by the hash and written atomically.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from typing import Final
 from claw_acp.core.errors import StoreError
 
 MAX_CONTENT: Final = 64 * 1024 * 1024
-"""Bytes of the largest content that is kept."""
+"""Bytes of the largest content that is stored."""
 
 _FAST: Final = 1  # source text shrinks to a third already
 _DAY: Final = 86_400.0
@@ -34,7 +34,7 @@ class ContentStore:
         self._directory = directory
 
     def put(self, content: bytes, *, durable: bool = True) -> str:
-        """Keep a content and return its hash.
+        """Store a content and return its hash.
 
         With `durable` it survives a power cut, too; otherwise only the end of the process.
 
@@ -60,7 +60,7 @@ class ContentStore:
         """The content with this hash.
 
         Raises:
-            StoreError: It is not kept any more, or damaged.
+            StoreError: It is not stored any more, or damaged.
         """
         try:
             content = zlib.decompress(self._path(digest).read_bytes())
@@ -73,9 +73,9 @@ class ContentStore:
         return content
 
     def sweep(self, *, now: float, days: int, size: int) -> int:
-        """Remove what was not used for that many days, then the oldest until `size` bytes remain.
+        """Remove contents unused for that many days, then the oldest until `size` bytes remain.
 
-        What was used within a day stays, whatever the size. Runs at most once a day, and returns the number removed.
+        Contents used within a day stay, whatever the size. Runs at most once a day, and returns the number removed.
         """
         with suppress(OSError), self._locked(exclusive=True) as lock:
             if os.fstat(lock).st_size and now - os.fstat(lock).st_mtime < _DAY:
@@ -103,7 +103,7 @@ class ContentStore:
 
     @contextmanager
     def _locked(self, *, exclusive: bool) -> Generator[int]:
-        """Keep the sweep away from contents that are just being found or written; yields the lock's descriptor."""
+        """Exclude the sweep while contents are found or written; yields the lock's descriptor."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

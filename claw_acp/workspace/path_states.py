@@ -1,4 +1,4 @@
-"""The state of paths on the disk: read, kept in the content store, and brought back. Everything here blocks.
+"""The state of paths on disk: read, stored, and restored. Everything here blocks.
 
 As in `files`, no link is ever followed: a path is opened component by component.
 """
@@ -23,12 +23,12 @@ OTHER: Final = PathState(kind="other")
 def state_of(
     path: Path, *, store: ContentStore | None = None, limit: int = MAX_CONTENT, durable: bool = True
 ) -> PathState:
-    """The present state of an absolute path; contents up to `limit` bytes are kept in the store, if one is given.
+    """The present state of an absolute path; contents up to `limit` bytes go to the store, if given.
 
-    Whatever cannot be looked at, or lies behind a link, is `other`.
+    Anything unreadable, or behind a link, is `other`.
 
     Raises:
-        StoreError: The content cannot be kept.
+        StoreError: The content cannot be stored.
     """
     try:
         with in_directory(path.parent) as parent:
@@ -48,7 +48,7 @@ def state_of(
 
 
 def state_by_status(status: os.stat_result) -> PathState:
-    """The state of a path as far as its status tells."""
+    """The part of a path's state that its status shows."""
     kinds: dict[int, PathKind] = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
     kind = kinds.get(stat.S_IFMT(status.st_mode), "other")
     mode = 0 if kind == "link" else stat.S_IMODE(status.st_mode)
@@ -56,7 +56,7 @@ def state_by_status(status: os.stat_result) -> PathState:
 
 
 def _content(path: Path, state: PathState, *, parent: int, limit: int) -> bytes | None:
-    """The bytes of a file or the target of a link; None of anything else, and of what is longer than `limit`."""
+    """The bytes of a file or the target of a link; None for anything else, and for longer ones than `limit`."""
     if state.kind == "link":
         return os.fsencode(os.readlink(path.name, dir_fd=parent))
     if state.kind != "file" or state.size > limit:
@@ -69,10 +69,10 @@ def _content(path: Path, state: PathState, *, parent: int, limit: int) -> bytes 
 
 
 def put_back(path: Path, state: PathState, *, content: bytes, temporary: str) -> None:
-    """Bring an absolute path to a state; `content` is that of its file or link.
+    """Restore an absolute path to a state; `content` is that of its file or link.
 
-    A file or link appears whole or not at all, through one named `temporary` beside it; one that a killed program left
-    behind is replaced. A directory is removed only when it is empty.
+    A file or link is written atomically, through one named `temporary` beside it; one that a killed program left behind
+    is replaced. A directory is removed only when it is empty.
 
     Raises:
         ToolError: It cannot be done; the text says why.

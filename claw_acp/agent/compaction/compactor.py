@@ -1,4 +1,4 @@
-"""The tiers in order: shorten old results, summarize, and leave whole turns out where nothing else helps."""
+"""The tiers in order: shorten old results, summarize, and drop whole turns if nothing else helps."""
 
 import logging
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Compactor:
             await self._leave_out(room, first_kept(self._items(), room=room, keep=int(room.size * FULL / 2)))
 
     async def shrink(self, room: Room, *, refusals: int) -> bool:
-        """Halve the conversation after the first refusal, leave out the oldest third after the second."""
+        """Halve the conversation after the first refusal, drop the oldest third after the second."""
         before = self._filled(room)
         if refusals == 1:
             await self._shorten(room, forced=True)
@@ -67,7 +67,7 @@ class Compactor:
         return self._filled(room) < before
 
     async def summarize(self, room: Room, *, prefix: Prefix, focus: str) -> str:
-        """Summarize everything, because a person wants it."""
+        """Summarize everything, at a person's request."""
         before, items = self._filled(room), self._items()
         if not items:
             return "There is nothing to summarize."
@@ -109,7 +109,7 @@ class Compactor:
         return True
 
     async def _leave_out(self, room: Room, kept: int) -> bool:
-        """Replace the items before `kept` by what the program knows of them; False when that gains nothing."""
+        """Replace the items before `kept` by the program's own facts about them; False when that gains nothing."""
         items, history = self._items(), self._session.history
         gone = sum(len(item.messages) for item in items[:kept])
         text = without_model(history.summary, messages=gone) + self._put_back(room, items[kept:])

@@ -1,4 +1,4 @@
-"""The part of a summary that no model writes: the user's messages word for word, the plan, the files."""
+"""The part of a summary that no model writes: the user's messages verbatim, the plan, the files."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -16,11 +16,11 @@ _BOXES: Final[dict[PlanStatus, str]] = {"completed": "[x]", "in_progress": "[>]"
 
 
 def put_back(history: History, *, room: Room, kept: int, current: bool) -> str:
-    """The user's last messages, the plan and the files, below a mark; empty when there is nothing.
+    """The user's last messages, the plan and the files, below a mark; empty if there are none.
 
     Args:
         history: The conversation.
-        room: The room that there is.
+        room: The available room.
         kept: The number of the user's newest messages that stay in the conversation itself.
         current: The newest message is being answered and does not stay, so it is kept whole, however long it is.
     """
@@ -51,7 +51,7 @@ def _plan(plan: PlanChanged | None) -> str:
 
 
 def _files(uses: Iterable[FileUse]) -> str:
-    """The files, the latest first, each once: a file that was changed is not named as read."""
+    """The files, the latest first, each once: a changed file is not listed as read."""
     changed: dict[str, FileUse] = {}
     read: dict[str, FileUse] = {}
     for use in uses:

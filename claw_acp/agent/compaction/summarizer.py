@@ -1,4 +1,4 @@
-"""Asks a model for the summary of a conversation, on the cached prefix, and checks what it wrote."""
+"""Asks a model for the summary of a conversation, on the cached prefix, and checks the result."""
 
 import logging
 from collections.abc import Sequence
@@ -37,15 +37,15 @@ class Summarizer:
     ) -> str | None:
         """A summary that is valid and merged with the one before; None when there is none, which is journalled.
 
-        While it is written, people see it grow. It is stored only when it is done: until then nothing has happened.
+        People see it grow while it is written. It is stored only when it is complete: until then nothing has happened.
 
         Args:
             item: The id of the compaction.
             items: The part of the conversation that is to be replaced.
-            room: The room that there is.
+            room: The available room.
             prefix: The part of every request before the conversation.
-            focus: The wish of a person.
-            most: The tokens that it must stay below, or nothing would be gained.
+            focus: The person's request.
+            most: The tokens that it must stay below to be a gain.
         """
         limit = min(MOST_SUMMARY, int(room.size * SUMMARY_SHARE / room.scale))
         before, problem = self._session.history.summary, ""
@@ -79,7 +79,7 @@ class Summarizer:
             await self._session.publish(event)
 
     def _conversation(self, items: Sequence[HistoryItem], *, room: Room) -> Sequence[Message]:
-        """The conversation as the last request had it, which caches know; of one that is too long, the end."""
+        """The conversation as in the last request, which caches hold; if it is too long, its end."""
         messages = self._session.history.messages()
         if room.tokens(messages) <= room.size * FITS:
             return messages
@@ -93,7 +93,7 @@ class Summarizer:
         return [Message.user(CUT_OFF), *(message for one in reversed(kept) for message in one.messages)]
 
     async def _written(self, item: str, messages: Sequence[Message], *, prefix: Prefix, choice: ToolChoice) -> str:
-        """The model's text; calls that it makes all the same are not run."""
+        """The model's text; calls in the answer are not run."""
         await self._session.broadcast(CompactionChanged(item=item, status="in_progress", summary=""))
 
         async def show(text: str) -> None:

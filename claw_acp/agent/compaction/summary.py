@@ -1,4 +1,4 @@
-"""The text that takes the place of a conversation: what a model is asked to write, and what the program adds to it."""
+"""The text that replaces a conversation: the instructions for the model, and the program's additions."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ HEADINGS: Final[Mapping[str, str]] = {
     "Done": "what is finished and how it was checked",
     "Open points": "what is left to do, and the next step",
 }
-"""The headings of a summary, in order, and what belongs below each."""
+"""The headings of a summary, in order, and the content of each."""
 
 LASTING: Final = ("Facts", "Decisions", "Dead ends")  # points below these are not lost when summaries are merged
 EARLIER: Final = "From earlier summaries"
@@ -37,7 +37,7 @@ The conversation may begin with an earlier summary: keep every point of it that 
 
 
 def instruction(*, limit: int, focus: str = "", problem: str = "") -> str:
-    """The request for a summary of at most `limit` tokens; `problem` is what was wrong with the last one."""
+    """The request for a summary of at most `limit` tokens; `problem` describes the fault of the last one."""
     headings = "\n".join(f"## {name}\n- {about}" for name, about in HEADINGS.items())
     more = f"\n\nThe user asks you to keep this in particular: {focus}" if focus else ""
     again = f"\n\nYour last summary could not be used: {problem}" if problem else ""
@@ -45,7 +45,7 @@ def instruction(*, limit: int, focus: str = "", problem: str = "") -> str:
 
 
 def problem_of(text: str, *, limit: int) -> str:
-    """The reason why a text is no summary; empty when it is one."""
+    """The reason a text is no valid summary; empty if it is one."""
     if not text.strip():
         return "it was empty."
     found = sections(text)
@@ -58,7 +58,7 @@ def problem_of(text: str, *, limit: int) -> str:
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    """The points below each heading of a summary, without what the program added; what stands above is left out."""
+    """The points below each heading of a summary, without the program's additions and any text above."""
     own = text.split(MARK, 1)[0]
     names = {name.casefold(): name for name in (*HEADINGS, EARLIER, LEFT_OUT)}
     found: dict[str, list[str]] = {}
@@ -73,7 +73,7 @@ def sections(text: str) -> dict[str, list[str]]:
 
 
 def merged(text: str, *, before: str, limit: int) -> str:
-    """The new summary with the lasting points of the one before that it lost, as many as find room."""
+    """The new summary with the lasting points that it lost from the previous one, as many as fit."""
     new, old = sections(text), sections(before)
     known = _normal(text)
     lost = [point for name in (*LASTING, EARLIER) for point in old.get(name, ()) if _normal(point) not in known]
@@ -88,7 +88,7 @@ def merged(text: str, *, before: str, limit: int) -> str:
 
 
 def without_model(before: str, *, messages: int) -> str:
-    """The summary when no model wrote one: that of before, and the number of messages left out since then."""
+    """The summary without a model: the previous one, and the number of messages dropped since then."""
     points = sections(before)
     counted = sum(int(number) for number in re.findall(r"(\d+) messages", "\n".join(points.pop(LEFT_OUT, ()))))
     return written({**points, LEFT_OUT: [f"- {counted + messages} messages are left out here without a summary"]})

@@ -1,4 +1,4 @@
-"""Choices of what to take out of a conversation: pure functions over its items, measured in tokens."""
+"""Choices of what to drop from a conversation: pure functions over its items, measured in tokens."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,14 +19,14 @@ def results_to_shorten(
 ) -> Sequence[str]:
     """The calls whose results are to be shortened, in one batch; none when that gains too little.
 
-    The newest results stay, and those of errors that are still open: no later call of the same tool succeeded. So do
-    those of the running turn, unless the others gain too little: a long turn may be all there is.
+    The newest results stay, and those of open errors: no later call of the same tool succeeded. So do those of the
+    running turn, unless the others gain too little: the conversation may be one long turn.
 
     Args:
         items: The conversation.
-        room: The room that there is.
+        room: The available room.
         running: The id of the running turn.
-        forced: Shorten all but the last item's, whatever is gained: the model refused the request as too long.
+        forced: Shorten all but the last item's, whatever the gain: the model refused the request as too long.
     """
     if forced:
         return [call for call, _ in _shortenable(items[:-1])]
@@ -44,8 +44,8 @@ def results_to_shorten(
 def first_kept(items: Sequence[HistoryItem], *, room: Room, keep: int) -> int:
     """The position of the first item that stays when about `keep` tokens stay.
 
-    Whole turns go where possible; of a turn that is too long by itself, its older requests. The last item always
-    stays, unless nothing is to.
+    Whole turns are dropped if possible; of a turn that is too long by itself, its older requests. The last item stays,
+    unless `keep` is 0.
     """
     if keep <= 0 or not items:
         return len(items)
@@ -57,7 +57,7 @@ def first_kept(items: Sequence[HistoryItem], *, room: Room, keep: int) -> int:
 
 
 def oldest_third(items: Sequence[HistoryItem], *, room: Room) -> int:
-    """The position of the first item that stays when the oldest third goes, at least one item."""
+    """The position of the first item that stays when the oldest third is dropped, at least one item."""
     whole = sum(room.tokens(item.messages) for item in items)
     return max(1, first_kept(items, room=room, keep=whole - whole // 3))
 
@@ -73,14 +73,14 @@ def _older_than(items: Sequence[HistoryItem], *, tokens: int, room: Room) -> Seq
 
 
 def _shortenable(items: Sequence[HistoryItem]) -> Sequence[tuple[str, int]]:
-    """The results that would get shorter: the id of each call, and the gain in estimated tokens."""
+    """The results that would become shorter: the id of each call, and the gain in estimated tokens."""
     results = (result for item in items for result in _results(item))
     gains = ((result.tool_call_id or "", message_tokens(result) - SHORT) for result in results)
     return [(call, gain) for call, gain in gains if gain > 0]
 
 
 def _open_errors(items: Sequence[HistoryItem]) -> frozenset[str]:
-    """The failed calls of tools of which no later call succeeded."""
+    """The failed calls of tools without a later successful call."""
     works: set[str | None] = set()
     still_open: set[str] = set()
     for item in reversed(items):

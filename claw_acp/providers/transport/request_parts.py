@@ -1,4 +1,4 @@
-"""Parts of requests that several wire families have in common."""
+"""The parts of requests that several wire families share."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from claw_acp.core.messages import Message
 
 Block: TypeAlias = dict[str, JsonValue]
 Turn: TypeAlias = tuple[str, list[Block]]
-"""A role, `user` or `assistant`, and what it says."""
+"""A role, `user` or `assistant`, and its blocks."""
 
 CONTINUE = "Continue."
 """The first user message for services that need one."""
@@ -22,7 +22,7 @@ def given(members: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def instructions(messages: Iterable[Message]) -> list[str]:
-    """The texts of the system messages that have one."""
+    """The non-empty texts of the system messages."""
     return [text for message in messages if message.role == "system" if (text := message.text.strip())]
 
 
@@ -33,8 +33,8 @@ def alternating(
 
     Args:
         messages: The conversation; system messages are left out.
-        blocks: What one message says.
-        result: The member, or its `type`, that tells results of tools from other blocks.
+        blocks: Returns the blocks of one message.
+        result: The member, or its `type`, that marks results of tools.
     """
     turns: list[Turn] = []
     for message in messages:

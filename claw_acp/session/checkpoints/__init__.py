@@ -1,1 +1,1 @@
-"""Files as they were before each turn, and the way back to them."""
+"""The state of files before each turn, and its restoration."""

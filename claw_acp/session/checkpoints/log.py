@@ -1,4 +1,4 @@
-"""The changes of files in a session and what became of them, read from its events."""
+"""The changes of files in a session and their undos, read from its events."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from claw_acp.session.turns import TurnLog
 
 
 class FileEdit(Record):
-    """One change of one path; `undone_by` is the undo that took it back, empty while it stands."""
+    """One change of one path; `undone_by` is the undo that reverted it, empty while it stands."""
 
     turn: str
     seq: int
@@ -18,7 +18,7 @@ class FileEdit(Record):
 
 
 class PastTurn(Value):
-    """A turn that began with a prompt: its number in the conversation as it is now, and where it begins and ends."""
+    """A turn that began with a prompt: its number in the present conversation, and its first and last position."""
 
     number: int
     id: str
@@ -28,9 +28,9 @@ class PastTurn(Value):
 
 
 class Chain(Value):
-    """All that happened to a path since a turn began, as one change.
+    """All changes of a path since a turn began, as one change.
 
-    `broken` tells that somebody else changed it in between.
+    `broken` is set if another program changed it in between.
     """
 
     change: PathChange
@@ -43,7 +43,7 @@ class CheckpointLog:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.edits: list[FileEdit] = []
         self.undos: list[FilesRestored] = []
-        """Undos that stand, in order."""
+        """Undos in force, in order."""
         self._turns = TurnLog()
         self._began: dict[str, int] = {}
         self._prompts: dict[str, str] = {}  # of turns that have one
@@ -99,7 +99,7 @@ class CheckpointLog:
 
     @property
     def last_undo(self) -> FilesRestored | None:
-        """The undo that a redo would take back: the last one, unless a prompt came after it."""
+        """The undo that a redo would revert: the last one, unless a prompt came after it."""
         if not self.undos:
             return None
         latest = max((first for id_, first in self._began.items() if id_ in self._prompts), default=0)
@@ -131,6 +131,6 @@ def _text(event: MessageStarted) -> str:
 
 
 def is_edited(chain: Chain, now: PathState) -> bool:
-    """Return whether somebody else changed the path, or may have, since we left it."""
+    """Return whether another program changed the path, or may have, since we did."""
     left = chain.change.after
     return chain.broken or left is None or not left.same_as(now)

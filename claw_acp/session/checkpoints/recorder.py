@@ -1,7 +1,7 @@
-"""A workspace that keeps the state of every file before a turn changes it.
+"""A workspace that stores the state of every file before a turn changes it.
 
-The old state is in the content store, and the journal says so, before anything is written. So it can be brought back
-after a crash, too, tomorrow and by another process.
+The old state is stored and journalled before anything is written. So it can be restored even after a crash, later and
+by another process.
 """
 
 import codecs
@@ -22,16 +22,16 @@ from claw_acp.workspace.path_states import state_of
 
 _TEXTS: Final = 8  # files that were read last, whose text is remembered for the write that follows
 MAX_COPY: Final = 1024 * 1024
-"""Bytes of a file whose new content is kept, too; it is on the disk, and of larger ones the hash will do."""
+"""Bytes of a file whose new content is stored, too; it is on the disk, and for larger ones the hash suffices."""
 
 
 class RecordedWorkspace:
-    """Another workspace, whose changes are recorded.
+    """A wrapper of another workspace that records its changes.
 
     Args:
         inner: The workspace.
         session: The session of the turn.
-        store: Keeps the contents.
+        store: Stores the contents.
     """
 
     def __init__(self, inner: Workspace, *, session: Session, store: ContentStore) -> None:
@@ -59,7 +59,7 @@ class RecordedWorkspace:
         return self._inner.contains(path)
 
     async def read_text(self, path: Path) -> str:
-        """See `Workspace`. The text is what a write replaces: the editor may show another than the disk has."""
+        """See `Workspace`. The text is what a write replaces: the editor may show another one than the disk has."""
         text = await self._inner.read_text(path)
         self._texts.pop(path, None)
         self._texts[path] = text
@@ -75,7 +75,7 @@ class RecordedWorkspace:
         """See `Workspace`.
 
         Raises:
-            StoreError: The old content cannot be kept; nothing was written.
+            StoreError: The old content cannot be stored; nothing was written.
         """
         turn = self._session.history.turns.latest
         before = await to_thread.run_sync(_states_before, path, self._texts.get(path), self._store)
@@ -93,7 +93,7 @@ class RecordedWorkspace:
 
 
 def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[PathChange, ...]:
-    """The state of a file that is to be written, after those of the directories that will be made for it."""
+    """The state of a file that will be written, after those of the directories that will be created for it."""
     missing = [above for above in path.parents if not above.exists()]
     state = with_unsaved(state_of(path, store=store), shown, store=store)
     made = [PathChange(path=str(above), before=PathState()) for above in reversed(missing)]
@@ -101,20 +101,20 @@ def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[
 
 
 def with_present_states(changes: Sequence[PathChange], *, store: ContentStore) -> tuple[PathChange, ...]:
-    """The changes, with the present states as those after them. Small contents are kept."""
+    """The changes with the present states as the new ones. Small contents are stored."""
     return tuple(
         replace(change, after=present_state(Path(change.path), store=store, limit=MAX_COPY)) for change in changes
     )
 
 
 def present_state(path: Path, *, store: ContentStore, limit: int) -> PathState:
-    """The state of a path; contents up to `limit` bytes are kept, and of longer ones only the hash is known."""
+    """The state of a path; contents up to `limit` bytes are stored, of longer ones only the hash is known."""
     state = state_of(path, store=store, limit=limit, durable=False)
     return state if state.kept or state.kind != "file" else state_of(path)
 
 
 def with_unsaved(state: PathState, shown: str | None, *, store: ContentStore) -> PathState:
-    """The state, with the text that the editor shows if the file has another one."""
+    """The state with the text that the editor shows, if that differs from the file."""
     if shown is None or not state.kept or state.kind != "file":
         return state
     text = shown.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Files brought to other states, as a journalled whole that is taken up again after a crash."""
+"""Restoring files to other states, as a journalled unit that is resumed after a crash."""
 
 import os
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.path_states import put_back, state_of
 
 Failures = tuple[tuple[str, str], ...]
-"""Paths that could not be brought back, each with the reason."""
+"""Paths that could not be restored, each with the reason."""
 
 
 class Restorer:
-    """Brings the files of one session to other states.
+    """Restores the files of one session to other states.
 
     Args:
-        session: The session; nobody else runs a turn in it.
-        workspace: Its files; an editor's is asked for what it shows, and gets the texts.
+        session: The session, without a running turn.
+        workspace: Its files; an editor is asked for its texts, and gets the new ones.
         store: Has the contents.
     """
 
@@ -36,10 +36,10 @@ class Restorer:
         self._store = store
 
     async def present(self, path: Path) -> PathState:
-        """The state of a path now, kept in the store, together with what the editor shows of it.
+        """The present state of a path, stored, together with the editor's text of it.
 
         Raises:
-            StoreError: It cannot be kept.
+            StoreError: It cannot be stored.
         """
         state = await to_thread.run_sync(partial(state_of, path, store=self._store))
         if state.kind != "file" or not state.kept or isinstance(self._workspace, LocalWorkspace):
@@ -51,7 +51,7 @@ class Restorer:
         return await to_thread.run_sync(partial(with_unsaved, state, shown, store=self._store))
 
     def obstacle(self, change: PathChange) -> str:
-        """The reason why a path cannot be brought from one state to the other; empty when it can."""
+        """The reason a path cannot be changed from one state to the other; empty if it can."""
         path, wanted = Path(change.path), change.after or PathState()
         inside = [path.relative_to(root).parts for root in self._session.roots if path.is_relative_to(root)]
         if not all(inside) or not inside:
@@ -70,16 +70,16 @@ class Restorer:
         return ""
 
     async def carry_out(self, begun: FilesRestored) -> Failures:
-        """Make the changes, and journal that they were begun and how they ended. Returns those that failed.
+        """Make the changes, and journal their start and their end. Returns those that failed.
 
         Raises:
-            StoreError: The beginning cannot be journalled: nothing was done.
+            StoreError: The start cannot be journalled: nothing was done.
         """
         await self._session.publish(begun)
         return await self.finish(begun)
 
     async def finish(self, begun: FilesRestored) -> Failures:
-        """Make the changes of one that has begun, here or in a program that was killed in between."""
+        """Make the changes of an operation that was started, here or in a program that was killed in between."""
         failures: dict[str, str] = {}
         done: list[PathChange] = []
         for change in in_safe_order(begun.changes):
@@ -94,7 +94,7 @@ class Restorer:
         return tuple(failures.items())
 
     async def _change(self, change: PathChange, *, temporary: str) -> str:
-        """Bring one path to its state; returns why it cannot be done, or nothing."""
+        """Change one path to its state; returns the reason it cannot be done, or an empty text."""
         path, wanted = Path(change.path), change.after or PathState()
         obstacle = self.obstacle(change)
         if obstacle:
@@ -119,7 +119,7 @@ class Restorer:
         return self._store.get(state.digest)
 
     async def _tell_editor(self, path: Path, content: bytes) -> None:
-        """Have the editor write a text, so that it shows it; the bytes on the disk are made exact afterwards."""
+        """Have the editor write a text, so that it shows it; the bytes on disk are made exact afterwards."""
         if isinstance(self._workspace, LocalWorkspace) or b"\0" in content:
             return
         try:
@@ -129,7 +129,7 @@ class Restorer:
 
 
 def in_safe_order(changes: Sequence[PathChange]) -> Sequence[PathChange]:
-    """The changes in an order in which each is possible: away with what is in the way, directories, then contents."""
+    """The changes in an order in which each is possible: removals first, directories, then contents."""
 
     def rank(change: PathChange) -> tuple[int, int]:
         depth = change.path.count(os.sep)

@@ -1,4 +1,4 @@
-"""The checkpoints of a session: what its turns changed, and the way back and forth."""
+"""The checkpoints of a session: the changes of its turns, with undo and redo."""
 
 import codecs
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ class SessionCheckpoints:
         self._restorer = Restorer(session, workspace=workspace, store=store)
 
     async def resume(self) -> None:
-        """Finish an undo or redo in which the program was killed, if there is one, and notify the person."""
+        """Finish an undo or redo during which the program was killed, if any, and notify the person."""
         begun = self._session.history.restoring
         if begun is None:
             return
@@ -175,7 +175,7 @@ class SessionCheckpoints:
         return FileComparison(path=self._shown(change.path), old=old, new=new, note=", ".join(dict.fromkeys(notes)))
 
     def _text(self, state: PathState) -> tuple[str | None, str]:
-        """The text of a state, and a note where there is none to show."""
+        """The text of a state, and a note if there is none to show."""
         if state.kind == "absent":
             return None, ""
         if state.kind not in {"file", "link"}:
@@ -194,7 +194,7 @@ class SessionCheckpoints:
 
 
 def _goal(state: PathState) -> PathState:
-    """The state to bring back: the text that the editor showed becomes the file's."""
+    """The state to restore: the text that the editor showed becomes the file's."""
     return replace(state, digest=state.unsaved, unsaved="", kept=True) if state.unsaved else state
 
 
