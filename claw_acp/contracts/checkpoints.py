@@ -7,7 +7,7 @@ from claw_acp.core.value import Value
 
 Scope: TypeAlias = Literal["all", "files", "conversation"]
 OnEdited: TypeAlias = Literal["ask", "skip", "overwrite"]
-"""The fate of files that another program changed since: nothing is done, they stay, or they are restored, too."""
+"""The fate of files that others changed since: nothing is done, they stay, or they are restored, too."""
 
 
 class TurnSummary(Value):
@@ -32,7 +32,7 @@ class Restored(Value):
         turn: The number of the first affected turn; 0 when it is not in the conversation any more.
         turns: The number of turns removed from the model's view, or returned to it.
         files: The restored files.
-        edited: Files that another program changed since. With `OnEdited` "ask", nothing was done if there are any.
+        edited: Files that others changed since. With `OnEdited` "ask", nothing was done if there are any.
         failed: Files that could not be restored, each with the reason.
     """
 
@@ -74,7 +74,7 @@ class Checkpoints(Protocol):
         ...
 
     async def redo(self, *, skip: bool = False) -> Restored:
-        """Revert the last undo; `skip` leaves out files that another program changed since."""
+        """Revert the last undo; `skip` leaves out files that others changed since."""
         ...
 
     async def compare(self, turn: int | None) -> Sequence[FileComparison]:

@@ -30,7 +30,7 @@ class PastTurn(Value):
 class Chain(Value):
     """All changes of a path since a turn began, as one change.
 
-    `broken` is set if another program changed it in between.
+    `broken` is set if others changed it in between.
     """
 
     change: PathChange
@@ -131,6 +131,6 @@ def _text(event: MessageStarted) -> str:
 
 
 def is_edited(chain: Chain, now: PathState) -> bool:
-    """Return whether another program changed the path, or may have, since we did."""
+    """Return whether others changed the path, or may have, since we did."""
     left = chain.change.after
     return chain.broken or left is None or not left.same_as(now)

@@ -133,7 +133,7 @@ class SessionCheckpoints:
         return CheckpointLog(await self._session.read())
 
     async def _restore(self, begun: FilesRestored, chains: Mapping[str, Chain], *, edited: OnEdited) -> Restored:
-        """Bring every path back to the state before its chain; a path that somebody else edited as `edited` says."""
+        """Restore every path to the state before its chain; `edited` decides about paths that others edited."""
         changes: list[PathChange] = []
         touched: list[str] = []
         failed: list[tuple[str, str]] = []

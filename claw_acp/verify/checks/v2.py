@@ -67,7 +67,7 @@ async def null_ids(attempt: CheckRun) -> None:
 
 @should("methods.of-protocol-1-gone", session, source=_PAGE)
 async def gone(attempt: CheckRun) -> None:
-    """What protocol 2 has no more (session/load, session/set_mode, authenticate) is answered with error -32601."""
+    """Methods that protocol 2 removed (session/load, session/set_mode, authenticate) are answered with error -32601."""
     async with attempt.in_session() as (line, opened):
         where = attempt.opening(sessionId=opened)
         for method, params in (
