@@ -48,6 +48,8 @@ class Billing:
         self._taken: Usage | None = None
         self._cost: int | None = 0  # None: the price of a part is not known
         self._known = 0
+        self.spent = 0
+        """The cost of all requests so far, as far as prices are known, in picodollars."""
         self._expected = Usage()
         self._admitted: int | None = 0
 
@@ -105,6 +107,7 @@ class Billing:
             self._taken = usage if self._taken is None else self._taken + usage
         self._cost = None if cost is None or self._cost is None else self._cost + cost
         self._known += cost or 0
+        self.spent += cost or 0
         try:
             self._ledger.add(self._session.id, model=model, usage=usage or Usage(), cost=cost)
         except StoreError as error:  # the program is ending

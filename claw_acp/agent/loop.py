@@ -1,7 +1,7 @@
 """The one loop: ask the model, run the tools it calls, until it is done, stopped, or at its limit."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 import anyio
@@ -11,6 +11,7 @@ from claw_acp.agent.message_facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.agent.turn_limits import TurnMeter
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, ContextTooLong, EmptyAnswer, StoreError
@@ -24,8 +25,8 @@ from claw_acp.session.session import Session
 log = logging.getLogger(__name__)
 
 CLOSING = (
-    "You have used all model requests of this turn. Do not call tools. Say in a few sentences what is done, "
-    "what is left, and how to go on."
+    "This turn has reached its limit of {}. Do not call tools. Say in a few sentences what is done, what is left, and "
+    "how to go on."
 )
 
 NUDGE = (
@@ -58,15 +59,15 @@ class Turn:
     """One prompt and all that follows from it."""
 
     def __init__(
-        self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext, limit: int,
-        clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
+        self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext,
+        meter: TurnMeter, clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
         self._runner = runner
         self._context = context
         self._tools = tools
-        self._limit = limit
+        self._meter = meter
         self._clock = clock
         self._steering = steering
         self._usage: Usage | None = None
@@ -88,12 +89,40 @@ class Turn:
         Raises:
             ProviderError: A model request failed for good; the session stays usable.
         """
+
+        async def work() -> StopReason:
+            await self._add_prompt(prompt, model_parts, on_accepted=on_accepted)
+            self._steering.open()
+            return await self._iterate()
+
+        return await self._carry_out(work)
+
+    async def summarize(self, prompt: Sequence[ContentPart], *, focus: str, on_accepted: OnAccepted) -> Outcome:
+        """Replace the conversation by a summary, in a turn that models do not see.
+
+        Args:
+            prompt: The person's command.
+            focus: The subject that the summary must keep; may be empty.
+            on_accepted: As in `run`.
+
+        Raises:
+            BudgetReached: The request may exceed a budget, and the person did not allow that.
+        """
+
+        async def work() -> StopReason:
+            message_id = new_id("msg", clock=self._clock)
+            message = MessageStarted(item=message_id, role="user", parts=tuple(prompt), local_only=True)
+            await publish_prompt(self._session, message, on_accepted=on_accepted)
+            await self._remark(await self._context.summarize(focus, tools=self._tools()))
+            return "end_turn"
+
+        return await self._carry_out(work)
+
+    async def _carry_out(self, work: Callable[[], Awaitable[StopReason]]) -> Outcome:
         turn_id = new_id("turn", clock=self._clock)
         await self._session.publish(StateChanged(item=turn_id, state="running"))
         try:
-            await self._add_prompt(prompt, model_parts, on_accepted=on_accepted)
-            self._steering.open()
-            stop = await self._iterate()
+            stop = await work()
         except BaseException as error:
             with self._session.cleanup_scope():
                 await self._end_badly(turn_id, error)
@@ -120,23 +149,23 @@ class Turn:
             await self._add_prompt(prompt.parts, on_accepted=prompt.on_accepted)
 
     async def _iterate(self) -> StopReason:
-        nudge: tuple[Message, ...] = ()
-        for _ in range(self._limit):
+        nudge = ""
+        while (limit := self._meter.reached) is None:
             await self._join()
-            message_id, response = await self._ask(*nudge)
+            message_id, response = await self._ask(nudge, self._meter.warning)
             if response.tool_calls:
-                nudge = ()
+                nudge = ""
                 if await self._runs_end(message_id, response.tool_calls):
                     return "end_turn"
             elif not nudge and response.stop == "end" and not response.text.strip():
-                nudge = (Message.user(NUDGE),)
+                nudge = NUDGE
             elif self._steering.close():  # else there is a prompt to answer in this turn, too
                 if not response.text.strip() and response.stop in WORDLESS:
                     await self._remark(WORDLESS[response.stop])
                 return _stop_reason(response)
         while not self._steering.close():
             await self._join()
-        await self._close()
+        await self._close(limit)
         return "max_turn_requests"
 
     async def _runs_end(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
@@ -149,11 +178,18 @@ class Turn:
         await self._remark(circles)
         return True
 
-    async def _close(self) -> None:
+    async def _close(self, limit: str) -> None:
         """Have the model report how far it got; if it calls tools instead, a text of ours stands in."""
-        _, response = await self._ask(Message.user(CLOSING), tool_choice="none")
+        notice = Notice(
+            item=new_id("ntc", clock=self._clock),
+            severity="warning",
+            title=f"The turn ends at its limit of {limit}",
+            description="Say “go on” to continue. `[limits]` in config.toml sets the limits of a turn.",
+        )
+        await self._session.publish(notice)
+        _, response = await self._ask(CLOSING.format(limit), tool_choice="none")
         if not response.text.strip():
-            await self._remark(f"The turn ended at its limit of {self._limit} model requests. Say “go on” to continue.")
+            await self._remark(f"The turn ended at its limit of {limit}. Say “go on” to continue.")
 
     async def _remark(self, text: str) -> None:
         """Say something in the model's place; people see it, models do not."""
@@ -161,16 +197,21 @@ class Turn:
         await self._session.publish(message)
         await self._session.publish(TextDelta(item=message.item, text=text))
 
-    async def _ask(self, *extra: Message, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
-        """The answer of the model and the id of its message; an empty one if the provider found none to be there."""
+    async def _ask(self, *extra: str | None, tool_choice: ToolChoice = "auto") -> tuple[str, ChatResponse]:
+        """The answer of the model and the id of its message; an empty one if the provider found none to be there.
+
+        `extra` follows the conversation in this request only.
+        """
         try:
-            return await self._request(*extra, tool_choice=tool_choice)
+            return await self._request(*(Message.user(text) for text in extra if text), tool_choice=tool_choice)
         except EmptyAnswer:
+            self._meter.count(None)
             return "", ChatResponse()
 
     async def _request(self, *extra: Message, tool_choice: ToolChoice) -> tuple[str, ChatResponse]:
         tools = self._tools()
         message_id, response = await self._answered(*extra, tools=tools, tool_choice=tool_choice)
+        self._meter.count(response.usage)
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage
         return message_id, response

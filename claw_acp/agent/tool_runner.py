@@ -101,6 +101,11 @@ class ToolRunner:
         self.repetition = RepetitionGuard()
         """Watches the calls of the turn."""
 
+    @property
+    def waited(self) -> float:
+        """The seconds in which no call could go on until a person answered."""
+        return self._waiting.seconds
+
     async def run_all(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
         """Run the calls of one answer, in order; adjacent calls that only read run together.
 

@@ -3,6 +3,8 @@
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 
+import anyio
+
 from claw_acp.core.events import StateChanged
 from claw_acp.session.session import Session
 
@@ -15,6 +17,9 @@ class UserWait:
         self._calls = 0
         self._questions = 0
         self._told = False
+        self._since = 0.0
+        self.seconds = 0.0
+        """The time that the turn could not go on for this reason."""
 
     @contextmanager
     def among(self, calls: int) -> Generator[None]:
@@ -45,4 +50,8 @@ class UserWait:
         waits = self._questions >= max(1, self._calls)
         if waits != self._told:
             self._told = waits
+            if waits:
+                self._since = anyio.current_time()
+            else:
+                self.seconds += anyio.current_time() - self._since
             await self._session.broadcast(StateChanged(state="waiting" if waits else "running"))

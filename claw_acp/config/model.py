@@ -49,9 +49,15 @@ class LimitsSection(Section):
 
     Attributes:
         max_turn_requests: Model requests in one turn.
+        max_turn_tokens: Tokens of all model requests of one turn, sent and received.
+        max_turn_cost: Cost of one turn in US dollars, where prices are known.
+        max_turn_minutes: Duration of one turn; the time a person takes to answer does not count.
     """
 
     max_turn_requests: Annotated[int, Constraint(ge=1, le=1000), Project(narrows="lower")] = 50
+    max_turn_tokens: Annotated[int | None, Constraint(ge=1), Project(narrows="lower")] = None
+    max_turn_cost: Annotated[Money | None, Project(narrows="lower")] = None
+    max_turn_minutes: Annotated[float | None, Constraint(gt=0, le=10_080), Project(narrows="lower")] = None
 
 
 class RuleSection(Section):

@@ -1,5 +1,6 @@
 """The rules for a project's own `.claw/config.toml`. It comes with foreign code: it can only narrow."""
 
+import math
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args, get_origin
 
@@ -67,7 +68,9 @@ class _Narrowing:
 
 
 def _rank(value: object, hint: object) -> float:
-    """The permissiveness of a value; words rank in their order, strictest first."""
+    """The permissiveness of a value; words rank in their order, strictest first, and no limit is the widest."""
+    if value is None:
+        return math.inf
     kind = plain_type(hint)
     return get_args(kind).index(value) if get_origin(kind) is Literal else cast("float", value)
 

@@ -13,10 +13,13 @@ from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.token_estimate import TokenScale
 from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.config.locations import Locations
+from claw_acp.config.model import LimitsSection
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import ChatOptions, Provider
 from claw_acp.core.clock import Clock
+from claw_acp.core.money import from_dollars
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.registry.own_keys import own_keys
@@ -67,11 +70,12 @@ class TurnFactory:
             extension=live.extensions,
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
+        billing = self._costs.billing(live, model=choice.target.name, ports=ports)
         requester = ModelRequester(
             session,
             provider=provider,
             model=choice.target.model,
-            billing=self._costs.billing(live, model=choice.target.name, ports=ports),
+            billing=billing,
             options=partial(_options, live, choice),
             drafts=drafts,
             capabilities=capabilities,
@@ -87,9 +91,11 @@ class TurnFactory:
             scale=self._scale,
             compaction=lambda: COMPACTOR.load()(session, requester=requester, clock=clock),
         )
+        limits = _turn_limits(live.settings.limits)
+        meter = TurnMeter(limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited)
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
-            limit=live.settings.limits.max_turn_requests, clock=clock, steering=steering,
+            meter=meter, clock=clock, steering=steering,
         )  # fmt: skip
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
@@ -117,6 +123,16 @@ class TurnFactory:
 def _prompt_layers(live: LiveSession) -> Sequence[PromptLayer]:
     """The session's own layers, and the layer of its extensions, which changes with their tools."""
     return *live.prompt.layers, PromptLayer(name="extensions", text=live.extensions.instructions(), stable=False)
+
+
+def _turn_limits(limits: LimitsSection) -> TurnLimits:
+    """The configured limits of a turn."""
+    return TurnLimits(
+        requests=limits.max_turn_requests,
+        tokens=limits.max_turn_tokens,
+        cost=None if limits.max_turn_cost is None else from_dollars(limits.max_turn_cost),
+        minutes=limits.max_turn_minutes,
+    )
 
 
 def _options(live: LiveSession, choice: ResolvedModel) -> ChatOptions:

@@ -16,6 +16,7 @@ from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.token_estimate import ANSWER_TOKENS, TokenScale, estimate
 from claw_acp.agent.toolbox import Toolbox
+from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import ChatOptions, ChatRequest, ChatResponse, Provider, ToolSpec
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -103,7 +104,8 @@ class Bench:
             clock=SYSTEM_CLOCK,
         )
         turn = Turn(
-            session, requester=requester, runner=self.inner.runner, context=self.context, limit=1, clock=SYSTEM_CLOCK,
+            session, requester=requester, runner=self.inner.runner, context=self.context, clock=SYSTEM_CLOCK,
+            meter=TurnMeter(TurnLimits(requests=1), clock=SYSTEM_CLOCK),
             tools=tuple, steering=Steering(),
         )  # fmt: skip
         await turn.run([TextPart(text=text)])

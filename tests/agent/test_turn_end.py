@@ -17,7 +17,9 @@ LIMIT = "[limits]\nmax_turn_requests = 2\n"
 
 
 async def test_at_the_limit_of_requests_the_model_may_say_how_far_it_got(opened: Spawn) -> None:
-    script = Script(READ, READ, turn(expect("used all model requests"), say("half done")), turn(say("next")))
+    script = Script(
+        READ, READ, turn(expect("reached its limit of 2 model requests"), say("half done")), turn(say("next"))
+    )
     async with opened(script=script, config=LIMIT) as editor:
         outcome = await editor.prompt("go")
         assert (outcome.stop_reason, outcome.text) == ("max_turn_requests", "half done")

@@ -85,3 +85,10 @@ def test_no_project_file_ever_widens(
     order = get_args(Mode)
     assert order.index(settings.mode) <= order.index(user)
     assert settings.limits.max_turn_requests <= 50
+
+
+def test_a_project_may_set_a_limit_that_the_user_has_not_but_lift_none(desk: Desk) -> None:
+    desk.project_says("[limits]\nmax_turn_tokens = 5000\n")
+    assert desk.settings().limits.max_turn_tokens == 5000
+    desk.user_says("[limits]\nmax_turn_tokens = 1000\n")
+    assert desk.settings().limits.max_turn_tokens == 1000

@@ -1,0 +1,85 @@
+"""The limits of a turn: model requests, tokens, money, time. They are checked before each model request.
+
+From 80 % of one on, each request tells the model to come to an end. What is not known counts as nothing: tokens that a
+provider does not report, the cost of a model without a price. Time spent waiting for the person does not count.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from claw_acp.core.clock import Clock
+from claw_acp.core.messages import Usage
+from claw_acp.core.money import shown
+from claw_acp.core.value import Value
+
+NEAR: Final = 0.8
+
+
+class TurnLimits(Value):
+    """The limits; `cost` is in picodollars. None: there is none."""
+
+    requests: int = 50
+    tokens: int | None = None
+    cost: int | None = None
+    minutes: float | None = None
+
+
+class TurnMeter:
+    """Measures one turn against its limits; its time begins now.
+
+    Args:
+        limits: The limits.
+        clock: Time.
+        cost: Returns the cost of the turn so far, in picodollars.
+        waited: Returns the seconds that the turn waited for the person.
+    """
+
+    def __init__(
+        self,
+        limits: TurnLimits,
+        *,
+        clock: Clock,
+        cost: Callable[[], int] = lambda: 0,
+        waited: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._cost = cost
+        self._waited = waited
+        self._began = clock.monotonic()
+        self._requests = 0
+        self._tokens = 0
+
+    def count(self, usage: Usage | None) -> None:
+        """Count a model request, with what it took if that was reported."""
+        self._requests += 1
+        self._tokens += 0 if usage is None else usage.input_tokens + usage.output_tokens
+
+    @property
+    def reached(self) -> str | None:
+        """The limit that is reached, in words: `50 model requests`; None if there is none."""
+        return next((words for used, limit, _, words in self._measures() if used >= limit), None)
+
+    @property
+    def warning(self) -> str | None:
+        """The text for the model when a limit is near, else None."""
+        near = [f"{used} of {words}" for value, limit, used, words in self._measures() if value >= limit * NEAR]
+        if not near or not self._requests:
+            return None
+        return (
+            f"[This turn has taken {' and '.join(near)}; at that limit it ends. Do what matters most, then say what is "
+            "done and what is left.]"
+        )
+
+    def _measures(self) -> Iterator[tuple[float, float, str, str]]:
+        """What was used of each limit and the limit, as numbers and in words."""
+        limits = self._limits
+        yield self._requests, limits.requests, str(self._requests), f"{limits.requests} model requests"
+        if limits.tokens is not None:
+            yield self._tokens, limits.tokens, f"{self._tokens:,}", f"{limits.tokens:,} tokens"
+        if limits.cost is not None:
+            cost = self._cost()
+            yield cost, limits.cost, shown(cost), shown(limits.cost)
+        if limits.minutes is not None:
+            minutes = (self._clock.monotonic() - self._began - self._waited()) / 60
+            yield minutes, limits.minutes, f"{minutes:.0f}", f"{limits.minutes:g} minutes"
