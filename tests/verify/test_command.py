@@ -38,7 +38,7 @@ def test_our_own_agent_breaks_no_rule(protocol: int, tmp_path: Path) -> None:
 def test_a_broken_must_is_exit_code_1_and_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert verify(*SHORT, "--", *faulty("EchoesVersion")) == 1
     printed = capsys.readouterr().out
-    assert "fail  MUST    initialize.version-65535  version 65535 was echoed, which nobody speaks" in printed
+    assert "fail  MUST    initialize.version-65535  version 65535 was echoed, which does not exist" in printed
     assert "FAIL MUST initialize.version-65535\n  rule  A version that the agent does not speak" in printed
     assert '-> {"jsonrpc": "2.0", "id": 1, "method": "initialize"' in printed
     assert '<- {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 65535' in printed
@@ -55,7 +55,7 @@ def test_verbose_shows_all_that_was_said(capsys: pytest.CaptureFixture[str]) -> 
     verify("--only", "cancel.nothing-to-cancel", "--only", "session.opens", "-v", "--", *faulty("Anonymous"))
     assert "all that was said" not in capsys.readouterr().out
     verify("--only", "initialize.agent-info", "-v", "--", *faulty("Anonymous"))
-    assert "  all that was said:\n" in capsys.readouterr().out
+    assert "  all frames:\n" in capsys.readouterr().out
 
 
 def test_a_program_that_cannot_be_started_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="list the rules and check nothing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report as JSON; - prints it instead")
     parser.add_argument("--strict", action="store_true", help="a broken SHOULD counts too")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show all that was said before a failure")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show all frames before a failure")
 
 
 def tell(report: Report, options: argparse.Namespace, *, command: Sequence[str], what: str) -> int:

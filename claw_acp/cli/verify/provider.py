@@ -39,7 +39,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_verify)
     parser.add_argument("provider_command", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="the program")
     parser.add_argument("--mode", choices=tuple(_MODES), default="auto", help="the modes to check (auto: those it has)")
-    parser.add_argument("--reference", action="store_true", help="it has the reference model: check what that says")
+    parser.add_argument("--reference", action="store_true", help="it has the reference model: check its answers")
     parser.add_argument("--timeout", type=seconds, default=TIMEOUT, metavar="S", help="seconds for any one answer (60)")
     parser.add_argument("--env", action="append", type=variable, default=[], metavar="K=V", help="more environment")
     add_report_options(parser)

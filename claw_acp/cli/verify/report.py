@@ -54,7 +54,7 @@ def _failure(verdict: Verdict, *, verbose: bool, paint: Paint) -> Iterator[str]:
         yield f"  {_shown(frame)}"
     if verbose and verdict.story:
         left_out = len(verdict.story) - _STORY
-        yield "  all that was said:" if left_out <= 0 else f"  what was said last ({left_out} lines before):"
+        yield "  all frames:" if left_out <= 0 else f"  the last frames ({left_out} lines before):"
         for frame in verdict.story[-_STORY:]:
             yield f"    {frame.at:8.3f} s  {_shown(frame)}"
 

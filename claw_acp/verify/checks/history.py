@@ -94,7 +94,7 @@ async def replays(attempt: CheckRun) -> None:
         if MARKER not in _text(history, "user_message_chunk"):
             raise Failed("the user's message was not shown before the answer", [*exchange(answer), *history[:5]])
         if not any(_kind(frame) != "user_message_chunk" for frame in history):
-            raise Failed("nothing that the agent said was shown before the answer", [*exchange(answer), *history[:5]])
+            raise Failed("no text of the agent was shown before the answer", [*exchange(answer), *history[:5]])
 
 
 @must("load.nothing-after-the-answer", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-002", cases=(11,), versions=ONLY_1)

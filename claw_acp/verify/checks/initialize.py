@@ -71,7 +71,7 @@ async def future_version(attempt: CheckRun) -> None:
         answer = await _hello(line, attempt, protocolVersion=FUTURE, info=INFO)
         must_succeed(answer, f"initialize for version {FUTURE}")
         if answer.result.get("protocolVersion") == FUTURE:
-            raise Failed(f"version {FUTURE} was echoed, which nobody speaks", exchange(answer))
+            raise Failed(f"version {FUTURE} was echoed, which does not exist", exchange(answer))
 
 
 @must("initialize.version-2", greeted, source=_PAGE, cases=(16,), versions=ONLY_1)
@@ -91,7 +91,7 @@ async def version_zero(attempt: CheckRun) -> None:
         answer = await _hello(line, attempt, protocolVersion=0)
         if answer.error is None:
             if answer.result.get("protocolVersion") == 0:
-                raise Failed("version 0 was echoed, which nobody speaks", exchange(answer))
+                raise Failed("version 0 was echoed, which does not exist", exchange(answer))
         elif answer.code != UNSUPPORTED_VERSION:
             raise Failed(f"it was refused with {answer.code}, not {UNSUPPORTED_VERSION}", exchange(answer))
 

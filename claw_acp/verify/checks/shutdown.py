@@ -9,7 +9,7 @@ from claw_acp.verify.process import Ending
 from claw_acp.verify.rule import Failed
 
 _PAGE = "transports: stdio; TCK ACP-SHUTDOWN-001"
-BROKEN_PIPE = "nobody reads its output, and its input was closed"
+BROKEN_PIPE = "its output is not read, and its input was closed"
 
 
 async def _must_end(
@@ -32,7 +32,7 @@ async def idle(attempt: CheckRun) -> None:
 
 @should("shutdown.before-initialize", source=_PAGE, cases=(47,))
 async def silent(attempt: CheckRun) -> None:
-    """The agent exits when its input ends before anything was said."""
+    """The agent exits when its input ends before any message."""
     async with attempt.bare() as line:
         await _must_end(line, within=line.timeout)  # its start is part of it
 
@@ -55,7 +55,7 @@ async def mid_line(attempt: CheckRun) -> None:
 
 @should("shutdown.by-signal", greeted, source=_PAGE, cases=(47,))
 async def by_signal(attempt: CheckRun) -> None:
-    """The agent exits when it is told to by SIGTERM."""
+    """The agent exits on SIGTERM."""
     async with attempt.fresh() as line:
         line.process.signal(signal.SIGTERM)
         how = "SIGTERM"
@@ -67,7 +67,7 @@ async def by_signal(attempt: CheckRun) -> None:
 
 @should("shutdown.nobody-reads", turn, source=_PAGE, cases=(47,))
 async def nobody_reads(attempt: CheckRun) -> None:
-    """The agent exits, at the latest at the end of its input, when its output is read no more."""
+    """The agent exits, at the latest at the end of its input, when its output is not read any more."""
     async with attempt.fresh() as line:
         session = await attempt.session(line)
         line.process.close_output()

@@ -192,7 +192,7 @@ async def replays(attempt: CheckRun) -> None:
         if MARKER not in text:
             raise Failed("the user's message was not shown before the answer", [*exchange(answer), *shown[:5]])
         if not any(kind.startswith(("agent_", "tool_")) for kind in _kinds(shown)):
-            raise Failed("nothing that the agent said was shown before the answer", [*exchange(answer), *shown[:5]])
+            raise Failed("no text of the agent was shown before the answer", [*exchange(answer), *shown[:5]])
 
 
 @must("resume.state-before-answer", turn, source=f"{_PAGE}: session/resume")
@@ -203,10 +203,10 @@ async def state_before_answer(attempt: CheckRun) -> None:
         answer, shown = await _resumed(attempt, line, opened)
         kinds = _kinds(shown)
         if not {"running", "idle", "requires_action"} & set(kinds):
-            raise Failed("no state was told before the answer", [*exchange(answer), *shown[-3:]])
+            raise Failed("no state was sent before the answer", [*exchange(answer), *shown[-3:]])
         last = max(index for index, frame in enumerate(shown) if "state" in _update(frame))
         if any(kind.startswith(("user_", "agent_")) for kind in kinds[last:]):
-            raise Failed("the state was told before the end of the replay", [*exchange(answer), *shown[-3:]])
+            raise Failed("the state was sent before the end of the replay", [*exchange(answer), *shown[-3:]])
 
 
 def _message_ids(shown: list[Frame]) -> set[str]:

@@ -21,7 +21,7 @@ _PAGE = "protocol 2 (draft)"
 RESTS = Rule(
     id="state.rests-only-after-running",
     level="MUST",
-    text="A stop reason ends work that was told: the state was running or requires_action before.",
+    text="A stop reason ends work that was reported: the state was running or requires_action before.",
     source=f"{_PAGE}: states; TCK ACP-STATE-201",
 )
 AT_WORK = Rule(

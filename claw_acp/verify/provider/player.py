@@ -192,7 +192,7 @@ class Player:
         key = Key.of(frame.object.get("id"))
         deltas = self._open.pop(key, None)
         if deltas is None:
-            raise Failed("it answered a request that nobody sent, or a second time", [frame])
+            raise Failed("it answered a request that was not sent, or a second time", [frame])
         if ("result" in frame.object) == ("error" in frame.object):
             raise Failed("an answer has either a result or an error", [frame])
         self._answers[key] = frame, deltas

@@ -234,21 +234,21 @@ _SESSION_OF_REFERENCE: Final = (
     ),
     _session(
         "reference-unicode",
-        "Every character survives the way there and back.",
+        "Every character survives the round trip.",
         _chat(1, _UNICODE),
         _result(1, {"content": f"echo: {_UNICODE}"}, deltas={"text": f"echo: {_UNICODE}"}),
         reference=True,
     ),
     _session(
         "reference-thought",
-        "A thought is told before the text, and stands in the result.",
+        "A thought comes before the text, and is in the result.",
         _chat(1, "think twice"),
         _result(1, {"content": "twice", "reasoning": "thinking"}, deltas={"thought": "thinking", "text": "twice"}),
         reference=True,
     ),
     _session(
         "reference-tool-call",
-        "A tool call is streamed, and stands in the result.",
+        "A tool call is streamed, and is in the result.",
         _chat(1, 'call read {"path": "a.txt", "n": [1, 2.5]}', tools=(_TOOL,)),
         _result(
             1,
