@@ -24,7 +24,13 @@ class Asks(Value):
     attachments: tuple[ContentPart, ...] = ()
 
 
-CommandResult: TypeAlias = Said | Asks
+class Summarizes(Value):
+    """The conversation is to be replaced by a summary for the model, which keeps `focus` in particular."""
+
+    focus: str
+
+
+CommandResult: TypeAlias = Said | Asks | Summarizes
 
 
 class Option(Value):
@@ -60,6 +66,26 @@ class CommandGroup(Value):
     commands: Sequence["Command"]
 
 
+class ContextShare(Value):
+    """The tokens that one kind of content takes in a model request."""
+
+    kind: str
+    tokens: int
+
+
+class ContextUse(Value):
+    """The content of the next model request, by kind, and the model's window; `assumed` if nobody states that.
+
+    `summarized` messages stand in the summary, or were left out; `shortened` results show their ends.
+    """
+
+    shares: Sequence[ContextShare]
+    window: int
+    assumed: bool
+    summarized: int
+    shortened: int
+
+
 class CommandContext(Value):
     """The parts of a session that a command may see and change."""
 
@@ -76,6 +102,8 @@ class CommandContext(Value):
     """Permission rules in force, each with its origin."""
     bill: Callable[[], Awaitable[Bill]]
     """The cost of the session so far, and the state of the budgets."""
+    context_use: Callable[[], ContextUse]
+    """The content of the next model request."""
     events: Callable[[], Awaitable[Sequence[Event]]]
     """The session's whole journal."""
     markdown: Callable[[], Awaitable[str]]

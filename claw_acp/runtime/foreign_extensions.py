@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from claw_acp.contracts.command import Asks, Command, CommandContext, CommandResult, Said
+from claw_acp.contracts.command import Asks, Command, CommandContext, CommandResult, Said, Summarizes
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.errors import ClawError
@@ -81,10 +81,10 @@ class AdmittedCommand:
 
 def _checked(result: CommandResult) -> CommandResult:
     match result:
-        case Said(text=str()) | Asks(prompt=str(), attachments=tuple()):
+        case Said(text=str()) | Asks(prompt=str(), attachments=tuple()) | Summarizes(focus=str()):
             return result
         case _:
-            raise TypeError(f"a command returns Said or Asks, not {type(result).__name__}")
+            raise TypeError(f"a command returns Said, Asks or Summarizes, not {type(result).__name__}")
 
 
 if TYPE_CHECKING:

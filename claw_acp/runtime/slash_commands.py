@@ -1,7 +1,7 @@
 """Slash commands in a session: found by name, run with their context, their answers stored outside the conversation."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,13 +12,14 @@ from anyio import to_thread
 from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.checkpoints import Checkpoints
-from claw_acp.contracts.command import Command, CommandContext
+from claw_acp.contracts.command import Command, CommandContext, ContextUse
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StateChanged, TextDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import bill_of
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.permissions import places_of
@@ -31,6 +32,7 @@ from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.session.spending import Ledger
 
+CONTEXT_USE: Final = Ref[Callable[[LiveSession], ContextUse]]("claw_acp.runtime.context_use:context_use")
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
 _NEW_SESSION: Final = "open a new session in your editor; this one is kept"
 _EDITORS_OWN: Final[Mapping[str, str]] = {
@@ -134,6 +136,7 @@ def command_context(
         groups=live.commands.groups(),
         rules=rules,
         bill=partial(bill_of, live, ledger=ledger),
+        context_use=lambda: CONTEXT_USE.load()(live),
         events=session.conversation,
         markdown=markdown,
         save=partial(_save, live, policy, locations),

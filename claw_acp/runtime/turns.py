@@ -11,7 +11,7 @@ from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.steering import SteeringPrompt
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
-from claw_acp.contracts.command import Asks
+from claw_acp.contracts.command import Asks, Summarizes
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
@@ -164,15 +164,16 @@ class Turns:
         told = await self._run_command(live, prompt, ports=ports)
         if told is None:
             return Outcome(stop="end_turn", usage=None)
+        asked = prompt if isinstance(told, Summarizes) else told
         if limits_of(live.settings.budget).amounts:
             await self._discovery.reference.settled(within=PRICES_TIMEOUT)  # it may know what this will cost
         secrets = self._configuration.secrets
         choice = await choose_answerer(
-            live.settings, model=session.record.model, prompt=told, pool=self._providers, secrets=secrets
+            live.settings, model=session.record.model, prompt=asked, pool=self._providers, secrets=secrets
         )
         live.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
-            check_attachments(provider, choice, told)
+            check_attachments(provider, choice, asked)
             recorded = RecordedWorkspace(ports.workspace, session=session, store=self._contents)
             turn = self._turns.make(
                 live,
@@ -189,19 +190,22 @@ class Turns:
         turn: Turn,
         prompt: Sequence[ContentPart],
         *,
-        told: Sequence[ContentPart],
+        told: Sequence[ContentPart] | Summarizes,
         choice: ResolvedModel,
         ports: ClientPorts,
     ) -> Outcome:
         session, asked = live.session, live.session.record.model
-        title = None if session.record.title else title_of(prompt)
+        title = None if session.record.title or isinstance(told, Summarizes) else title_of(prompt)
         if title is None:
             session.touch()
         else:
             await session.change(title=title)
         try:
-            parts = None if told is prompt else told
-            outcome = await turn.run(prompt, model_parts=parts, on_accepted=ports.on_accepted)
+            if isinstance(told, Summarizes):
+                outcome = await turn.summarize(prompt, focus=told.focus, on_accepted=ports.on_accepted)
+            else:
+                parts = None if told is prompt else told
+                outcome = await turn.run(prompt, model_parts=parts, on_accepted=ports.on_accepted)
         finally:
             for setup in choice.setups:
                 self._keys.record(setup, refused=self._providers.health.is_refused(setup))
@@ -225,7 +229,7 @@ class Turns:
 
     async def _run_command(
         self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
-    ) -> Sequence[ContentPart] | None:
+    ) -> Sequence[ContentPart] | Summarizes | None:
         """Return the prompt for the model, the original or the one a command stands for; None: the command answered."""
         commands = live.commands()
         typed = find_command(commands, prompt)
@@ -238,7 +242,9 @@ class Turns:
     def _checkpoints(self, live: LiveSession, ports: ClientPorts) -> SessionCheckpoints:
         return SessionCheckpoints(live.session, workspace=ports.workspace, store=self._contents, clock=self._clock)
 
-    async def _carry_out(self, live: LiveSession, typed: Typed, ports: ClientPorts) -> str | Sequence[ContentPart]:
+    async def _carry_out(
+        self, live: LiveSession, typed: Typed, ports: ClientPorts
+    ) -> str | Sequence[ContentPart] | Summarizes:
         """The command's answer, or the prompt that it stands for."""
         rules, project = configured_rules(live.settings), live.session.roots[0]
         context = command_context(
@@ -251,6 +257,8 @@ class Turns:
             checkpoints=self._checkpoints(live, ports),
         )
         result = await typed.command.run(typed.argument, context)
+        if isinstance(result, Summarizes):
+            return result
         if not isinstance(result, Asks):
             return result.text
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)

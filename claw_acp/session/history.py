@@ -143,6 +143,18 @@ class History:
         self.messages()
         return self._starts[order] + 1
 
+    @property
+    def hidden(self) -> int:
+        """The messages of people and models that a summary stands for, or that were left out."""
+        self.messages()
+        return sum(1 for entry in self._entries[: self._kept] if not self.turns.is_undone(entry.seq) and entry.messages())
+
+    @property
+    def shortened(self) -> int:
+        """The tool results that models see only the ends of."""
+        self.messages()
+        return len(self._short)
+
     def prompts(self) -> Iterator[Message]:
         """The user's messages, the newest first, also those that a summary stands for."""
         for entry in reversed(self._entries):

@@ -58,3 +58,22 @@ async def test_a_long_session_in_a_narrow_window_stays_valid_small_and_knows_its
         after = one.model.sizes[-30:]
         assert max(after) < WINDOW * 0.7, "what it costs does not grow"
         assert one.model.remade <= 2 * one.model.summaries, "only a tier makes the cached prefix anew"
+
+
+async def test_compact_summarizes_at_once_and_context_shows_what_is_left(project: Path, home: Path) -> None:
+    async with deep(project, home) as one:
+        assert await one.say("/compact") == "There is nothing to summarize."
+        await one.say("hello")
+        assert "it is short enough" in await one.say("/compact")
+        await one.say(f"the port=8472 must stay {'and so on ' * 2_000}")
+        assert "| Summary |" not in await one.say("/context")
+        told = await one.say("/compact the port")
+        assert told.startswith("Summarized: the conversation takes ")
+        assert "in particular: the port" in one.model.asked[-1]
+        ends = one.editor.updates("compaction_update")
+        assert [end["status"] for end in ends[-2:]] == ["in_progress", "completed"]
+        assert "port=8472" in ends[-1]["summary"][0]["text"]
+        shown = await one.say("/context")
+        assert "| Summary |" in shown
+        assert "For the model 4 messages are summarized or left out." in shown
+        assert await one.say("recall port") == "8472"

@@ -168,7 +168,7 @@ async def test_no_tool_command_or_provider_of_a_package_can_end_the_server(
         assert (
             "/quit_it of the package claw_acp_strange failed: SystemExit: 0." in (await editor.prompt("/quit_it")).text
         )
-        assert "returns Said or Asks, not str" in (await editor.prompt("/quit_it now")).text
+        assert "returns Said, Asks or Summarizes, not str" in (await editor.prompt("/quit_it now")).text
         await editor.prompt("/model acme/m")
         outcome = await editor.prompt("go on")
         assert outcome.text == "I do instead"

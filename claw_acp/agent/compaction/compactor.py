@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 KEPT: Final = 0.15  # of the room, for the newest messages ...
 MOST_KEPT: Final = 20_000  # ... but at most so many tokens
 WORTH: Final = 0.7  # a summary must leave at most this share of the conversation, else it is no progress
+LEAST_SUMMARY: Final = 300  # tokens; no summary with all its headings is shorter
 MOST_FAILURES: Final = 2  # summaries in a row that came to nothing; then no model is asked until room was made
 NARROW: Final = 0.8  # of the room: from here on whole turns are left out if there was no summary
 
@@ -72,7 +73,7 @@ class Compactor:
         if not items:
             return "There is nothing to summarize."
         if not await self._summarize(room, prefix=prefix, kept=len(items), focus=focus):
-            return "The conversation could not be summarized; it stays as it was."
+            return f"The conversation stays as it was: there is no summary, because {self._summarizer.problem}"
         return f"Summarized: the conversation takes {self._filled(room):,} tokens instead of {before:,}."
 
     def _items(self) -> Sequence[HistoryItem]:
@@ -101,6 +102,8 @@ class Compactor:
         added = self._put_back(room, items[kept:])
         item = self._new_id()
         most = before - stays - room.tokens([Message.user(added)])
+        if most < LEAST_SUMMARY:
+            return False
         text = await self._summarizer.ask(item, items[:kept], room=room, prefix=prefix, focus=focus, most=most)
         if text is None:
             return False

@@ -31,6 +31,8 @@ class Summarizer:
     def __init__(self, session: Session, *, requester: ModelRequester) -> None:
         self._session = session
         self._requester = requester
+        self.problem = "it is short enough."
+        """The reason why there is no summary, as the end of a sentence."""
 
     async def ask(
         self, item: str, items: Sequence[HistoryItem], *, room: Room, prefix: Prefix, focus: str, most: int
@@ -58,7 +60,7 @@ class Summarizer:
                 summary = merged(text, before=before, limit=limit)
                 if not problem and room.tokens([Message.user(summary)]) < most:
                     return summary
-                problem = problem or "it would not have made the conversation shorter."
+                problem = problem or "the conversation would not become shorter."
                 await self.account(item, used=room.tokens(messages))
         except BudgetReached:
             await self._end(item, error="the budget is used up")
@@ -102,5 +104,6 @@ class Summarizer:
         return await self._requester.ask_aside(messages, tools=prefix.tools, tool_choice=choice, show=show)
 
     async def _end(self, item: str, *, error: str) -> None:
+        self.problem = error
         log.warning("no summary", extra={"session": self._session.id, "reason": error})
         await self._session.publish(CompactionChanged(item=item, status="failed", error=error))

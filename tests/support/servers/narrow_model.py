@@ -30,6 +30,7 @@ class NarrowModel:
 
     Attributes:
         sizes: The tokens of each request, in order.
+        asked: The last message of a person in each.
         refused: How many of them were longer than the window.
         remade: How many did not begin with the conversation of the one before.
         summaries: How many asked for a summary.
@@ -38,6 +39,7 @@ class NarrowModel:
     def __init__(self, *, window: int) -> None:
         self.window = window
         self.sizes: list[int] = []
+        self.asked: list[str] = []
         self.refused = self.remade = self.summaries = 0
         self.silent = False
         """Set to have requests for summaries answered without any heading."""
@@ -54,6 +56,7 @@ class NarrowModel:
             return failure(400, {"error": {"message": text, "code": "context_length_exceeded"}})
         messages = cast("list[Message]", request.json["messages"])
         asked = _text(next(message for message in reversed(messages) if message["role"] == "user"))
+        self.asked.append(asked)
         if HEADING.search(asked) and "replaced by a summary" in asked:
             self.summaries += 1
             return self._say(self._summary(messages, asked), tokens)
