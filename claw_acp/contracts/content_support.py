@@ -2,7 +2,6 @@
 
 A conversation may hold more: images from before a change of model, or from tools.
 
-
 A vendor refuses a request for one such part, and would refuse every later one of the session; so requests carry a
 sentence in its place.
 """

@@ -144,7 +144,6 @@ class Accounts:
 
         Returns the service's answer, if it was asked.
 
-
         Raises:
             InvalidRequest: There is no such provider.
             AuthRequired: The key plainly belongs to another vendor.

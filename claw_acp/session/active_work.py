@@ -144,7 +144,6 @@ class ActiveWork:
 
         The programs are stopped elsewhere.
 
-
         Args:
             within: Seconds to wait for programs that have not ended, and for subscribers that do not read.
         """

@@ -92,7 +92,6 @@ def _name(part: str) -> str:
 
     Text between two stars is matched at its first place, without backtracking.
 
-
     Without that (`(?>...)`), `*a*a*a*a*b` takes minutes on a long name.
     """
     first, *others = [_fixed(piece) for piece in re.split(r"\*+", part)]
