@@ -147,7 +147,8 @@ class History:
     def hidden(self) -> int:
         """The messages of people and models that a summary stands for, or that were left out."""
         self.messages()
-        return sum(1 for entry in self._entries[: self._kept] if not self.turns.is_undone(entry.seq) and entry.messages())
+        before = (entry for entry in self._entries[: self._kept] if not self.turns.is_undone(entry.seq))
+        return sum(1 for entry in before if entry.messages())
 
     @property
     def shortened(self) -> int:
@@ -161,7 +162,7 @@ class History:
             if isinstance(entry, UserEntry) and not self.turns.is_undone(entry.seq):
                 yield from entry.messages()
 
-    def files(self) -> Iterator[FileUse]:
+    def used_files(self) -> Iterator[FileUse]:
         """The files that tool calls read or changed, the latest first, also before a summary."""
         for call in reversed(self._calls.values()):
             if call.final and not call.failed and not self.turns.is_undone(self._entries[call.order].seq):

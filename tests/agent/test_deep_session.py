@@ -1,6 +1,6 @@
 """Long sessions in a narrow window: every request is valid and fits, nothing planted early is lost, nothing grows."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,14 +32,14 @@ class Deep:
 
 
 @asynccontextmanager
-async def deep(project: Path, home: Path) -> AsyncGenerator[Deep]:
+async def deep(project: Path, home: Path, *, knows: Sequence[str] = ("compaction", "notices")) -> AsyncGenerator[Deep]:
     model = NarrowModel(window=WINDOW)
     async with ModelServer() as server:
         server.always(model)
         config = f'[providers.work]\nkind = "openai"\nbase_url = "{server.openai_url}"\nmodels = ["gpt-3.5-turbo"]'
         env = {"CLAW_ACP_MODEL": "work/gpt-3.5-turbo"}
         async with SharedHouse.opened(project=project, home=home, script=Script(), config=config, env=env) as house:
-            editor = await house.visit(session={"compaction": {}, "notices": {}})
+            editor = await house.visit(session={name: {} for name in knows})
             await editor.new_session()
             yield Deep(model, house, editor)
 
@@ -77,3 +77,29 @@ async def test_compact_summarizes_at_once_and_context_shows_what_is_left(project
         assert "| Summary |" in shown
         assert "For the model 4 messages are summarized or left out." in shown
         assert await one.say("recall port") == "8472"
+
+
+async def test_a_client_that_knows_no_compactions_is_told_by_a_notice(project: Path, home: Path) -> None:
+    async with deep(project, home, knows=("notices",)) as one:
+        await one.say("hello " * 3_000)
+        outcome = await one.editor.prompt("/compact")
+        titles = [update["title"] for update in outcome.updates if update["sessionUpdate"] == "notice"]
+        assert titles == ["The conversation was summarized for the model, to make room; you still see all of it"]
+
+
+async def test_protocol_2_shows_a_summary_as_it_is_written_and_again_after_a_load(project: Path, home: Path) -> None:
+    async with deep(project, home) as one:
+        second = await one.house.visit_2()
+        await second.new_session()
+        for text in ("hello " * 3_000, "/compact"):
+            await second.insert(text)
+            await second.wait_for_state("idle")
+        kinds = [update["sessionUpdate"] for update in second.updates()]
+        assert [kind for kind in kinds if kind.startswith("compaction")] == [
+            "compaction_update", "compaction_summary_chunk", "compaction_update",
+        ]  # fmt: skip
+        other = await one.house.visit_2()
+        _, replayed = await other.resume(second.session, replay=True)
+        (again,) = [update for update in replayed if update["sessionUpdate"] == "compaction_update"]
+        assert again["status"] == "completed"
+        assert "## Open points" in again["summary"][0]["text"]

@@ -3,8 +3,8 @@
 Every frame of every test is validated against the official schema, so a mistake here fails the suite.
 """
 
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Mapping, Sequence
+from typing import Final, assert_never
 
 from claw_acp.acp import updates
 from claw_acp.acp.content import content_block
@@ -15,6 +15,7 @@ from claw_acp.core.events import (
     CommandContent,
     CommandsChanged,
     CompactionChanged,
+    CompactionStatus,
     DiffContent,
     Event,
     FilesChanged,
@@ -37,6 +38,12 @@ from claw_acp.core.events import (
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.markdown import code_block
 
+SHORTENED: Final = "Old tool results were shortened for the model, to make room; you still see them whole"
+_COMPACTED: Final[Mapping[CompactionStatus, str]] = {
+    "completed": "The conversation was summarized for the model, to make room; you still see all of it",
+    "failed": "The conversation could not be summarized",
+}
+
 
 def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObject | None:
     """The update that shows an event, or None when this protocol has none for it."""
@@ -54,11 +61,12 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
         case Notice():
             return None if replay else _notice(event, client)
         case CompactionChanged():
-            return updates.compaction(event) if client.compaction else None
+            return updates.compaction(event) if client.compaction else _compaction(event, client, replay=replay)
         # Programs in the background go on between turns, when nothing may be shown.
-        case MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged() | TerminalChanged():
-            return None
-        case TurnRewound() | FilesChanged() | FilesRestored():
+        case (
+            MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged() | TerminalChanged()
+            | TurnRewound() | FilesChanged() | FilesRestored()
+        ):  # fmt: skip
             return None
         case _:
             assert_never(event)
@@ -86,6 +94,14 @@ def _notice(event: Notice, client: ClientCapabilities) -> JsonObject | None:
         return None  # the prompt's own answer carries it
     text = f"{event.title}: {event.description}" if event.description else event.title
     return text_chunk("agent_thought_chunk", event.item, f"{text}\n\n")  # many join the thoughts
+
+
+def _compaction(event: CompactionChanged, client: ClientCapabilities, *, replay: bool) -> JsonObject | None:
+    """The end of a compaction as a notice."""
+    if replay or event.status not in _COMPACTED:
+        return None
+    title = _COMPACTED[event.status] if event.status == "failed" or event.summary else SHORTENED
+    return _notice(Notice(item=event.item, severity="info", title=title, description=event.error), client)
 
 
 def _plan(event: PlanChanged, client: ClientCapabilities) -> JsonObject:
