@@ -51,13 +51,13 @@ class TurnMeter:
         self._tokens = 0
 
     def count(self, usage: Usage | None) -> None:
-        """Count a model request, with what it took if that was reported."""
+        """Count a model request and its usage, if reported."""
         self._requests += 1
         self._tokens += 0 if usage is None else usage.input_tokens + usage.output_tokens
 
     @property
     def reached(self) -> str | None:
-        """The limit that is reached, in words: `50 model requests`; None if there is none."""
+        """The limit that is reached, as text: `50 model requests`; None if there is none."""
         return next((words for used, limit, _, words in self._measures() if used >= limit), None)
 
     @property
@@ -72,7 +72,7 @@ class TurnMeter:
         )
 
     def _measures(self) -> Iterator[tuple[float, float, str, str]]:
-        """What was used of each limit and the limit, as numbers and in words."""
+        """The usage, the limit, and both as text, for each limit."""
         limits = self._limits
         yield self._requests, limits.requests, str(self._requests), f"{limits.requests} model requests"
         if limits.tokens is not None:

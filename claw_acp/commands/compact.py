@@ -4,7 +4,7 @@ from claw_acp.contracts.command import CommandContext, CommandResult, Summarizes
 
 
 class Compact:
-    """Has the model summarize the conversation; what the person names is kept in particular."""
+    """Has the model summarize the conversation; the argument names what to keep in particular."""
 
     name = "compact"
     description = "Summarize the conversation for the model, which makes room in its context; you still see all of it"
