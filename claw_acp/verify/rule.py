@@ -1,6 +1,7 @@
 """The rules that are judged, and the verdicts on them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from claw_acp.core.errors import ClawError
@@ -29,6 +30,17 @@ class Rule(Value):
     text: str
     source: str
     cases: tuple[int, ...] = ()
+
+
+def must(rule_id: str, *, source: str, text: str, cases: tuple[int, ...] = (), level: Level = "MUST") -> Rule:
+    """A binding rule."""
+    return Rule(id=rule_id, level=level, text=text, source=source, cases=cases)
+
+
+should = partial(must, level="SHOULD")
+"""Makes a rule that allows exceptions."""
+advice = partial(must, level="advice")
+"""Makes a rule of behaviour that helps clients."""
 
 
 class Verdict(Value):

@@ -12,66 +12,29 @@ from claw_acp.schema.methods import AGENT_METHODS, CLIENT_METHODS, SHARED_METHOD
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
-from claw_acp.verify.rule import Rule
+from claw_acp.verify.rule import advice, must, should
 from claw_acp.verify.shape import problems, unknown_keys
 
-SHAPE = Rule(
-    id="schema.valid",
-    level="MUST",
-    text="Every result, every notification and every request of the agent has the shape that the protocol gives it.",
-    source="protocol schema; TCK ACP-SCHEMA-001",
-    cases=(49,),
-)
-KEYS = Rule(
-    id="schema.no-keys-of-its-own",
-    level="advice",
-    text="What the protocol does not define goes into _meta, not beside the fields it defines.",
-    source="extensibility; TCK ACP-SCHEMA-002",
-    cases=(43,),
-)
-METHODS = Rule(
-    id="schema.known-methods",
-    level="MUST",
-    text="The agent calls only methods of the protocol, or its own, which begin with an underscore.",
-    source="extensibility",
-)
-MODES = Rule(
-    id="modes.current-is-one",
-    level="MUST",
-    text="The current mode is one of the modes that are named, and each has an id of its own.",
-    source="session-modes; TCK ACP-MODES-001",
-)
-OPTIONS = Rule(
-    id="config.current-is-one",
-    level="MUST",
-    text="Every option has an id of its own, and a current value that is one of its values.",
-    source="session-config-options; TCK ACP-CONFIG-001, 201, 204",
-)
-IN_STEP = Rule(
-    id="config.mode-in-step",
-    level="SHOULD",
-    text="An option of the category mode and the older modes say the same.",
-    source="session-config-options",
-    cases=(33,),
-)
-PATHS = Rule(
-    id="tools.absolute-paths",
-    level="MUST",
-    text="Paths in tool calls are absolute, and lines are counted from 1.",
-    source="tool-calls",
-)
-COMMANDS = Rule(
-    id="commands.plain-names",
-    level="SHOULD",
-    text="The names of commands have no slash before them and no spaces in them, and each is there once.",
-    source="slash-commands",
-)
-DATES = Rule(
-    id="list.dates",
-    level="SHOULD",
-    text="updatedAt is a time of ISO 8601.",
-    source="session-list",
-)
+# fmt: off
+SHAPE = must("schema.valid", source="protocol schema; TCK ACP-SCHEMA-001", cases=(49,),
+    text="Every result, every notification and every request of the agent has the shape that the protocol gives it.")
+KEYS = advice("schema.no-keys-of-its-own", source="extensibility; TCK ACP-SCHEMA-002", cases=(43,),
+    text="What the protocol does not define goes into _meta, not beside the fields it defines.")
+METHODS = must("schema.known-methods", source="extensibility",
+    text="The agent calls only methods of the protocol, or its own, which begin with an underscore.")
+MODES = must("modes.current-is-one", source="session-modes; TCK ACP-MODES-001",
+    text="The current mode is one of the modes that are named, and each has an id of its own.")
+OPTIONS = must("config.current-is-one", source="session-config-options; TCK ACP-CONFIG-001, 201, 204",
+    text="Every option has an id of its own, and a current value that is one of its values.")
+IN_STEP = should("config.mode-in-step", source="session-config-options", cases=(33,),
+    text="An option of the category mode and the older modes say the same.")
+PATHS = must("tools.absolute-paths", source="tool-calls",
+    text="Paths in tool calls are absolute, and lines are counted from 1.")
+COMMANDS = should("commands.plain-names", source="slash-commands",
+    text="The names of commands have no slash before them and no spaces in them, and each is there once.")
+DATES = should("list.dates", source="session-list",
+    text="updatedAt is a time of ISO 8601.")
+# fmt: on
 RULES = (SHAPE, KEYS, METHODS, MODES, OPTIONS, IN_STEP, PATHS, COMMANDS, DATES)
 
 _NAME = re.compile(r"[^\s/]+")

@@ -5,21 +5,14 @@ from pathlib import Path
 
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.monitors.observation import Observation, broken, kept
-from claw_acp.verify.rule import Rule
+from claw_acp.verify.rule import should
 
-NO_ORPHANS = Rule(
-    id="shutdown.no-orphans",
-    level="SHOULD",
-    text="What the agent started ends with it.",
-    source="transports: stdio",
-    cases=(47,),
-)
-EXPLAINS = Rule(
-    id="shutdown.no-crash",
-    level="SHOULD",
-    text="The agent is not ended by a signal of its own making, such as a segmentation fault.",
-    source="transports: stdio",
-)
+# fmt: off
+NO_ORPHANS = should("shutdown.no-orphans", source="transports: stdio", cases=(47,),
+    text="What the agent started ends with it.")
+EXPLAINS = should("shutdown.no-crash", source="transports: stdio",
+    text="The agent is not ended by a signal of its own making, such as a segmentation fault.")
+# fmt: on
 RULES = (NO_ORPHANS, EXPLAINS)
 _TOLD = -15  # by the SIGTERM that we send
 

@@ -6,56 +6,24 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
-from claw_acp.verify.rule import Rule
+from claw_acp.verify.rule import Rule, must, should
 
-FILES = Rule(
-    id="client.files-only-if-offered",
-    level="MUST",
-    text="fs/* is called only where the client offers it.",
-    source="file-system; TCK ACP-CLIENTCAP-001",
-    cases=(36,),
-)
-TERMINALS = Rule(
-    id="client.terminals-only-if-offered",
-    level="MUST",
-    text="terminal/* is called only where the client offers it.",
-    source="terminals; TCK ACP-CLIENTCAP-002",
-    cases=(36,),
-)
-ELICITATION = Rule(
-    id="client.questions-only-if-offered",
-    level="MUST",
-    text="elicitation/create is called only in a mode that the client offers.",
-    source="elicitation; TCK ACP-CLIENTCAP-003, 201",
-    cases=(36,),
-)
-NOTICES = Rule(
-    id="client.notices-only-if-offered",
-    level="MUST",
-    text="Notices and compaction updates are sent only to clients that take them.",
-    source="protocol schema: ClientSessionCapabilities",
-)
-SWITCHES = Rule(
-    id="config.switches-only-if-offered",
-    level="MUST",
-    text="Options that are switches are shown only to clients that know them.",
-    source="session-config-options; TCK ACP-CONFIG-003",
-    cases=(34,),
-)
-TERMINAL_LOGIN = Rule(
-    id="auth.terminal-only-if-offered",
-    level="MUST",
-    text="A way to log in of type terminal is offered only to clients with auth.terminal.",
-    source="authentication; TCK ACP-AUTH-002, 202",
-    cases=(42,),
-)
-HAS_METHODS = Rule(
-    id="auth.required-has-a-way",
-    level="SHOULD",
-    text="An agent that answers -32000, authentication required, offers a way to authenticate.",
-    source="authentication; TCK ACP-AUTH-005, 205",
-    cases=(42,),
-)
+# fmt: off
+FILES = must("client.files-only-if-offered", source="file-system; TCK ACP-CLIENTCAP-001", cases=(36,),
+    text="fs/* is called only where the client offers it.")
+TERMINALS = must("client.terminals-only-if-offered", source="terminals; TCK ACP-CLIENTCAP-002", cases=(36,),
+    text="terminal/* is called only where the client offers it.")
+ELICITATION = must("client.questions-only-if-offered", source="elicitation; TCK ACP-CLIENTCAP-003, 201", cases=(36,),
+    text="elicitation/create is called only in a mode that the client offers.")
+NOTICES = must("client.notices-only-if-offered", source="protocol schema: ClientSessionCapabilities",
+    text="Notices and compaction updates are sent only to clients that take them.")
+SWITCHES = must("config.switches-only-if-offered", source="session-config-options; TCK ACP-CONFIG-003", cases=(34,),
+    text="Options that are switches are shown only to clients that know them.")
+TERMINAL_LOGIN = must("auth.terminal-only-if-offered", source="authentication; TCK ACP-AUTH-002, 202", cases=(42,),
+    text="A way to log in of type terminal is offered only to clients with auth.terminal.")
+HAS_METHODS = should("auth.required-has-a-way", source="authentication; TCK ACP-AUTH-005, 205", cases=(42,),
+    text="An agent that answers -32000, authentication required, offers a way to authenticate.")
+# fmt: on
 RULES = (FILES, TERMINALS, ELICITATION, NOTICES, SWITCHES, TERMINAL_LOGIN, HAS_METHODS)
 
 METHODS: Mapping[str, tuple[Rule, str]] = {

@@ -7,70 +7,38 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Call, Frame, as_object, text_of
 from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
-from claw_acp.verify.rule import Rule
+from claw_acp.verify.rule import must, should
 
-AFTER_OPENING = Rule(
-    id="session.opened-before-updates",
-    level="MUST",
-    text="The answer to session/new comes before any update of that session; clients drop earlier ones.",
-    source="session-setup",
-    cases=(10,),
-)
-KNOWN_SESSION = Rule(
-    id="updates.of-open-sessions",
-    level="MUST",
-    text="Updates and requests name a session that is open on this connection, or being loaded.",
-    source="prompt-turn; TCK ACP-PROMPT-002, 205",
-    cases=(15,),
-)
-DISTINCT_SESSIONS = Rule(
-    id="session.ids-never-reused",
-    level="MUST",
-    text="session/new never gives an id that was given before, by another process of the agent either.",
-    source="session-setup; TCK ACP-SESSION-002",
-)
-IN_TURN = Rule(
-    id="prompt.updates-before-answer",
-    level="MUST",
-    text="Messages, thoughts, plans and tool calls of a turn come before the answer to its prompt.",
-    source="prompt-turn; TCK ACP-CANCEL-002",
-    cases=(9,),
-)
-UNIQUE_CALLS = Rule(
-    id="tools.unique-ids",
-    level="MUST",
-    text="Each tool call of a session is announced once, under an id of its own.",
-    source="tool-calls",
-    cases=(50,),
-)
-ANNOUNCED = Rule(
-    id="tools.announced-first",
-    level="MUST",
-    text="A tool call is announced by tool_call before tool_call_update changes it.",
-    source="tool-calls",
-)
-ASKED_AFTER = Rule(
-    id="permission.announced-call",
-    level="SHOULD",
-    text="Permission is asked for a tool call that was announced before.",
-    source="tool-calls: permission",
-    cases=(7,),
-)
-SETTLED = Rule(
-    id="tools.settled-at-the-end",
-    level="SHOULD",
-    text="When a turn has ended by itself, each of its tool calls is completed or failed.",
-    source="tool-calls",
-)
-RELEASED = Rule(
-    id="terminals.released",
-    level="MUST",
-    text="Every terminal that the agent made is released in the end.",
-    source="terminals",
-    cases=(37,),
-)
+# fmt: off
+AFTER_OPENING = must("session.opened-before-updates", source="session-setup", cases=(10,),
+    text="The answer to session/new comes before any update of that session; clients drop earlier ones.")
+KNOWN_SESSION = must("updates.of-open-sessions", source="prompt-turn; TCK ACP-PROMPT-002, 205", cases=(15,),
+    text="Updates and requests name a session that is open on this connection, or being loaded.")
+DISTINCT_SESSIONS = must("session.ids-never-reused", source="session-setup; TCK ACP-SESSION-002",
+    text="session/new never gives an id that was given before, by another process of the agent either.")
+IN_TURN = must("prompt.updates-before-answer", source="prompt-turn; TCK ACP-CANCEL-002", cases=(9,),
+    text="Messages, thoughts, plans and tool calls of a turn come before the answer to its prompt.")
+UNIQUE_CALLS = must("tools.unique-ids", source="tool-calls", cases=(50,),
+    text="Each tool call of a session is announced once, under an id of its own.")
+ANNOUNCED = must("tools.announced-first", source="tool-calls",
+    text="A tool call is announced by tool_call before tool_call_update changes it.")
+ASKED_AFTER = should("permission.announced-call", source="tool-calls: permission", cases=(7,),
+    text="Permission is asked for a tool call that was announced before.")
+SETTLED = should("tools.settled-at-the-end", source="tool-calls",
+    text="When a turn has ended by itself, each of its tool calls is completed or failed.")
+RELEASED = must("terminals.released", source="terminals", cases=(37,),
+    text="Every terminal that the agent made is released in the end.")
+# fmt: on
 RULES = (
-    AFTER_OPENING, KNOWN_SESSION, DISTINCT_SESSIONS, IN_TURN, UNIQUE_CALLS, ANNOUNCED, ASKED_AFTER, SETTLED, RELEASED,
+    AFTER_OPENING,
+    KNOWN_SESSION,
+    DISTINCT_SESSIONS,
+    IN_TURN,
+    UNIQUE_CALLS,
+    ANNOUNCED,
+    ASKED_AFTER,
+    SETTLED,
+    RELEASED,
 )  # fmt: skip
 
 OF_A_TURN = frozenset(

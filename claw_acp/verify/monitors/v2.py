@@ -13,51 +13,43 @@ from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.monitors import content, offers
 from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
 from claw_acp.verify.monitors.order import AFTER_OPENING, KNOWN_SESSION
-from claw_acp.verify.rule import Rule
+from claw_acp.verify.rule import must, should
 from claw_acp.verify.v2.messages import CALLS, RESULTS
 
 _PAGE = "protocol 2 (draft)"
 
-RESTS = Rule(
-    id="state.rests-only-after-running",
-    level="MUST",
-    text="A stop reason ends work that was reported: the state was running or requires_action before.",
-    source=f"{_PAGE}: states; TCK ACP-STATE-201",
-)
-AT_WORK = Rule(
-    id="state.at-work-while-it-speaks",
-    level="SHOULD",
-    text="Messages, thoughts and tool calls of the agent come while the state is not idle.",
-    source=f"{_PAGE}: states",
-    cases=(9,),
-)
-ENUMS = Rule(
-    id="schema.own-values-have-an-underscore",
-    level="SHOULD",
-    text="A value that an enumeration of the protocol does not have begins with an underscore.",
+# fmt: off
+RESTS = must("state.rests-only-after-running", source=f"{_PAGE}: states; TCK ACP-STATE-201",
+    text="A stop reason ends work that was reported: the state was running or requires_action before.")
+AT_WORK = should("state.at-work-while-it-speaks", source=f"{_PAGE}: states", cases=(9,),
+    text="Messages, thoughts and tool calls of the agent come while the state is not idle.")
+ENUMS = should("schema.own-values-have-an-underscore",
     source=f"{_PAGE}: extensibility; TCK ACP-ENUM-201, 202; ACP-AUTH-206",
-)
-GONE = Rule(
-    id="client.nothing-of-protocol-1",
-    level="MUST",
-    text="fs/* and terminal/* are not called: protocol 2 does not have them.",
-    source=f"{_PAGE}; TCK ACP-CLIENTCAP-202",
-)
-MARKERS = Rule(
-    id="initialize.markers-are-objects",
-    level="MUST",
-    text="A capability is there as an object, never as true or false.",
-    source=f"{_PAGE}: initialization; TCK ACP-INIT-204",
-)
-TITLED = Rule(
-    id="tools.title-at-first",
-    level="SHOULD",
-    text="The first update of a tool call gives it a title.",
-    source=f"{_PAGE}: tool calls; TCK ACP-PATCH-208",
-)
+    text="A value that an enumeration of the protocol does not have begins with an underscore.")
+GONE = must("client.nothing-of-protocol-1", source=f"{_PAGE}; TCK ACP-CLIENTCAP-202",
+    text="fs/* and terminal/* are not called: protocol 2 does not have them.")
+MARKERS = must("initialize.markers-are-objects", source=f"{_PAGE}: initialization; TCK ACP-INIT-204",
+    text="A capability is there as an object, never as true or false.")
+TITLED = should("tools.title-at-first", source=f"{_PAGE}: tool calls; TCK ACP-PATCH-208",
+    text="The first update of a tool call gives it a title.")
+# fmt: on
 RULES = (
-    MARKERS, content.SHAPE, content.KEYS, content.METHODS, content.OPTIONS, content.COMMANDS, AFTER_OPENING,
-    KNOWN_SESSION, RESTS, AT_WORK, ENUMS, GONE, TITLED, offers.ELICITATION, offers.TERMINAL_LOGIN, offers.HAS_METHODS,
+    MARKERS,
+    content.SHAPE,
+    content.KEYS,
+    content.METHODS,
+    content.OPTIONS,
+    content.COMMANDS,
+    AFTER_OPENING,
+    KNOWN_SESSION,
+    RESTS,
+    AT_WORK,
+    ENUMS,
+    GONE,
+    TITLED,
+    offers.ELICITATION,
+    offers.TERMINAL_LOGIN,
+    offers.HAS_METHODS,
 )  # fmt: skip
 
 CLIENT_CALLS: dict[str, type[Wire]] = {

@@ -5,58 +5,28 @@ from collections.abc import Iterator, Sequence
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, text_of
 from claw_acp.verify.monitors.observation import Observation, broken, kept
-from claw_acp.verify.rule import Rule
+from claw_acp.verify.rule import must, should
 
 ENVELOPE = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 NULL_ID_CODES = frozenset({-32700, -32600})
 
-ONLY_PROTOCOL = Rule(
-    id="transport.stdout-is-only-protocol",
-    level="MUST",
-    text="Every line on standard output is a message of the protocol: no banner, no log, no stray print, all in UTF-8.",
-    source="transports: stdio; TCK ACP-TRANSPORT-001, 002",
-    cases=(27, 31, 51),
-)
-ONE_LINE = Rule(
-    id="transport.one-line-a-message",
-    level="MUST",
-    text="A message is written on a single line, and the line is ended by a line feed.",
-    source="transports: stdio; TCK ACP-TRANSPORT-203",
-    cases=(30,),
-)
-ANSWER_FIRST = Rule(
-    id="initialize.answer-comes-first",
-    level="MUST",
-    text="The first line that the agent writes is the answer to initialize.",
-    source="initialization; ACP Registry",
-    cases=(51,),
-)
-MESSAGES = Rule(
-    id="jsonrpc.messages-well-formed",
-    level="MUST",
-    text='Every message is one object with "jsonrpc": "2.0" and exactly one of method, result and error.',
-    source="JSON-RPC 2.0 §4, §5; TCK ACP-JSONRPC-002",
-)
-ONE_ANSWER = Rule(
-    id="jsonrpc.one-answer",
-    level="MUST",
-    text="Every request is answered at most once, and nothing is answered that was not asked.",
-    source="JSON-RPC 2.0 §5",
-    cases=(1, 6),
-)
-OWN_IDS = Rule(
-    id="jsonrpc.own-ids-unique",
-    level="MUST",
-    text="A request of the agent's does not carry the id of one that it is still waiting for.",
-    source="JSON-RPC 2.0 §4",
-)
-READABLE = Rule(
-    id="jsonrpc.errors-say-why",
-    level="SHOULD",
-    text="An error has a message: one line that says what is wrong.",
-    source="errors; TCK ACP-ERROR-001",
-    cases=(48,),
-)
+# fmt: off
+ONLY_PROTOCOL = must("transport.stdout-is-only-protocol",
+    source="transports: stdio; TCK ACP-TRANSPORT-001, 002", cases=(27, 31, 51),
+    text="Every line on standard output is a message of the protocol: no banner, no log, no stray print, all in UTF-8.")
+ONE_LINE = must("transport.one-line-a-message", source="transports: stdio; TCK ACP-TRANSPORT-203", cases=(30,),
+    text="A message is written on a single line, and the line is ended by a line feed.")
+ANSWER_FIRST = must("initialize.answer-comes-first", source="initialization; ACP Registry", cases=(51,),
+    text="The first line that the agent writes is the answer to initialize.")
+MESSAGES = must("jsonrpc.messages-well-formed", source="JSON-RPC 2.0 §4, §5; TCK ACP-JSONRPC-002",
+    text='Every message is one object with "jsonrpc": "2.0" and exactly one of method, result and error.')
+ONE_ANSWER = must("jsonrpc.one-answer", source="JSON-RPC 2.0 §5", cases=(1, 6),
+    text="Every request is answered at most once, and nothing is answered that was not asked.")
+OWN_IDS = must("jsonrpc.own-ids-unique", source="JSON-RPC 2.0 §4",
+    text="A request of the agent's does not carry the id of one that it is still waiting for.")
+READABLE = should("jsonrpc.errors-say-why", source="errors; TCK ACP-ERROR-001", cases=(48,),
+    text="An error has a message: one line that says what is wrong.")
+# fmt: on
 RULES = (ONLY_PROTOCOL, ONE_LINE, ANSWER_FIRST, MESSAGES, ONE_ANSWER, OWN_IDS, READABLE)
 
 
