@@ -110,6 +110,8 @@ class ModelContext:
         if self._load is None:
             return None
         prefix = self._prefix(tools)
+        refused = [prefix.system, *self._session.history.messages(), *extra]
+        self._scale.refuse(self._model, estimated=estimate(refused, tools))
         room = self._room(prefix, extra)
         if not await self._compactor(self._load).shrink(room, refusals=refusals):
             return None
@@ -133,7 +135,8 @@ class ModelContext:
     def _room(self, prefix: Prefix, extra: Sequence[Message]) -> Room:
         scale = self._scale.of(self._model)
         taken = estimate([prefix.system, *extra], prefix.tools) * scale + ANSWER_TOKENS
-        return Room(size=max(LEAST_ROOM, (self._window() or UNKNOWN_WINDOW) - ceil(taken)), scale=scale)
+        window = self._scale.window(self._model, known=self._window() or UNKNOWN_WINDOW)
+        return Room(size=max(LEAST_ROOM, window - ceil(taken)), scale=scale)
 
     def _learn(self, conversation: Sequence[Message], *, prefix: Prefix) -> None:
         """Compare the usage that was reported last with the estimate of what it counts."""

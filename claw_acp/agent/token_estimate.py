@@ -10,6 +10,7 @@ CHARACTERS_PER_TOKEN: Final = 4  # in most languages and in code; short of the t
 IMAGE_TOKENS: Final = 1500
 LEAST_SCALE, MOST_SCALE = 0.5, 5.0  # further off is no tokenizer, but a service that reports something else
 LEAST_SAMPLE: Final = 200  # estimated tokens; fewer say little about the rest
+REFUSED_SHARE: Final = 0.8  # of what a model refused as too long, to be sent next time
 ANSWER_TOKENS: Final = 1000  # of an ordinary answer; to expect the longest possible one would be far too careful
 
 
@@ -44,10 +45,14 @@ def tool_tokens(tool: ToolSpec) -> int:
 
 
 class TokenScale:
-    """The reported tokens for an estimated one, by model, learned from the usage that providers report."""
+    """The reported tokens for an estimated one, by model, learned from the usage that providers report.
+
+    And the window of a model that takes less than is known of it, learned from what it refused.
+    """
 
     def __init__(self) -> None:
         self._scales: dict[str, float] = {}
+        self._refused: dict[str, int] = {}
 
     def learn(self, model: str, *, estimated: int, reported: int) -> None:
         """Take over what a request took that was estimated at so many tokens."""
@@ -57,3 +62,12 @@ class TokenScale:
     def of(self, model: str) -> float:
         """The scale of a model, named as `UsageChanged` does; 1 as long as none is known."""
         return self._scales.get(model, 1.0)
+
+    def refuse(self, model: str, *, estimated: int) -> None:
+        """Take over that a model refused a request estimated at so many tokens as too long."""
+        self._refused[model] = min(estimated, self._refused.get(model, estimated))
+
+    def window(self, model: str, *, known: int) -> int:
+        """The window of a model as far as requests may fill it."""
+        refused = self._refused.get(model)
+        return known if refused is None else min(known, int(refused * self.of(model) * REFUSED_SHARE))

@@ -12,6 +12,7 @@ from tests.support.servers.model_server import ModelServer
 from tests.support.servers.narrow_model import NarrowModel
 
 WINDOW = 16_385  # of the model that the program knows by this name
+LINES = "a line of the file, as long as lines are\n" * 60
 
 
 @dataclass
@@ -32,8 +33,10 @@ class Deep:
 
 
 @asynccontextmanager
-async def deep(project: Path, home: Path, *, knows: Sequence[str] = ("compaction", "notices")) -> AsyncGenerator[Deep]:
-    model = NarrowModel(window=WINDOW)
+async def deep(
+    project: Path, home: Path, *, knows: Sequence[str] = ("compaction", "notices"), window: int = WINDOW
+) -> AsyncGenerator[Deep]:
+    model = NarrowModel(window=window)
     async with ModelServer() as server:
         server.always(model)
         config = f'[providers.work]\nkind = "openai"\nbase_url = "{server.openai_url}"\nmodels = ["gpt-3.5-turbo"]'
@@ -47,7 +50,7 @@ async def deep(project: Path, home: Path, *, knows: Sequence[str] = ("compaction
 async def test_a_long_session_in_a_narrow_window_stays_valid_small_and_knows_its_beginning(
     project: Path, home: Path
 ) -> None:
-    (project / "notes.txt").write_text("a line of the file, as long as lines are\n" * 60)
+    (project / "notes.txt").write_text(LINES)
     async with deep(project, home) as one:
         await one.say("the port=8472 must stay")
         for number in range(24):
@@ -103,3 +106,29 @@ async def test_protocol_2_shows_a_summary_as_it_is_written_and_again_after_a_loa
         (again,) = [update for update in replayed if update["sessionUpdate"] == "compaction_update"]
         assert again["status"] == "completed"
         assert "## Open points" in again["summary"][0]["text"]
+
+
+async def test_without_summaries_whole_turns_are_left_out_and_no_model_is_asked_in_vain_again_and_again(
+    project: Path, home: Path
+) -> None:
+    (project / "notes.txt").write_text(LINES)
+    async with deep(project, home) as one:
+        one.model.silent = True
+        await one.say("the port=8472 must stay")
+        for _ in range(16):
+            await one.say("read notes.txt 3")
+        assert one.model.refused == 0
+        ends = [update["status"] for update in one.editor.updates("compaction_update")]
+        assert ends.count("failed") <= 2 * ends.count("completed")
+        assert one.model.summaries == 2 * ends.count("failed"), "each is tried twice"
+        shown = await one.say("/context")
+        assert "| Summary |" in shown
+
+
+async def test_a_window_that_is_narrower_than_known_is_learned_and_costs_no_turn(project: Path, home: Path) -> None:
+    (project / "notes.txt").write_text(LINES)
+    async with deep(project, home, window=7_000) as one:
+        for _ in range(12):
+            await one.say("read notes.txt 2")
+        assert 1 <= one.model.refused <= 2, "it is learned"
+        assert await one.say("recall port") == "unknown"

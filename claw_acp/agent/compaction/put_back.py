@@ -24,7 +24,11 @@ def put_back(history: History, *, room: Room, kept: int, current: bool) -> str:
         kept: The number of the user's newest messages that stay in the conversation itself.
         current: The newest message is being answered and does not stay, so it is kept whole, however long it is.
     """
-    parts = (_prompts(history, room=room, kept=kept, current=current), _plan(history.plan), _files(history.used_files()))
+    parts = (
+        _prompts(history, room=room, kept=kept, current=current),
+        _plan(history.plan),
+        _files(history.used_files()),
+    )
     told = "\n\n".join(part for part in parts if part)
     return f"\n\n{MARK}\n\n{told}" if told else ""
 
