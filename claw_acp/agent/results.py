@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-from claw_acp.contracts.bounded import MOST_PARTS, bounded_parts
+from claw_acp.contracts.bounded import MOST_PARTS, MOST_TEXT, bounded_parts
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.events import Event, PartContent, ToolCallChanged, ToolContent
 from claw_acp.core.value import replace
@@ -19,10 +19,10 @@ MOST_RAW: Final = 256 * 1024  # characters of a stranger's structured output, as
 _E = TypeVar("_E", bound=Event)
 
 
-def bounded_result(result: ToolResult) -> ToolResult:
-    """The result, cut to the limits; omissions are marked."""
+def bounded_result(result: ToolResult, *, most_text: int = MOST_TEXT) -> ToolResult:
+    """The result, cut to the limits; omissions are marked. `most_text` bounds the text for the model."""
     content = None if result.content is None else bounded_content(result.content)
-    return replace(result, parts=bounded_parts(result.parts), content=content)
+    return replace(result, parts=bounded_parts(result.parts, most_text=most_text), content=content)
 
 
 def bounded_content(content: Sequence[ToolContent]) -> tuple[ToolContent, ...]:

@@ -16,14 +16,16 @@ from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.agent.call_ports import LONGEST_CALL, CallPorts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
+from claw_acp.agent.large_results import MOST_TEXT as MOST_STORED_TEXT
+from claw_acp.agent.large_results import LargeResults
 from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.repetition import RepetitionGuard
 from claw_acp.agent.results import bounded_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
-from claw_acp.contracts.bounded import bounded_parts
-from claw_acp.contracts.tool import Invocation, Tool, ToolContext, ToolResult
+from claw_acp.contracts.bounded import MOST_TEXT, bounded_parts
+from claw_acp.contracts.tool import Invocation, ReadsPath, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
 from claw_acp.core.events import (
@@ -72,6 +74,12 @@ class _Entry:
         return package_of(self.invocation or self.tool)
 
     @property
+    def reads_file(self) -> bool:
+        """True if the result is in a file anyway."""
+        accesses = () if self.invocation is None else self.invocation.accesses
+        return self.call.name == "read_file" and any(isinstance(access, ReadsPath) for access in accesses)
+
+    @property
     def may_change(self) -> bool:
         """True if the call may change something outside the conversation."""
         if self.tool is None or self.invocation is None or self.tool.parallel:
@@ -88,7 +96,7 @@ class ToolRunner:
 
     def __init__(
         self, session: Session, *, toolbox: Toolbox, gate: Gate, ports: ClientPorts, clock: Clock, redactor: Redactor,
-        extension: SessionExtension = NOTHING,
+        extension: SessionExtension = NOTHING, results: LargeResults | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._toolbox = toolbox
@@ -97,6 +105,7 @@ class ToolRunner:
         self._clock = clock
         self._redactor = redactor
         self._extension = extension
+        self._results = results
         self._waiting = UserWait(session)
         self.repetition = RepetitionGuard()
         """Watches the calls of the turn."""
@@ -237,12 +246,15 @@ class ToolRunner:
 
     async def _presentable(self, entry: _Entry, result: ToolResult) -> ToolResult:
         """A result for the model, the client and the journal."""
-        known = bounded_result(sound_result(result) if entry.package else result)
+        stored = self._results is not None and not entry.reads_file
+        known = sound_result(result) if entry.package else result
+        known = bounded_result(known, most_text=MOST_STORED_TEXT if stored else MOST_TEXT)
         content = (
             None if known.content is None else await cleaned(redacted_content, known.content, redactor=self._redactor)
         )
+        parts = await cleaned(redacted_parts, known.parts, redactor=self._redactor)
         return ToolResult(
-            parts=await cleaned(redacted_parts, known.parts, redactor=self._redactor),
+            parts=await self._results.shortened(parts) if self._results is not None and stored else parts,
             content=content,
             raw=await cleaned(redacted_json, known.raw, redactor=self._redactor),
             failed=known.failed,

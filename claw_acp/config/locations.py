@@ -52,6 +52,11 @@ class Locations(Value):
         return self.data_dir / "blobs"
 
     @property
+    def results_dir(self) -> Path:
+        """Large results of tool calls, in a folder for each session."""
+        return self.data_dir / "results"
+
+    @property
     def permissions_file(self) -> Path:
         """The "always" answers, by project."""
         return self.state_dir / "permissions.toml"

@@ -36,7 +36,13 @@ def places_of(session: Session, own: Locations) -> PolicyContext:
     """The folders of a session, and our own directories, which no tool call may touch."""
     protected = {own.config_dir, own.data_dir, own.state_dir, own.cache_dir}
     search_path = tuple(Path(directory) for directory in os.get_exec_path())
-    return PolicyContext(roots=session.roots, home=Path.home(), protected=tuple(protected), search_path=search_path)
+    return PolicyContext(
+        roots=session.roots,
+        home=Path.home(),
+        protected=tuple(protected),
+        search_path=search_path,
+        results=own.results_dir.resolve(),
+    )
 
 
 def current_policy(configured: Sequence[Rule], store: PermissionStore, project: Path) -> Policy:

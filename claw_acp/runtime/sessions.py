@@ -4,9 +4,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.config.current import CurrentSettings
@@ -16,6 +17,7 @@ from claw_acp.contracts.command import Command
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
+from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.runtime.live_session import LiveSession, LiveSessions
@@ -30,6 +32,8 @@ from claw_acp.session.titles import given_title
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.paths import session_root
 from claw_acp.workspace.process_host import ProcessHost
+
+REMOVE_RESULTS: Final[Ref[Callable[..., None]]] = Ref("claw_acp.agent.large_results:remove_results")
 
 FirstModel: TypeAlias = Callable[[Path], Awaitable[tuple[Settings, str, str | None]]]
 """Returns the settings of a new session in a folder, its model, and a notice about the choice."""
@@ -308,6 +312,7 @@ class Sessions:
         await self.close(session_id)
         await self._journal.delete(session_id)
         await self.close(session_id)  # somebody may have opened it meanwhile
+        await to_thread.run_sync(lambda: REMOVE_RESULTS.load()(self._locations.results_dir, session=session_id))
 
     async def aclose(self) -> None:
         """Close all sessions concurrently."""

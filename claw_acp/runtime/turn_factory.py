@@ -8,6 +8,7 @@ from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.context import Compaction, ModelContext
 from claw_acp.agent.gate import Gate
+from claw_acp.agent.large_results import LargeResults
 from claw_acp.agent.loop import Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
@@ -68,6 +69,7 @@ class TurnFactory:
         runner = ToolRunner(
             session, toolbox=toolbox, gate=self._gate(live, ports), ports=ports, clock=clock, redactor=redactor,
             extension=live.extensions,
+            results=LargeResults(self._locations.results_dir, session=session.id, clock=clock),
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
         billing = self._costs.billing(live, model=choice.target.name, ports=ports)

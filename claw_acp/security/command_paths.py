@@ -21,16 +21,22 @@ class PolicyContext(Value):
         home: The user's home directory.
         protected: The agent's own directories and files.
         search_path: The directories of programs (`PATH`).
+        results: The resolved directory of stored tool results, which lies below a protected one.
     """
 
     roots: tuple[Path, ...]
     home: Path
     protected: tuple[Path, ...] = ()
     search_path: tuple[Path, ...] = ()
+    results: Path | None = None
 
     def inside(self, path: Path) -> bool:
         """Return whether a resolved path lies inside a root."""
         return any(path.is_relative_to(root) for root in self.roots)
+
+    def is_result(self, path: Path) -> bool:
+        """Return whether a resolved path is a stored result. Its name is its permission: nobody can guess it."""
+        return self.results is not None and path.parent.parent == self.results and path.suffix == ".txt"
 
 
 class Places(Value):

@@ -14,6 +14,7 @@ from claw_acp.security.rules import PathPattern, Rule, RuleVerdict, rule_for_pat
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule, usable
 
 _CONTENT_SEARCHES = frozenset({"grep"})
+_RESULT_READERS = frozenset({"read_file", "grep"})
 
 
 def judge_path(
@@ -22,7 +23,8 @@ def judge_path(
     """The finding about one file or directory."""
     path = access.path
     writes = isinstance(access, WritesPath)
-    refused = _protected(path, writes=writes, context=context)
+    result = not writes and tool in _RESULT_READERS and context.is_result(path)
+    refused = None if result else _protected(path, writes=writes, context=context)
     if refused:
         return Finding(verdict="deny", reason=f"{path} is protected: {refused}")
     matching = list(matching_rules(access, tool=tool, rules=rules, context=context))
@@ -37,8 +39,9 @@ def judge_path(
         return Finding(verdict="ask", reason=f"a search through {path} would read places that hold credentials")
     for rule in _with(matching, "allow"):
         return by_rule(rule, f"reading {path}")
-    if context.inside(path):
-        return Finding(verdict="allow", reason=f"{path} is in the project")
+    if result or context.inside(path):
+        where = "the result of an earlier call" if result else "in the project"
+        return Finding(verdict="allow", reason=f"{path} is {where}")
     return _ask_outside("read", path, context=context)
 
 

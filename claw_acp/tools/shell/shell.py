@@ -31,8 +31,8 @@ LOOK_ENVIRONMENT: Final[Ref[Callable[..., dict[str, str]]]] = Ref(
 MAX_TIMEOUT: Final = 600
 """The longest time of a foreground command, in seconds."""
 
-MAX_OUTPUT: Final = 30_000
-"""Characters of output for the model."""
+MAX_OUTPUT: Final = 1_000_000
+"""Characters of output in a result. Of a large result the model sees a part, and may read the rest."""
 
 MAX_SHOWN: Final = 32_768
 """Characters of a command in a question."""

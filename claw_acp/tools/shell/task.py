@@ -19,8 +19,8 @@ from claw_acp.tools.shell.text import clip, unseen
 MAX_TASKS: Final = 16
 """Background commands of a session. When all are running another is refused; ended ones make room, oldest first."""
 
-MAX_NEWS: Final = 30_000
-"""Characters of new output for the model at once."""
+MAX_NEWS: Final = 1_000_000
+"""Characters of new output in a result, of which the model sees a part if they are many."""
 
 MAX_WAIT: Final = 60
 """Seconds `shell_output` may wait for a task."""
