@@ -267,4 +267,4 @@ class ModelRequester:
 
     def _own(self, call: ToolCall, *, index: int) -> ToolCall:
         call_id = self._drafts.claim(index, name=call.name)
-        return ToolCall(id=call_id, name=call.name, arguments=call.arguments, extra=call.extra)
+        return replace(call, id=call_id)

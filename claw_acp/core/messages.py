@@ -76,13 +76,15 @@ class ToolCall(Value):
     """A model's request to run a tool; `arguments` is JSON text exactly as the model wrote it.
 
     `extra` holds what a vendor wants back unchanged with the call, under a key that no other wire family uses
-    (`extra_content`: Google's through its OpenAI-compatible service).
+    (`extra_content`: Google's through its OpenAI-compatible service). `problem` is the reason why a call that a model
+    wrote as text cannot be run, in words for the model; it is not kept.
     """
 
     id: str
     name: str
     arguments: str
     extra: JsonObject | None = None
+    problem: str = ""
 
 
 class Usage(Value):

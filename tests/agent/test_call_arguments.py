@@ -63,3 +63,20 @@ def test_arguments_nested_too_deeply_are_refused(levels: int) -> None:
 
 def test_arguments_may_be_nested_as_deeply_as_is_sensible() -> None:
     assert "path" in _parse(_nested(DEEPEST))
+
+
+def test_arguments_that_cannot_be_read_go_back_with_what_the_tool_takes() -> None:
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "line": {"type": "integer", "minimum": 1}},
+        "required": ["path"],
+    }
+    wanted = "look takes an object with `path` (text), `line` (a whole number >= 1, optional)."
+    for call in (
+        ToolCall(id="c1", name="look", arguments='{"path": '),
+        ToolCall(id="c1", name="look", arguments="[]"),
+        ToolCall(id="c1", name="look", arguments="{}", problem="This call has no end."),
+    ):
+        with pytest.raises(InvalidArguments) as refused:
+            parse_arguments(call, schema=schema)
+        assert refused.value.message.endswith(wanted)

@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
@@ -17,31 +17,40 @@ from anyio import to_thread
 from claw_acp.config.atomic_file import only_writer, put_in_place
 from claw_acp.config.safe_read import read_plain_file
 from claw_acp.contracts.provider import (
+    CallChunk,
     Capabilities,
     ChatRequest,
     ChatResponse,
     Finished,
     ModelInfo,
+    OneTool,
     Provider,
     Retrying,
     StreamEvent,
     TextChunk,
+    ToolSpec,
 )
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ToolsUnsupported, ToolUseRefused
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import ToolCall
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.text_tools.request import in_words, needs_words
-from claw_acp.providers.text_tools.stream import TextCallReader
 from claw_acp.providers.transport.answer_parser import empty_answer
 from claw_acp.providers.transport.streaming import StreamingProvider
+from claw_acp.registry.reference import Ref
+
+if TYPE_CHECKING:
+    from claw_acp.providers.text_tools.answer_reader import AnswerReader
 
 VALIDITY: Final = 7 * 86_400.0  # seconds; services learn
 MOST_REMEMBERED: Final = 256  # models; the oldest goes
 FILE_LIMIT: Final = 256 * 1024  # bytes
 KEEP_TIMEOUT: Final = 2.0  # seconds for the file; what is not kept costs the next process one refused request
+
+ANSWER_READER: "Ref[type[AnswerReader]]" = Ref("claw_acp.providers.text_tools.answer_reader:AnswerReader")
 
 log = logging.getLogger(__name__)
 
@@ -108,8 +117,9 @@ class TextToolProvider(StreamingProvider):
         """
         refused, lasting = "", True
         if not needs_words(request) or await self._takes_tools(request.model):
+            events = self._read(request, request, told=False) if _may_call(request) else self._inner.stream(request)
             try:
-                async with closing(self._inner.stream(request)) as events:
+                async with closing(events):
                     async for event in events:
                         yield event
             except ToolsUnsupported as error:
@@ -124,45 +134,58 @@ class TextToolProvider(StreamingProvider):
                 await self._memory.remember(self.name, request.model)
             words = f"{self.name} refuses to give {request.model} tools; they are explained to it in words"
             yield Retrying(reason=f"{words} from now on." if lasting else f"{words} this time.", delay=0.0)
-        told = self._in_words(request) if request.tools else self._inner.stream(in_words(request))
-        async with closing(told) as events:
+        told = in_words(request)
+        async with closing(
+            self._read(request, told, told=True) if request.tools else self._inner.stream(told)
+        ) as events:
             async for event in events:
                 yield event
 
     async def _takes_tools(self, model: str) -> bool:
         return self._inner.capabilities(model).tools and not await self._memory.in_words(self.name, model)
 
-    async def _in_words(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        reader = TextCallReader(new_id=partial(new_id, "call", clock=self._memory.clock))
+    async def _read(self, request: ChatRequest, sent: ChatRequest, *, told: bool) -> AsyncGenerator[StreamEvent, None]:
+        """The answer to a request, with the calls in its text as calls. Where it has native ones, only those count."""
+        reader = ANSWER_READER.load()(
+            _offered(request), strictly=not told, new_id=partial(new_id, "call", clock=self._memory.clock)
+        )
         said: list[str] = []
-        async with closing(self._inner.stream(in_words(request))) as events:
+        native = False
+        async with closing(self._inner.stream(sent)) as events:
             async for event in events:
-                if not isinstance(event, TextChunk | Finished):
-                    yield event
-                    continue
-                shown = reader.feed(event.text) if isinstance(event, TextChunk) else reader.finish()
+                shown = ""
+                if isinstance(event, TextChunk):
+                    shown = event.text if native else reader.feed(event.text)
+                elif not native and isinstance(event, CallChunk | Finished):
+                    native = isinstance(event, CallChunk) or bool(event.response.tool_calls)
+                    shown = reader.release() if native else reader.finish()
                 if shown:
                     said.append(shown)
                     yield TextChunk(text=shown)
                 if isinstance(event, Finished):
-                    yield Finished(response=self._whole(request, event.response, "".join(said), reader))
+                    calls = () if native else tuple(reader.calls)
+                    yield Finished(response=self._whole(request, event.response, "".join(said), calls))
+                elif not isinstance(event, TextChunk):
+                    yield event
 
-    def _whole(self, request: ChatRequest, response: ChatResponse, text: str, reader: TextCallReader) -> ChatResponse:
-        """The response with the calls extracted from its text.
+    def _whole(
+        self, request: ChatRequest, response: ChatResponse, text: str, calls: tuple[ToolCall, ...]
+    ) -> ChatResponse:
+        """The response with the calls that its text held.
 
         Raises:
             EmptyAnswer: It held only calls, and none was allowed.
         """
-        calls = (*response.tool_calls, *reader.calls)
-        stop = response.stop
+        if not calls:
+            return response
         if request.options.tool_choice == "none":
-            if calls and not text.strip():
+            if not text.strip():
                 empty = empty_answer(self.name, model=request.model)
                 empty.usage = response.usage
                 raise empty
-            calls = ()
-        elif calls and stop == "end":
-            stop = "tool_calls"
+            return replace(response, text=text)
+        log.info("calls in text", extra={"provider": self.name, "model": request.model, "calls": len(calls)})
+        stop = "tool_calls" if response.stop == "end" else response.stop
         return replace(response, text=text, tool_calls=calls, stop=stop)
 
     def capabilities(self, model: str) -> Capabilities:
@@ -176,6 +199,18 @@ class TextToolProvider(StreamingProvider):
     async def aclose(self) -> None:
         """Release what the inner provider holds."""
         await self._inner.aclose()
+
+
+def _may_call(request: ChatRequest) -> bool:
+    return bool(request.tools) and request.options.tool_choice != "none"
+
+
+def _offered(request: ChatRequest) -> Sequence[ToolSpec]:
+    """The tools that the choice of the request leaves."""
+    choice = request.options.tool_choice
+    return (
+        [tool for tool in request.tools if tool.name == choice.name] if isinstance(choice, OneTool) else request.tools
+    )
 
 
 # ------------------------------------------------------------------ the file
