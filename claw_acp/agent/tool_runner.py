@@ -166,7 +166,7 @@ class ToolRunner:
         )  # fmt: skip
         problem = None
         try:
-            arguments = parse_arguments(call)
+            arguments = parse_arguments(call, schema=None if entry.tool is None else entry.tool.spec.parameters)
             raw_input = await cleaned(redacted_json, arguments, redactor=self._redactor)
             announcement = replace(announcement, raw_input=raw_input)
             entry.invocation = self._bind(entry, arguments)
