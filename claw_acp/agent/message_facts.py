@@ -27,7 +27,7 @@ _MODES: Final[Mapping[Mode, str]] = {
 
 def facts_now(session: Session, *, clock: Clock) -> str:
     """The current facts, as a line for the model."""
-    news = "".join(f" {_taken_back(restored)}" for restored in session.history.restored)
+    news = "".join(f" {_taken_back(restored)}" for restored in session.history.pending_files.restored)
     return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.{news}</facts>"
 
 

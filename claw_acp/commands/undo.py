@@ -6,7 +6,7 @@ from typing import Final
 
 from claw_acp.contracts.checkpoints import FileComparison, OnEdited, Restored, Scope, TurnSummary
 from claw_acp.contracts.command import CommandContext, CommandResult, Said
-from claw_acp.core.errors import InvalidRequest, StoreError
+from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.markdown import code_block, code_span
 from claw_acp.core.value import Value
 
@@ -40,7 +40,7 @@ class Undo:
                 return Said(text=_listed(await context.checkpoints.turns()))
             wish = _read(argument)
             restored = await context.checkpoints.undo(wish.turn, scope=wish.scope, path=wish.path, edited=wish.edited)
-        except (InvalidRequest, StoreError) as error:
+        except ClawError as error:
             return Said(text=f"Nothing was undone: {error.message}.")
         return Said(text=_told(restored, command=f"/undo {argument}".strip(), undone=True))
 
@@ -58,7 +58,7 @@ class Redo:
             if argument.strip() not in {"", "skip"}:
                 return Said(text="`/redo` takes back the last undo as a whole; it knows only the word `skip`.")
             restored = await context.checkpoints.redo(skip=bool(argument.strip()))
-        except (InvalidRequest, StoreError) as error:
+        except ClawError as error:
             return Said(text=f"Nothing was done again: {error.message}.")
         return Said(text=_told(restored, command=f"/redo {argument}".strip(), undone=False))
 

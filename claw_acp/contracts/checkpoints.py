@@ -60,7 +60,7 @@ class Checkpoints(Protocol):
 
     Raises:
         InvalidRequest: There is no such turn, or nothing to do; the text says which.
-        StoreError: The present state cannot be stored; nothing was done.
+        ToolError: The present state cannot be stored; nothing was done.
     """
 
     async def turns(self) -> Sequence[TurnSummary]:

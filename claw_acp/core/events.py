@@ -256,9 +256,14 @@ class FilesChanged(_Event):
 
     A change that is about to be made has no `after`: the state before it is kept by now. The same path with both states
     follows when it has been made.
+
+    A command may change anything. Before it runs there is an event with `command` (an id) and `survey`, the hash of a
+    kept listing of all files; when it has ended, a second one with the same `command` has the changes.
     """
 
-    changes: tuple[PathChange, ...]
+    changes: tuple[PathChange, ...] = ()
+    command: str = ""
+    survey: str = ""
 
 
 class FilesRestored(_Event):

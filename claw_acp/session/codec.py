@@ -262,7 +262,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         usage=_object(_USAGE),
     ),
     "rewind": _Shape(TurnRewound, undone=_FLAG),
-    "files": _Shape(FilesChanged, changes=_PATH_CHANGES),
+    "files": _Shape(FilesChanged, changes=_PATH_CHANGES, command=_TEXT, survey=_TEXT),
     "restore": _Shape(
         FilesRestored,
         status=_choice(Literal["in_progress", "completed"]),

@@ -31,6 +31,7 @@ from claw_acp.core.events import (
 from claw_acp.core.messages import ContentPart, Message
 from claw_acp.core.value import Record
 from claw_acp.session.entries import AssistantEntry, Call, Entry, FileUse, HistoryItem, UserEntry
+from claw_acp.session.pending_files import PendingFiles
 from claw_acp.session.turns import TurnLog, TurnSpan
 
 SUMMARY: Final = "<summary>\nThe conversation before this point, summarized:\n\n{}\n</summary>"
@@ -72,10 +73,7 @@ class History:
         self._short: frozenset[str] = frozenset()  # calls whose results are shortened
         self._plan: PlanChanged | None = None
         self.turns = TurnLog()
-        self.restoring: FilesRestored | None = None
-        """The undo or redo that has begun and not ended, because the program was killed in between."""
-        self.restored: list[FilesRestored] = []
-        """Those that have ended since the last prompt, which the model does not know of."""
+        self.pending_files = PendingFiles()
         self.usage: UsageChanged | None = None
         """The last report of tokens and cost."""
 
@@ -197,13 +195,15 @@ class History:
                 self._change_call(event)
             case UsageChanged():
                 self._use(event)
-            case StateChanged() | TurnRewound() | FilesRestored():
+            case FilesChanged() | FilesRestored():
+                self.pending_files.apply(event)
+            case StateChanged() | TurnRewound():
                 self._change_turns(event)
             case CompactionChanged():
                 self._compact(event)
             case PlanChanged():
                 self._plan = event if event.entries else None
-            case TerminalChanged() | Notice() | SessionChanged() | CommandsChanged() | FilesChanged():
+            case TerminalChanged() | Notice() | SessionChanged() | CommandsChanged():
                 pass
             case _:
                 assert_never(event)
@@ -218,7 +218,7 @@ class History:
 
     def _start_user(self, event: MessageStarted) -> None:
         if not event.local_only:
-            self.restored = []
+            self.pending_files.restored = []
         order = self._orders.get(event.item)
         if order is None:
             parts = _model_parts(event)
@@ -261,20 +261,12 @@ class History:
             entry.settle()
             self._stale(len(self._entries) - 1)
 
-    def _change_turns(self, event: StateChanged | TurnRewound | FilesRestored) -> None:
-        if isinstance(event, FilesRestored):
-            self._restore(event)
-            return
+    def _change_turns(self, event: StateChanged | TurnRewound) -> None:
         self.turns.apply(event)
         if isinstance(event, TurnRewound):
             self._stale(0)
         elif event.stop not in {None, "cancelled"}:
             self._finish_last()
-
-    def _restore(self, event: FilesRestored) -> None:
-        self.restoring = event if event.status == "in_progress" else None
-        if event.status == "completed":
-            self.restored.append(event)
 
     def _compact(self, event: CompactionChanged) -> None:
         compaction = self._compactions.get(event.item)

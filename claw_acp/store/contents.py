@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from claw_acp.core.errors import StoreError
+from claw_acp.core.errors import ToolError
 
 MAX_CONTENT: Final = 64 * 1024 * 1024
 """Bytes of the largest content that is stored."""
@@ -39,7 +39,7 @@ class ContentStore:
         With `durable` it survives a power cut, too; otherwise only the end of the process.
 
         Raises:
-            StoreError: It cannot be written.
+            ToolError: It cannot be written.
         """
         digest = digest_of(content)
         path = self._path(digest)
@@ -50,7 +50,7 @@ class ContentStore:
                 except FileNotFoundError:
                     _write(path, zlib.compress(content, _FAST), durable=durable)
         except OSError as error:
-            raise StoreError(
+            raise ToolError(
                 f"the copy of a file cannot be kept in {self._directory}: {error.strerror or error}; "
                 "nothing was changed. Free space there, or set CLAW_ACP_HOME to another place"
             ) from error
@@ -60,16 +60,16 @@ class ContentStore:
         """The content with this hash.
 
         Raises:
-            StoreError: It is not stored any more, or damaged.
+            ToolError: It is not stored any more, or damaged.
         """
         try:
             content = zlib.decompress(self._path(digest).read_bytes())
         except FileNotFoundError as error:
-            raise StoreError("its content is not kept any more") from error
+            raise ToolError("its content is not kept any more") from error
         except (OSError, zlib.error) as error:
-            raise StoreError(f"its content cannot be read: {error}") from error
+            raise ToolError(f"its content cannot be read: {error}") from error
         if digest_of(content) != digest:
-            raise StoreError("its kept content is damaged")
+            raise ToolError("its kept content is damaged")
         return content
 
     def sweep(self, *, now: float, days: int, size: int) -> int:

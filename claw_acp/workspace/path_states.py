@@ -28,12 +28,12 @@ def state_of(
     Anything unreadable, or behind a link, is `other`.
 
     Raises:
-        StoreError: The content cannot be stored.
+        ToolError: The content cannot be stored.
     """
     try:
         with in_directory(path.parent) as parent:
             status = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
-            state = state_by_status(status)
+            state = state_by_status(status.st_mode, status.st_size)
             content = _content(path, state, parent=parent, limit=limit)
     except FileNotFoundError:
         return ABSENT
@@ -47,12 +47,12 @@ def state_of(
     return replace(state, size=len(content), digest=digest, kept=store is not None)
 
 
-def state_by_status(status: os.stat_result) -> PathState:
+def state_by_status(mode: int, size: int) -> PathState:
     """The part of a path's state that its status shows."""
     kinds: dict[int, PathKind] = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
-    kind = kinds.get(stat.S_IFMT(status.st_mode), "other")
-    mode = 0 if kind == "link" else stat.S_IMODE(status.st_mode)
-    return PathState(kind=kind, mode=mode, size=status.st_size if kind in {"file", "link"} else 0)
+    kind = kinds.get(stat.S_IFMT(mode), "other")
+    permissions = 0 if kind == "link" else stat.S_IMODE(mode)
+    return PathState(kind=kind, mode=permissions, size=size if kind in {"file", "link"} else 0)
 
 
 def _content(path: Path, state: PathState, *, parent: int, limit: int) -> bytes | None:

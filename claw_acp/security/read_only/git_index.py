@@ -3,10 +3,13 @@
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 LARGEST_INDEX: Final = 4 * 1024 * 1024  # bytes
 
+_STATUS: Final = struct.Struct(">10I")
+_EXTENDED: Final = 0x4000
+_UNSURE: Final = 0xB000  # assumed to be unchanged, or one side of a conflict
 _GITLINK: Final = 0o160000
 _DIRECTORY: Final = 0o040000  # of a sparse index, which git may unfold
 
@@ -31,23 +34,55 @@ def submodules(git: Path) -> Iterator[str]:
                 yield name
 
 
+class IndexEntry(NamedTuple):
+    """A file of the index: its content, and the status it had when git last compared it with that."""
+
+    name: str
+    blob: str
+    mode: int
+    size: int
+    inode: int
+    changed: int  # nanoseconds
+
+
+def compared_files(index: Path) -> Iterator[IndexEntry]:
+    """The regular files of an index that git compares by their status; none in conflict or assumed to be unchanged.
+
+    Raises:
+        OSError, ValueError, struct.error: It cannot be read, is too large, damaged, or of another version.
+    """
+    for data, position, name in _entries(index):
+        _, _, seconds, nanoseconds, _, inode, mode, _, _, size = _STATUS.unpack_from(data, position)
+        (flags,) = struct.unpack_from(">H", data, position + 60)
+        extended = flags & _EXTENDED and any(data[position + 62 : position + 64])
+        if mode in {0o100644, 0o100755} and not flags & _UNSURE and not extended:
+            changed = seconds * 1_000_000_000 + nanoseconds
+            yield IndexEntry(name, data[position + 40 : position + 60].hex(), mode, size, inode, changed)
+
+
 def entries(index: Path) -> Iterator[tuple[int, str]]:
     """Mode and name of every entry.
 
     Raises:
         ValueError, struct.error: It is too large, damaged, or of another version.
     """
+    for data, position, name in _entries(index):
+        (mode,) = struct.unpack_from(">I", data, position + 24)
+        yield mode, name
+
+
+def _entries(index: Path) -> Iterator[tuple[bytes, int, str]]:
+    """The bytes of the index, and for each entry its beginning and its name."""
     data = _bytes(index)
     signature, version, count = struct.unpack_from(">4sII", data)
     if signature != b"DIRC" or version not in {2, 3}:
         raise ValueError("an index of another version")
     position = 12
     for _ in range(count):
-        (mode,) = struct.unpack_from(">I", data, position + 24)
         (flags,) = struct.unpack_from(">H", data, position + 60)
-        start = position + 62 + (2 if flags & 0x4000 else 0)
+        start = position + 62 + (2 if flags & _EXTENDED else 0)
         end = data.index(b"\0", start)
-        yield mode, data[start:end].decode("utf-8", "surrogateescape")
+        yield data, position, data[start:end].decode("utf-8", "surrogateescape")
         position += (end - position + 8) // 8 * 8
 
 

@@ -16,6 +16,7 @@ from anyio import to_thread
 from claw_acp.contracts.workspace import Command, RunningProcess, UnsavedChanges, Workspace
 from claw_acp.core.events import FilesChanged, PathChange, PathState
 from claw_acp.core.value import replace
+from claw_acp.session.checkpoints.command_watch import CommandWatch, WatchedProcess, only_reads
 from claw_acp.session.session import CLEANUP_TIMEOUT, Session
 from claw_acp.store.contents import ContentStore, digest_of
 from claw_acp.workspace.path_states import state_of
@@ -38,6 +39,7 @@ class RecordedWorkspace:
         self._inner = inner
         self._session = session
         self._store = store
+        self._watch = CommandWatch.on(session.tool_state, store=store)
         self._texts: dict[Path, str] = {}
 
     @property
@@ -75,7 +77,7 @@ class RecordedWorkspace:
         """See `Workspace`.
 
         Raises:
-            StoreError: The old content cannot be stored; nothing was written.
+            ToolError: The old content cannot be stored; nothing was written.
         """
         turn = self._session.history.turns.latest
         before = await to_thread.run_sync(_states_before, path, self._texts.get(path), self._store)
@@ -85,11 +87,25 @@ class RecordedWorkspace:
         finally:
             with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
                 changes = await to_thread.run_sync(partial(with_present_states, before, store=self._store))
+                self._watch.recorded(changes)
                 await self._session.publish(FilesChanged(item=turn, changes=changes), committed=False)
 
     async def start(self, command: Command) -> RunningProcess:
-        """See `Workspace`."""
-        return await self._inner.start(command)
+        """See `Workspace`. Before a command that may change files, all that it may destroy is kept.
+
+        Raises:
+            ToolError: It cannot be kept; the command was not started.
+        """
+        if await to_thread.run_sync(only_reads, command.line):
+            return await self._inner.start(command)
+        watched = await self._watch.begin(self._session, command, roots=self._inner.roots)
+        try:
+            process = await self._inner.start(command)
+        except BaseException:
+            with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
+                await watched.end()
+            raise
+        return WatchedProcess(process, watched)
 
 
 def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[PathChange, ...]:

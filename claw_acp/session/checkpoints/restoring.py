@@ -39,7 +39,7 @@ class Restorer:
         """The present state of a path, stored, together with the editor's text of it.
 
         Raises:
-            StoreError: It cannot be stored.
+            ToolError: It cannot be stored.
         """
         state = await to_thread.run_sync(partial(state_of, path, store=self._store))
         if state.kind != "file" or not state.kept or isinstance(self._workspace, LocalWorkspace):
@@ -73,7 +73,7 @@ class Restorer:
         """Make the changes, and journal their start and their end. Returns those that failed.
 
         Raises:
-            StoreError: The start cannot be journalled: nothing was done.
+            ToolError: The start cannot be journalled: nothing was done.
         """
         await self._session.publish(begun)
         return await self.finish(begun)

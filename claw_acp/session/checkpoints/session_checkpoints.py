@@ -18,10 +18,11 @@ from claw_acp.contracts.checkpoints import (
 )
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import InvalidRequest, StoreError
+from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.events import FilesRestored, Notice, PathChange, PathState
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
+from claw_acp.session.checkpoints.command_watch import CommandWatch
 from claw_acp.session.checkpoints.log import Chain, CheckpointLog, PastTurn, is_edited
 from claw_acp.session.checkpoints.restoring import Restorer
 from claw_acp.session.session import Session
@@ -48,11 +49,13 @@ class SessionCheckpoints:
         self._restorer = Restorer(session, workspace=workspace, store=store)
 
     async def resume(self) -> None:
-        """Finish an undo or redo during which the program was killed, if any, and notify the person."""
-        begun = self._session.history.restoring
-        if begun is None:
+        """Finish what a killed program has left open: commands whose changes are not known, and an undo."""
+        files = self._session.history.pending_files
+        if files.commands:
+            await CommandWatch.on(self._session.tool_state, store=self._store).finish(self._session)
+        if files.restoring is None:
             return
-        failed = await self._restorer.finish(begun)
+        failed = await self._restorer.finish(files.restoring)
         title = "An undo that was interrupted has been finished"
         reasons = "; ".join(f"{self._shown(path)} stays as it is: {reason}" for path, reason in failed)
         await self._session.broadcast(
@@ -184,7 +187,7 @@ class SessionCheckpoints:
             return None, f"{state.size:,} bytes, not kept"
         try:
             content = self._store.get(state.unsaved or state.digest)
-        except StoreError as error:
+        except ToolError as error:
             return None, error.message
         if state.kind == "link":
             return content.decode(errors="replace") + "\n", "symbolic link"

@@ -1,0 +1,87 @@
+"""The changes that shell commands made to files are taken back, too, whatever they are."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.script_files import Script, call, say, turn
+
+AUTO = 'mode = "auto"\n[permissions]\nallow = ["shell(*)"]'
+GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+
+TREE = {"a.txt": b"one\n", "sub/b.bin": bytes(range(256)), "sub/deep/c.txt": b"c\r\n", ".env": b"KEY=1\n"}
+
+
+def _grow(project: Path) -> None:
+    for path in project.iterdir():
+        path.unlink()
+    for name, content in TREE.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_bytes(content)
+    (project / "run.sh").write_text("#!/bin/sh\n")
+    (project / "run.sh").chmod(0o755)
+    (project / "link").symlink_to("sub/b.bin")
+    (project / "empty").mkdir()
+
+
+def _commit(project: Path) -> None:
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run([*GIT, *command], cwd=project, check=True, env={"PATH": os.environ["PATH"], "HOME": "/"})
+    for path in project.rglob("*"):  # as if it had been some time ago: git trusts no time of its own writing
+        if ".git" not in path.parts and not path.is_symlink():
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+    subprocess.run([*GIT, "status"], cwd=project, check=True, capture_output=True)
+
+
+def _leave(project: Path) -> None:
+    assert not (project / ".git").exists()
+
+
+def _state(project: Path) -> dict[str, object]:
+    """All that an undo has to bring back."""
+    found: dict[str, object] = {}
+    for path in sorted(project.rglob("*")):
+        name = str(path.relative_to(project))
+        if not name.startswith(".git"):
+            content = (
+                str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else "directory"
+            )
+            found[name] = content, path.lstat().st_mode
+    return found
+
+
+@pytest.mark.parametrize("prepare", [_commit, _leave], ids=["in git", "without git"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm -r sub a.txt .env",
+        "mv sub moved && mv a.txt sub",
+        "chmod 600 run.sh a.txt && mkdir new && echo x > new/x",
+        "rm link && ln -s a.txt link && ln -s nowhere other",
+        "rm -r sub && echo file > sub && rm a.txt && mkdir -p a.txt/b && echo y > a.txt/b/c",
+        "rmdir empty; printf 'a\\0b' > sub/b.bin; : > a.txt",
+        "for f in a.txt .env; do echo more >> $f; done",
+        "git add -A; git rm -qrf sub; git stash -q; git mv run.sh walk.sh; rm -rf .git/objects; touch t",
+    ],
+)
+async def test_a_command_is_taken_back_and_done_again(
+    opened: Spawn, project: Path, prepare: Callable[[Path], None], line: str
+) -> None:
+    _grow(project)
+    prepare(project)
+    (project / "untracked.txt").write_text("new\n")
+    (project / "a.txt").write_text("dirty\n")
+    before = _state(project)
+    async with opened(script=Script(turn(call("shell", command=line)), turn(say("done"))), config=AUTO) as editor:
+        editor.will_answer("allow_once")
+        outcome = await editor.prompt("do it")
+        after = _state(project)
+        assert after != before, outcome.calls
+        said = (await editor.prompt("/undo")).text
+        assert _state(project) == before, said
+        said = (await editor.prompt("/redo")).text
+        assert _state(project) == after, said
