@@ -105,7 +105,7 @@ class History:
     def items(self) -> list[HistoryItem]:
         """The conversation of `messages` behind its summary, as items."""
         messages = self.messages()
-        ends = [*self._starts[1:], len(messages)]
+        ends = [*self._starts, len(messages)][1:]
         return [
             HistoryItem(id=entry.id, turn=self.turns.turn_at(entry.seq), messages=tuple(messages[start:end]))
             for entry, start, end in zip(self._entries, self._starts, ends, strict=True)
