@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Sequence
 from functools import partial
 
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.agent.client_ports import ClientPorts
@@ -150,6 +151,8 @@ class Turns:
         finally:
             live.turns.remove(turn)
         self._discovery.look()  # not before: the person waited for the answer, and reads now
+        sweep = partial(self._contents.sweep, now=self._clock.now())
+        await to_thread.run_sync(sweep, abandon_on_cancel=True)
 
     async def _run(
         self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts

@@ -18,6 +18,12 @@ from claw_acp.core.errors import ToolError
 MAX_CONTENT: Final = 64 * 1024 * 1024
 """Bytes of the largest content that is stored."""
 
+KEPT_DAYS: Final = 30
+"""Days after its last use that a content is kept."""
+
+KEPT_BYTES: Final = 1024**3
+"""Bytes of all contents, as stored, above which the oldest go earlier."""
+
 _FAST: Final = 1  # source text shrinks to a third already
 _DAY: Final = 86_400.0
 
@@ -72,13 +78,16 @@ class ContentStore:
             raise ToolError("its kept content is damaged")
         return content
 
-    def sweep(self, *, now: float, days: int, size: int) -> int:
-        """Remove contents unused for that many days, then the oldest until `size` bytes remain.
+    def sweep(self, *, now: float, days: int = KEPT_DAYS, size: int = KEPT_BYTES) -> int:
+        """Remove contents that were not used for that many days, then the oldest until `size` bytes remain.
 
-        Contents used within a day stay, whatever the size. Runs at most once a day, and returns the number removed.
+        What was used within a day stays, whatever the size. Runs at most once a day, and returns the number removed.
         """
+        if not self._directory.is_dir():
+            return 0
         with suppress(OSError), self._locked(exclusive=True) as lock:
-            if os.fstat(lock).st_size and now - os.fstat(lock).st_mtime < _DAY:
+            status = os.fstat(lock)
+            if status.st_size and now - status.st_mtime < _DAY:
                 return 0
             os.pwrite(lock, b"swept\n", 0)
             os.utime(lock, (now, now))

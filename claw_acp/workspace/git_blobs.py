@@ -14,6 +14,7 @@ from claw_acp.workspace.tree_scan import PathStatus
 
 _AT_ONCE: Final = 1000  # blobs in one run of git
 _SECONDS: Final = 30.0
+_WORD: Final = 0xFFFFFFFF  # git keeps only the lower bits
 _CONVERTS: Final = re.compile(rb"\b(filter|ident|working-tree-encoding)\b")
 _FETCH: Final = 'printf "%s\\n" "$@" | git --no-replace-objects --git-dir="$0" cat-file --batch'
 
@@ -38,19 +39,22 @@ class TrackedFiles:
                 return
             for entry in compared_files(index):
                 if entry.changed < written:  # else it may have been changed in the same moment, unseen
-                    status = (entry.mode, entry.size, entry.changed, entry.inode & 0xFFFFFFFF)
+                    status = (entry.mode, entry.size, entry.changed, entry.inode & _WORD)
                     self._blobs[f"{directory}/{entry.name}"] = status, entry.blob
         except (OSError, ValueError, struct.error):
             self._blobs = {}
 
-    def blob(self, path: str, status: PathStatus) -> str:
-        """The name of the content that a file with this status has in git; empty when it is not known to have one."""
-        found = self._blobs.get(path)
-        if found is None:
-            return ""
-        mode = 0o100755 if status.mode & 0o100 else 0o100644
-        same = (mode, status.size & 0xFFFFFFFF, status.changed, status.inode & 0xFFFFFFFF) == found[0]
-        return found[1] if same and status.is_file else ""
+    def found_in(self, paths: Mapping[str, PathStatus]) -> dict[str, str]:
+        """The names of the contents in git, by path, of those files that are still as git has them."""
+        found: dict[str, str] = {}
+        for path, (expected, blob) in self._blobs.items():
+            status = paths.get(path)
+            if status is None or not status.is_file:
+                continue
+            mode = 0o100755 if status.mode & 0o100 else 0o100644
+            if (mode, status.size & _WORD, status.changed, status.inode & _WORD) == expected:
+                found[path] = blob
+        return found
 
 
 def read_blobs(git: Path, blobs: Sequence[str]) -> Mapping[str, bytes]:

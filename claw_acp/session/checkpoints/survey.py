@@ -21,7 +21,7 @@ from claw_acp.workspace.tree_scan import PathStatus, TreeScan
 
 MAX_FILE: Final = 1024 * 1024
 """Bytes of a file that is kept without being named."""
-MOST_FILES: Final = 2_000
+MOST_FILES: Final = 1_000
 MOST_BYTES: Final = 32 * 1024 * 1024
 """Of files that are kept for one command without being named."""
 MOST_CHANGES: Final = 5_000
@@ -49,18 +49,13 @@ class Surveyor:
         scan = TreeScan(roots)
         attributes = [path for path in scan.paths if path.endswith("/.gitattributes")]
         repositories = () if _ENDANGERS_GIT.search(line) else scan.repositories
-        tracked = [self._tracked_in(directory, attributes, scan) for directory in repositories]
-        named = _named(line, cwd=cwd, scan=scan)
         blobs: dict[str, tuple[str, str]] = {}
-        loose: list[str] = []
-        for path, status in scan.paths.items():
-            if not status.inode:
-                continue  # a directory
-            found = next(((str(files.git), blob) for files in tracked if (blob := files.blob(path, status))), None)
-            if found is None:
-                loose.append(path)
-            else:
-                blobs[path] = found
+        for directory in repositories:
+            files = self._tracked_in(directory, attributes, scan)
+            git = str(files.git)
+            blobs |= {path: (git, blob) for path, blob in files.found_in(scan.paths).items()}
+        named = _named(line, cwd=cwd, scan=scan)
+        loose = [path for path, status in scan.paths.items() if status.inode and path not in blobs]
         return Survey(scan=scan, blobs=blobs, kept=self._keep(loose, named, scan))
 
     def _tracked_in(self, directory: str, attributes: Sequence[str], scan: TreeScan) -> TrackedFiles:
