@@ -1,50 +1,68 @@
 """Running commands and fixing a failing test, for the offline assistant."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from claw_acp.providers.offline.correction import Correction, correction_from, files_hit
-from claw_acp.providers.offline.files import replace
+from claw_acp.providers.offline.files import Replace
 from claw_acp.providers.offline.looking import literal
 from claw_acp.providers.offline.task_steps import Move, Outcome, Outcomes
-from claw_acp.providers.offline.worker import STOPPED, Doing, Worker, without_ending
+from claw_acp.providers.offline.worker import STOPPED, Doing, Wish, Worker, shortened, without_ending
 
 TEST_COMMAND = "python3 -m unittest"  # when a request says "the test" and names no command
-STEPS = ("Run the test", "Find the cause", "Correct it", "Run the test again")
 OUTPUT_TAIL = 12  # lines of a command's output that are repeated
 
 
-def run(command: str | None, worker: Worker) -> Doing:
-    """Run a command and show the end of its output; also done when the command itself failed."""
-    line = command or worker.last_command or TEST_COMMAND
-    outcome = yield from worker.shell(line)
-    if worker.last_code is None:
-        worker.complain(f"run `{line}`", outcome=outcome)
-        return False
-    worker.say(f"`{line}` {_ending(worker.last_code)}.")
-    _show_tail(outcome, worker)
-    return True
+class Run(Wish):
+    """Run a command, also successfully if it fails; None: the previous one, or the usual one for tests."""
 
+    command: str | None = None
 
-def repair(command: str | None, worker: Worker) -> Doing:
-    """Make a failing test pass by correcting a text that is spelled differently in the test."""
-    line = command or worker.last_command or TEST_COMMAND
-    worker.think("The failure itself says best what is wrong, so I run the test before anything else.")
-    worker.say(f"I run `{line}` to see what fails.")
-    first = yield from worker.shell(line)
-    if worker.last_code is None:
-        worker.complain(f"run `{line}`", outcome=first)
-        return False
-    if not first.failed:
-        worker.say("It passes already: there is nothing to repair.")
-        worker.step_done(len(STEPS))
+    def __str__(self) -> str:
+        return f"Run {shortened(self.command)}" if self.command else "Run the command again"
+
+    def perform(self, worker: Worker) -> Doing:
+        """See `Wish`."""
+        line = self.command or worker.last_command or TEST_COMMAND
+        outcome = yield from worker.shell(line)
+        if worker.last_code is None:
+            worker.complain(f"run `{line}`", outcome=outcome)
+            return False
+        worker.say(f"`{line}` {_ending(worker.last_code)}.")
+        _show_tail(outcome, worker)
         return True
-    worker.step_done()
-    correction = correction_from(first.text)
-    if correction is None:
-        worker.say("It fails, but not because of a wrong text, which is all that I can repair without a model:")
-        _show_tail(first, worker)
-        return False
-    return (yield from _correct(correction, line, worker))
+
+
+class Repair(Wish):
+    """Make a failing test pass by correcting a text that is spelled differently in the test; None: as in `Run`."""
+
+    command: str | None = None
+
+    def __str__(self) -> str:
+        return "Repair what the test found"
+
+    def steps(self) -> Sequence[str]:
+        """See `Wish`."""
+        return ("Run the test", "Find the cause", "Correct it", "Run the test again")
+
+    def perform(self, worker: Worker) -> Doing:
+        """See `Wish`."""
+        line = self.command or worker.last_command or TEST_COMMAND
+        worker.think("The failure itself says best what is wrong, so I run the test before anything else.")
+        worker.say(f"I run `{line}` to see what fails.")
+        first = yield from worker.shell(line)
+        if worker.last_code is None:
+            worker.complain(f"run `{line}`", outcome=first)
+            return False
+        if not first.failed:
+            worker.say("It passes already: there is nothing to repair.")
+            return True
+        worker.steps_done += 1
+        correction = correction_from(first.text)
+        if correction is None:
+            worker.say("It fails, but not because of a wrong text, which is all that I can repair without a model:")
+            _show_tail(first, worker)
+            return False
+        return (yield from _correct(correction, line, worker))
 
 
 def _correct(asked: Correction, command: str, worker: Worker) -> Doing:
@@ -53,18 +71,16 @@ def _correct(asked: Correction, command: str, worker: Worker) -> Doing:
         worker.say(f"I did not find one single place in the program that says `{asked.wrong}`, so I changed nothing.")
         return False
     path, correction = found
-    worker.step_done()
+    worker.steps_done += 1
     worker.say(f"The cause is in `{path}`.")
-    done = yield from replace(path, old=correction.wrong, new=correction.right, worker=worker)
-    if not done:
+    if not (yield from Replace(path=path, old=correction.wrong, new=correction.right).perform(worker)):
         return False
-    worker.step_done()
+    worker.steps_done += 1
     again = yield from worker.shell(command)
     if again.failed:
         worker.say("The test still fails:")
         _show_tail(again, worker)
         return False
-    worker.step_done()
     worker.say(f"`{command}` passes now.")
     return True
 

@@ -8,22 +8,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from claw_acp.providers.offline.known_requests import (
-    Append,
-    CreateFile,
-    FindFiles,
-    Help,
-    ListFiles,
-    MakePlan,
-    ReadFile,
-    Repair,
-    Replace,
-    Run,
-    Search,
-    Summarize,
-    Wish,
-)
+from claw_acp.providers.offline.commands import Repair, Run
+from claw_acp.providers.offline.files import Append, CreateFile, ReadFile, Replace
+from claw_acp.providers.offline.looking import FindFiles, ListFiles, Search, Summarize
 from claw_acp.providers.offline.quotes import ATOM, OPEN, Masked
+from claw_acp.providers.offline.tasks import Help, MakePlan
+from claw_acp.providers.offline.worker import Wish
 
 _TERM = rf"(?:{ATOM}|[^\s,{OPEN}]+)"
 _PATH = rf"(?:{ATOM}|[^\s,{OPEN}]*[./][^\s,{OPEN}]*)"  # an unquoted path shows itself by a dot or a slash

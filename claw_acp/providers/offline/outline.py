@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 
+from claw_acp.core.quantity import quantity
 from claw_acp.core.value import Value
 
 _NUMBERED = re.compile(r"^ *\d+→")
@@ -74,13 +75,13 @@ def explanation(path: str, text: str) -> str:
     """A description of a file in Markdown."""
     seen = outline(text)
     language = language_of(path)
-    parts = [f"`{path}` is {f'a {language} file' if language else 'a file'} of {_count(seen.lines, 'line')}."]
+    parts = [f"`{path}` is {f'a {language} file' if language else 'a file'} of {quantity(seen.lines, 'line')}."]
     if seen.first_words:
         parts.append(f"It begins by saying: “{seen.first_words}”")
     if language == "Markdown" and seen.headings:
         parts.append("Its headings: " + ", ".join(seen.headings[:NAMES_SHOWN]) + ".")
     if seen.imports:
-        parts.append(f"It imports from {_count(seen.imports, 'place')}.")
+        parts.append(f"It imports from {quantity(seen.imports, 'place')}.")
     if seen.definitions:
         names = [
             f"{'  ' if name.startswith('  ') else ''}- `{name.strip()}`" for name in seen.definitions[:NAMES_SHOWN]
@@ -95,10 +96,6 @@ def kinds_of_files(paths: Sequence[str]) -> str:
     """The number of files of each kind, most frequent first: `3 Python, 1 Markdown`."""
     counts = Counter(language_of(path) or "other" for path in paths)
     return ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _first_words(lines: Sequence[str]) -> str:

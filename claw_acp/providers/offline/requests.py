@@ -2,9 +2,11 @@
 
 import re
 
+from claw_acp.providers.offline.commands import Repair
 from claw_acp.providers.offline.grammar import wish_of
-from claw_acp.providers.offline.known_requests import Conditional, MakePlan, Repair, Wish
 from claw_acp.providers.offline.quotes import Masked, mask
+from claw_acp.providers.offline.tasks import Conditional, MakePlan
+from claw_acp.providers.offline.worker import Wish
 
 _VERBS = (
     "append|add|cat|change|create|execute|explain|find|fix|grep|list|make|open|print|put|read|repair|replace|run"

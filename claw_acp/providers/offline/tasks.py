@@ -4,31 +4,83 @@ After a failure the person decides how to go on: nothing is retried.
 """
 
 from collections.abc import Sequence
-from typing import assert_never
 
-from claw_acp.providers.offline.commands import STEPS, repair, run
-from claw_acp.providers.offline.files import append, create, read, replace
-from claw_acp.providers.offline.known_requests import (
-    Append,
-    Conditional,
-    CreateFile,
-    FindFiles,
-    Help,
-    ListFiles,
-    MakePlan,
-    ReadFile,
-    Repair,
-    Replace,
-    Run,
-    Search,
-    Summarize,
-    Wish,
-    describe,
-)
-from claw_acp.providers.offline.looking import find_files, list_files, search, summarize
+from claw_acp.providers.offline.commands import Run
 from claw_acp.providers.offline.task_steps import Move, Task
-from claw_acp.providers.offline.words import ABILITIES, HOW_TO_CONNECT, NOT_UNDERSTOOD
-from claw_acp.providers.offline.worker import Doing, Worker
+from claw_acp.providers.offline.worker import Doing, Wish, Worker
+
+NOT_UNDERSTOOD = (
+    "I am the offline assistant built into claw-acp: no language model is connected, so I work by fixed rules, and "
+    "I did not understand that request."
+)
+
+ABILITIES = """\
+What I can do with the files and programs of this project:
+
+- `list files in src` · `find files named *.py` · `summarize this project`
+- `read README.md` · `explain app.py` · `search for "some text"`
+- `create notes.txt with "Hello"` · `append "a line" to notes.txt`
+- `replace "old" with "new" in app.py`
+- `run "make test"`, and after it `if it fails, …`
+- `fix the failing test: run "python3 -m unittest"` (texts that are spelled other than the test says)
+- `plan: first this, then that`
+
+Several requests can be joined with “then”."""
+
+HOW_TO_CONNECT = """\
+To work with a language model, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` in the environment your editor starts \
+claw-acp with, or name a model in `config.toml` (`model = "provider/model"`), then start a new session. \
+`claw-acp doctor` says what it finds."""
+
+
+class Help(Wish):
+    """Describe what the assistant can do."""
+
+    def __str__(self) -> str:
+        return "Say what I can do"
+
+    def perform(self, worker: Worker) -> Doing:
+        """See `Wish`."""
+        worker.say(f"{ABILITIES}\n\n{HOW_TO_CONNECT}")
+        yield from ()
+        return True
+
+
+class MakePlan(Wish):
+    """Publish a plan."""
+
+    entries: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "Make the plan"
+
+    def perform(self, worker: Worker) -> Doing:
+        """See `Wish`."""
+        rows = [{"content": entry, "status": "pending"} for entry in self.entries]
+        if (yield from worker.result("make the plan", "plan", entries=rows)) is None:
+            return False
+        worker.say(f"I made a plan with {len(rows)} entr{'y' if len(rows) == 1 else 'ies'}.")
+        return True
+
+
+class Conditional(Wish):
+    """A wish to carry out only if the last command failed."""
+
+    wish: Wish
+
+    def __str__(self) -> str:
+        return f"{self.wish}, if that failed"
+
+    def steps(self) -> Sequence[str]:
+        """See `Wish`."""
+        return self.wish.steps()
+
+    def perform(self, worker: Worker) -> Doing:
+        """See `Wish`."""
+        if worker.last_failed:
+            return (yield from self.wish.perform(worker))
+        worker.say("It did not fail, so nothing is left to do about that.")
+        return True
 
 
 def task_for(wishes: Sequence[Wish], *, offered: frozenset[str]) -> Task:
@@ -36,88 +88,21 @@ def task_for(wishes: Sequence[Wish], *, offered: frozenset[str]) -> Task:
     if not wishes:
         yield Move(text=f"{NOT_UNDERSTOOD}\n\n{ABILITIES}\n\n{HOW_TO_CONNECT}\n")
         return
-    worker = Worker([step for wish in wishes for step in _steps(wish)], plans="plan" in offered)
+    worker = Worker([step for wish in wishes for step in wish.steps()], plans="plan" in offered)
     if len(wishes) > 1:
         worker.think(f"These are {len(wishes)} things to do; I take them in order.")
     for number, wish in enumerate(wishes, start=1):
-        done = yield from _perform(wish, worker)
+        begun = worker.steps_done
+        done = yield from wish.perform(worker)
+        if done:
+            worker.steps_done = begun + len(wish.steps())
         later = wishes[number:]
         if later and not (done and _may_go_on(wish, later[0], worker)):
-            worker.say(f"I stopped there. Not done: {'; '.join(describe(wish) for wish in later)}.")
+            worker.say(f"I stopped there. Not done: {'; '.join(map(str, later))}.")
             break
     yield from worker.finish()
-
-
-def _steps(wish: Wish) -> Sequence[str]:
-    match wish:
-        case Repair():
-            return STEPS
-        case Conditional(wish=then):
-            return _steps(then)
-        case _:
-            return (describe(wish),)
 
 
 def _may_go_on(wish: Wish, following: Wish, worker: Worker) -> bool:
     """Return whether to go on: after a failed command only with a wish for that case."""
     return not (isinstance(wish, Run) and worker.last_failed) or isinstance(following, Conditional)
-
-
-def _perform(wish: Wish, worker: Worker) -> Doing:
-    match wish:
-        case Repair(command=command):
-            return (yield from repair(command, worker))
-        case Conditional(wish=then) if worker.last_failed:
-            return (yield from _perform(then, worker))
-        case Conditional(wish=then):
-            worker.say("It did not fail, so nothing is left to do about that.")
-            worker.step_done(len(_steps(then)))
-            return True
-        case CreateFile() | Append() | Replace() | Run() | MakePlan():
-            done = yield from _change(wish, worker)
-        case ListFiles() | FindFiles() | Search() | ReadFile() | Summarize() | Help():
-            done = yield from _look(wish, worker)
-        case _:
-            assert_never(wish)
-    if done:
-        worker.step_done()
-    return done
-
-
-def _change(wish: CreateFile | Append | Replace | Run | MakePlan, worker: Worker) -> Doing:
-    match wish:
-        case CreateFile(path=path, content=content):
-            return (yield from create(path, content, worker))
-        case Append(path=path, content=content):
-            return (yield from append(path, content, worker))
-        case Replace(path=path, old=old, new=new):
-            return (yield from replace(path, old=old, new=new, worker=worker))
-        case Run(command=command):
-            return (yield from run(command, worker))
-        case MakePlan(entries=entries):
-            return (yield from _make_plan(entries, worker))
-
-
-def _look(wish: ListFiles | FindFiles | Search | ReadFile | Summarize | Help, worker: Worker) -> Doing:
-    match wish:
-        case ListFiles(path=path):
-            return (yield from list_files(path, worker))
-        case FindFiles(pattern=pattern):
-            return (yield from find_files(pattern, worker))
-        case Search(text=text, path=path):
-            return (yield from search(text, path, worker))
-        case ReadFile(path=path, explain=explain):
-            return (yield from read(path, explain=explain, worker=worker))
-        case Summarize():
-            return (yield from summarize(worker))
-        case Help():
-            worker.say(f"{ABILITIES}\n\n{HOW_TO_CONNECT}")
-            return True
-
-
-def _make_plan(entries: Sequence[str], worker: Worker) -> Doing:
-    rows = [{"content": entry, "status": "pending"} for entry in entries]
-    if (yield from worker.result("make the plan", "plan", entries=rows)) is None:
-        return False
-    worker.say(f"I made a plan with {len(entries)} entr{'y' if len(entries) == 1 else 'ies'}.")
-    return True

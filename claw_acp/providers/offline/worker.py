@@ -6,16 +6,36 @@ from typing import TypeAlias
 
 from claw_acp.core.events import PlanStatus
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.value import Value
 from claw_acp.providers.offline.task_steps import Call, Move, Outcome, Outcomes
 
 STOPPED = -1  # the exit code of a command that was killed
 SHOWN_LINES = 40  # lines of a result repeated in an answer; the rest is in the tool call
+TITLE_LIMIT = 60  # characters
 _REFUSED = re.compile(r"\b(?:reject|refus|declin|den(?:y|ied)|nobody allowed|not allowed)", re.IGNORECASE)
 _ENDING = re.compile(r"\[(?:exit code (?P<code>\d+)|killed by|timed out)[^\[\]]*\]\s*$")  # how the shell tool closes
 
 Asking: TypeAlias = Generator[Move, Outcomes, Outcome]
 Doing: TypeAlias = Generator[Move, Outcomes, bool]
 """Carries out a wish; returns whether it succeeded."""
+
+
+class Wish(Value):
+    """A request to the assistant; as text it is one step of a plan."""
+
+    def steps(self) -> Sequence[str]:
+        """The steps of a plan for it."""
+        return (str(self),)
+
+    def perform(self, worker: "Worker") -> Doing:
+        """Carry it out. A success counts as all its steps."""
+        raise NotImplementedError
+
+
+def shortened(text: str) -> str:
+    """The first line, cut to the length of a title."""
+    line = text.strip().split("\n", 1)[0]
+    return line if len(line) <= TITLE_LIMIT else f"{line[: TITLE_LIMIT - 1]}…"
 
 
 def without_ending(output: str) -> str:
@@ -29,7 +49,7 @@ class Worker:
     def __init__(self, steps: Sequence[str], *, plans: bool) -> None:
         self._steps = list(steps)
         self._plans = plans and len(steps) > 1
-        self._current = 0
+        self.steps_done = 0
         self._published: int | None = None
         self._voice: list[str] = []
         self._thoughts: list[str] = []
@@ -95,10 +115,6 @@ class Worker:
         """True if the last command failed or could not run."""
         return self.last_command is not None and self.last_code != 0
 
-    def step_done(self, count: int = 1) -> None:
-        """Mark the current step of the plan, or so many, as done."""
-        self._current += count
-
     def finish(self) -> Generator[Move, Outcomes, None]:
         """Publish the state of the plan, then the remaining text, which ends the task."""
         if plan := self._news_of_plan():
@@ -111,13 +127,13 @@ class Worker:
         return move
 
     def _news_of_plan(self) -> tuple[Call, ...]:
-        if not self._plans or self._published == self._current:
+        if not self._plans or self._published == self.steps_done:
             return ()
-        self._published = self._current
+        self._published = self.steps_done
         entries = [{"content": step, "status": self._status(number)} for number, step in enumerate(self._steps)]
         return (Call(tool="plan", arguments={"entries": entries}),)
 
     def _status(self, number: int) -> PlanStatus:
-        if number < self._current:
+        if number < self.steps_done:
             return "completed"
-        return "in_progress" if number == self._current else "pending"
+        return "in_progress" if number == self.steps_done else "pending"

@@ -14,25 +14,14 @@ from claw_acp.contracts.provider import ChatRequest, ChatResponse, Finished, Tex
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import LinkPart, Message, TextPart
+from claw_acp.providers.offline.commands import Repair, Run
 from claw_acp.providers.offline.correction import Correction, correction_from, difference, files_hit
-from claw_acp.providers.offline.known_requests import (
-    Append,
-    Conditional,
-    CreateFile,
-    FindFiles,
-    Help,
-    ListFiles,
-    MakePlan,
-    ReadFile,
-    Repair,
-    Replace,
-    Run,
-    Search,
-    Summarize,
-    Wish,
-)
+from claw_acp.providers.offline.files import Append, CreateFile, ReadFile, Replace
+from claw_acp.providers.offline.looking import FindFiles, ListFiles, Search, Summarize
 from claw_acp.providers.offline.provider import OfflineProvider
 from claw_acp.providers.offline.requests import understand
+from claw_acp.providers.offline.tasks import Conditional, Help, MakePlan
+from claw_acp.providers.offline.worker import Wish
 
 ALL_TOOLS = ("read_file", "write_file", "edit_file", "list_files", "glob", "grep", "shell", "plan")
 
