@@ -11,6 +11,7 @@ from claw_acp.verify.run import Report, examine
 AGENTS = Path(__file__).parent / "agents"
 ROOT = AGENTS.parent.parent.parent
 TIMEOUT = 2.0  # seconds for one answer; only an agent that hangs takes that long
+LONG_TIMEOUT = 10.0  # seconds for one answer on a machine that is busy with something else
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 
 
@@ -37,7 +38,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 async def checked(
-    command: Sequence[str], folder: Path, *, only: Sequence[str] = (), patience: float = TIMEOUT, protocol: int = 1
+    command: Sequence[str], folder: Path, *, only: Sequence[str] = (), within: float = TIMEOUT, protocol: int = 1
 ) -> Report:
     """Check an agent in a folder of its own."""
     home, project, scratch = folder / "home", folder / "project", folder / "scratch"
@@ -48,7 +49,7 @@ async def checked(
         command=tuple(command),
         cwd=project,
         env=environment(home),
-        timeout=patience,
+        timeout=within,
         prompt="hello",
         slow_prompt="slow",
         tool_prompt="tool",

@@ -9,7 +9,7 @@ import pytest
 
 from claw_acp.verify.rule import CannotStart
 from claw_acp.verify.run import rules
-from tests.verify.bench import checked, failed, faulty, minimal, second
+from tests.verify.bench import LONG_TIMEOUT, TIMEOUT, checked, failed, faulty, minimal, second
 from tests.verify.faults import FOUND_BY, FOUND_IN_SECOND_BY, TOGETHER, TOGETHER_IN_SECOND
 
 NOT_SEEN = {"auth.authenticates", "auth.logout-unoffered", "auth.required-has-a-way"}
@@ -27,20 +27,25 @@ async def test_a_correct_agent_passes_every_check(tmp_path: Path) -> None:
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("faults", TOGETHER, ids="+".join)
 async def test_each_fault_is_found_by_its_rules_and_by_no_other(faults: tuple[str, ...], tmp_path: Path) -> None:
-    report = await checked(faulty(*faults), tmp_path)
-    _holds(failed(report), {rule for fault in faults for rule in FOUND_BY[fault]})
+    await _is_found(faulty(*faults), tmp_path, by={rule for fault in faults for rule in FOUND_BY[fault]})
 
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("faults", TOGETHER_IN_SECOND, ids="+".join)
 async def test_each_fault_of_protocol_2_is_found_by_its_rules(faults: tuple[str, ...], tmp_path: Path) -> None:
-    found = failed(await checked(second(*faults), tmp_path, protocol=2))
-    _holds(found, {rule for fault in faults for rule in FOUND_IN_SECOND_BY[fault]})
+    expected = {rule for fault in faults for rule in FOUND_IN_SECOND_BY[fault]}
+    await _is_found(second(*faults), tmp_path, by=expected, protocol=2)
 
 
-def _holds(found: Mapping[str, str], expected: set[str]) -> None:
-    too_many = {rule: reason for rule, reason in found.items() if rule not in expected}
-    assert (too_many, expected - found.keys()) == ({}, set())
+async def _is_found(command: Sequence[str], folder: Path, *, by: set[str], protocol: int = 1) -> None:
+    """On a busy machine an agent may need longer for an answer than the first timeout, which is short to be quick."""
+    found: dict[str, str] = {}
+    for timeout in (TIMEOUT, LONG_TIMEOUT):
+        found = failed(await checked(command, folder / f"{timeout}", within=timeout, protocol=protocol))
+        if found.keys() == by:
+            return
+    too_many = {rule: reason for rule, reason in found.items() if rule not in by}
+    assert (too_many, by - found.keys()) == ({}, set())
 
 
 @pytest.mark.parametrize(("together", "found_by"), [(TOGETHER, FOUND_BY), (TOGETHER_IN_SECOND, FOUND_IN_SECOND_BY)])
@@ -75,5 +80,5 @@ async def test_a_program_that_ends_without_a_word_cannot_be_started(tmp_path: Pa
 
 async def test_a_program_that_never_answers_fails_and_does_not_hang_the_checker(tmp_path: Path) -> None:
     hung = ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"]
-    report = await checked(hung, tmp_path, only=["initialize.answers"], patience=0.5)
+    report = await checked(hung, tmp_path, only=["initialize.answers"], within=0.5)
     assert failed(report) == {"initialize.answers": "after 0.5 s there is still not the answer to initialize"}
