@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.verify.provider.vector import Vector
+from claw_acp.verify.provider.vector import Model, Vector
 from claw_acp.verify.rule import Level
 
 SECONDS_TO_LEAVE: Final = 2
@@ -58,31 +58,24 @@ _SAID: Final[JsonObject] = {"content": "$text"}
 
 
 def _session(
-    name: str, text: str, *steps: JsonObject, level: Level = "MUST", greet: bool = True, reference: bool = False
+    name: str, text: str, *steps: JsonObject, level: Level = "MUST", greet: bool = True, model: Model = "any"
 ) -> Vector:
-    return Vector(
-        id=f"session.{name}",
-        level=level,
-        mode="session",
-        model="reference" if reference else "any",
-        text=text,
-        steps=(*_HELLO, *steps) if greet else steps,
-    )
+    steps = (*_HELLO, *steps) if greet else steps
+    return Vector(id=f"session.{name}", level=level, mode="session", model=model, text=text, steps=steps)
+
+
+def _reference(name: str, text: str, *steps: JsonObject) -> Vector:
+    """A session with the reference model."""
+    return _session(f"reference-{name}", text, *steps, model="reference")
 
 
 def _oneshot(
-    name: str, text: str, request: JsonObject, line: JsonObject, *, reference: bool = False, ends: bool = True
+    name: str, text: str, request: JsonObject, line: JsonObject, *, model: Model = "any", ends: bool = True
 ) -> Vector:
     """One request; the exit code counts only if an answer is required."""
     end: tuple[JsonObject, ...] = ({"exit": SECONDS_TO_LEAVE},) if ends else ()
-    return Vector(
-        id=f"oneshot.{name}",
-        level="MUST",
-        mode="oneshot",
-        model="reference" if reference else "any",
-        text=text,
-        steps=(request, {"closeInput": True}, {"line": line}, *end),
-    )
+    steps = (request, {"closeInput": True}, {"line": line}, *end)
+    return Vector(id=f"oneshot.{name}", level="MUST", mode="oneshot", model=model, text=text, steps=steps)
 
 
 def _answered(content: JsonValue, **more: JsonValue) -> JsonObject:
@@ -197,11 +190,7 @@ _SESSION: Final = (
         _result(1, _SAID),
     ),
     _session(
-        "long-line",
-        "A request of a megabyte is read.",
-        {**_chat(1, _PLAIN), "pad": 1_000_000},
-        {"answer": 1},
-        *_ALIVE,
+        "long-line", "A request of a megabyte is read.", {**_chat(1, _PLAIN), "pad": 1_000_000}, {"answer": 1}, *_ALIVE
     ),
     _session(
         "cancel-unknown",
@@ -225,29 +214,26 @@ _SESSION: Final = (
 )
 
 _SESSION_OF_REFERENCE: Final = (
-    _session(
-        "reference-echo",
+    _reference(
+        "echo",
         "The text comes in at least two pieces, which make up the result.",
         _chat(1, "hello"),
         _result(1, {"content": "echo: hello", "stopReason": "end"}, deltas={"text": "echo: hello"}),
-        reference=True,
     ),
-    _session(
-        "reference-unicode",
+    _reference(
+        "unicode",
         "Every character survives the round trip.",
         _chat(1, _UNICODE),
         _result(1, {"content": f"echo: {_UNICODE}"}, deltas={"text": f"echo: {_UNICODE}"}),
-        reference=True,
     ),
-    _session(
-        "reference-thought",
+    _reference(
+        "thought",
         "A thought comes before the text, and is in the result.",
         _chat(1, "think twice"),
         _result(1, {"content": "twice", "reasoning": "thinking"}, deltas={"thought": "thinking", "text": "twice"}),
-        reference=True,
     ),
-    _session(
-        "reference-tool-call",
+    _reference(
+        "tool-call",
         "A tool call is streamed, and is in the result.",
         _chat(1, 'call read {"path": "a.txt", "n": [1, 2.5]}', tools=(_TOOL,)),
         _result(
@@ -255,10 +241,9 @@ _SESSION_OF_REFERENCE: Final = (
             {"content": "", "tool_calls": [{"id": "call-1", "name": "read"}], "stopReason": "tool_calls"},
             deltas={"calls": [{"id": "call-1", "name": "read", "arguments": {"path": "a.txt", "n": [1, 2.5]}}]},
         ),
-        reference=True,
     ),
-    _session(
-        "reference-tool-result",
+    _reference(
+        "tool-result",
         "The result of a tool is read.",
         _chat(
             1,
@@ -267,28 +252,25 @@ _SESSION_OF_REFERENCE: Final = (
             _message("tool", "contents", tool_call_id="call-1"),
         ),
         _result(1, {"content": "tool said: contents", "usage": {"input_tokens": 3, "output_tokens": 1}}),
-        reference=True,
     ),
-    _session(
-        "reference-error",
+    _reference(
+        "error",
         "A chat that fails is answered with an error of the protocol.",
         _chat(1, "fail"),
         _error(1, -31002, data={"retryAfter": 7}),
         *_ALIVE,
-        reference=True,
     ),
-    _session(
-        "reference-overlap",
+    _reference(
+        "overlap",
         "A chat that takes its time does not hold up another.",
         _chat(1, "wait"),
         _chat(2, "hello"),
         _result(2, {"content": "echo: hello"}),
         _tell("$/cancel_request", requestId=1),
         _error(1, -32800),
-        reference=True,
     ),
-    _session(
-        "reference-cancel",
+    _reference(
+        "cancel",
         "A cancelled chat is answered with error -32800, and the others go on.",
         _chat("a", "wait"),
         _chat("b", "wait"),
@@ -297,7 +279,6 @@ _SESSION_OF_REFERENCE: Final = (
         _tell("$/cancel_request", requestId="b"),
         _error("b", -32800),
         *_ALIVE,
-        reference=True,
     ),
 )
 
@@ -345,21 +326,21 @@ _ONESHOT: Final = (
         "The reference model echoes.",
         _chat(1, _UNICODE),
         _answered(f"echo: {_UNICODE}"),
-        reference=True,
+        model="reference",
     ),
     _oneshot(
         "reference-tool-call",
         "The reference model calls.",
         _chat(1, 'call read {"path": "a.txt"}', tools=(_TOOL,)),
         _answered("", tool_calls=[{"id": "call-1", "name": "read", "arguments": "$any"}]),
-        reference=True,
+        model="reference",
     ),
     _oneshot(
         "reference-error",
         "An error is an answer too.",
         _chat(1, "fail"),
         {"jsonrpc": "2.0", "error": {"code": -31002, "message": "$text"}},
-        reference=True,
+        model="reference",
         ends=False,
     ),
 )
