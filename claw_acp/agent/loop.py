@@ -55,12 +55,17 @@ class Outcome(Value):
     usage: Usage | None
 
 
+async def _nowhere() -> str:
+    return ""
+
+
 class Turn:
     """One prompt and all that follows from it."""
 
     def __init__(
         self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext,
         meter: TurnMeter, clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
+        place: Callable[[], Awaitable[str]] = _nowhere,
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
@@ -68,6 +73,7 @@ class Turn:
         self._context = context
         self._tools = tools
         self._meter = meter
+        self._place = place
         self._clock = clock
         self._steering = steering
         self._usage: Usage | None = None
@@ -91,7 +97,7 @@ class Turn:
         """
 
         async def work() -> StopReason:
-            await self._add_prompt(prompt, model_parts, on_accepted=on_accepted)
+            await self._add_prompt(prompt, model_parts, on_accepted=on_accepted, place=await self._place())
             self._steering.open()
             return await self._iterate()
 
@@ -131,14 +137,15 @@ class Turn:
         return Outcome(stop=stop, usage=self._usage)
 
     async def _add_prompt(
-        self, parts: Sequence[ContentPart], model_parts: Sequence[ContentPart] | None = None, *, on_accepted: OnAccepted
-    ) -> None:
+        self, parts: Sequence[ContentPart], model_parts: Sequence[ContentPart] | None = None, *,
+        on_accepted: OnAccepted, place: str = "",
+    ) -> None:  # fmt: skip
         message = MessageStarted(
             item=new_id("msg", clock=self._clock),
             role="user",
             parts=tuple(parts),
             model_parts=None if model_parts is None else tuple(model_parts),
-            facts=facts_now(self._session, clock=self._clock),
+            facts=facts_now(self._session, clock=self._clock, place=place),
         )
         await publish_prompt(self._session, message, on_accepted=on_accepted)
 

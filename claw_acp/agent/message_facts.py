@@ -25,10 +25,10 @@ _MODES: Final[Mapping[Mode, str]] = {
 }
 
 
-def facts_now(session: Session, *, clock: Clock) -> str:
-    """The current facts, as a line for the model."""
+def facts_now(session: Session, *, clock: Clock, place: str = "") -> str:
+    """The current facts, as a line for the model; `place` is what is new of the working folder."""
     news = "".join(f" {_taken_back(restored)}" for restored in session.history.pending_files.restored)
-    return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.{news}</facts>"
+    return f"<facts>It is {spoken_time(clock.now())}. Mode {_MODES[session.mode]}.{news}{place and f' {place}'}</facts>"
 
 
 def _taken_back(restored: FilesRestored) -> str:

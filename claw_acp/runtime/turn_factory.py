@@ -30,6 +30,7 @@ from claw_acp.runtime.billing import CostTracker
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import capabilities_of
 from claw_acp.runtime.permissions import configured_rules, current_policy, places_of
+from claw_acp.runtime.place_facts import PlaceFacts
 from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.session_options import effort_of, hidden_tools
 from claw_acp.security.permission_store import PermissionStore
@@ -97,7 +98,7 @@ class TurnFactory:
         meter = TurnMeter(limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited)
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
-            meter=meter, clock=clock, steering=steering,
+            meter=meter, place=partial(PlaceFacts.of(session).news, session), clock=clock, steering=steering,
         )  # fmt: skip
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:

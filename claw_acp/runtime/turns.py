@@ -29,6 +29,7 @@ from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import check_attachments, choose_answerer
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules
+from claw_acp.runtime.place_facts import leave_files
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
 from claw_acp.runtime.sessions import Sessions
@@ -210,6 +211,7 @@ class Turns:
                 parts = None if told is prompt else told
                 outcome = await turn.run(prompt, model_parts=parts, on_accepted=ports.on_accepted)
         finally:
+            leave_files(session)
             for setup in choice.setups:
                 self._keys.record(setup, refused=self._providers.health.is_refused(setup))
         answering = self._providers.successions.applied(choice)

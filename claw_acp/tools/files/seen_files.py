@@ -2,11 +2,17 @@
 
 from hashlib import blake2b
 from pathlib import Path
+from typing import Final, TypeAlias
 
 from claw_acp.contracts.tool import ToolState
 from claw_acp.core.errors import FileConflict
 
+MOST_WATCHED: Final = 200
+"""Files whose changes between two turns are noticed: those seen last."""
+
 _SHELF_KEY = "file stamps"
+
+_Status: TypeAlias = tuple[int, int, int, int] | None
 
 
 class Stamps:
@@ -14,6 +20,7 @@ class Stamps:
 
     def __init__(self) -> None:
         self._digests: dict[Path, bytes] = {}
+        self._left: dict[Path, _Status] = {}
 
     @classmethod
     def on(cls, state: ToolState) -> "Stamps":
@@ -24,11 +31,30 @@ class Stamps:
 
     def saw(self, path: Path, text: str) -> None:
         """Record a text that the model was shown, or wrote."""
+        self._digests.pop(path, None)  # the last seen is the last
         self._digests[path] = _digest(text)
 
     def knows(self, path: Path) -> bool:
         """Return whether the session has seen the file at all."""
         return path in self._digests
+
+    def leave(self) -> None:
+        """Record how the files seen last are now, at the end of a turn."""
+        self._left = {path: _status(path) for path in list(self._digests)[-MOST_WATCHED:]}
+
+    def changed(self) -> list[Path]:
+        """The files that have another text now than the session saw, and were written since `leave`. Reads them."""
+        return [path for path, left in self._left.items() if _status(path) != left and not self._is_seen(path)]
+
+    def touched(self) -> bool:
+        """Return whether any file was written since `leave`."""
+        return any(_status(path) != left for path, left in self._left.items())
+
+    def _is_seen(self, path: Path) -> bool:
+        try:
+            return self._digests.get(path) == _digest(path.read_bytes().decode())
+        except (OSError, ValueError):
+            return False
 
     def check(self, path: Path, text: str, *, shown: str) -> None:
         """Check that a file the session has seen still has that text. `shown` is the path for the message.
@@ -42,6 +68,15 @@ class Stamps:
                 f"{shown} changed since you last read it (in the editor or on disk). Nothing was written. "
                 "Call read_file on it again and base the change on its present text."
             )
+
+
+def _status(path: Path) -> _Status:
+    """What tells that a file was written; None when it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _digest(text: str) -> bytes:
