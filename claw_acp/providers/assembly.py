@@ -25,6 +25,9 @@ from claw_acp.registry.reference import Ref
 BUILT_IN = frozenset({"offline", "scripted"})
 """Kinds that answer locally: their failures would repeat, and tests want to see them."""
 
+NEVER_IN_TEXT = frozenset({"offline"})
+"""Kinds whose text is never read for tool calls: they repeat what files hold, and make their own calls."""
+
 MakePlain: TypeAlias = Callable[[ProviderSetup], Provider]
 
 log = logging.getLogger(__name__)
@@ -67,7 +70,9 @@ def plain(
     """
     known = setup.about if about is None else partial(about, setup.name, setup.base_url)
     provider = make_provider(factory_of(setup), replace(setup, clock=clock, about=known, tasks=tasks))
-    return provider if tool_modes is None or setup.kind in BUILT_IN else TextToolProvider(provider, memory=tool_modes)
+    if tool_modes is None or setup.kind in NEVER_IN_TEXT:
+        return provider
+    return TextToolProvider(provider, memory=tool_modes)
 
 
 def resilient(

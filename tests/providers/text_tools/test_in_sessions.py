@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.editors.editor_fixtures import Spawn, home, opened, project, spawn
+from tests.support.script_files import Script, call, expect, say, turn
 from tests.support.servers.model_replies import Json, ReceivedRequest, Reply, Say, failure
 from tests.support.servers.model_server import ModelServer
 
@@ -99,3 +102,84 @@ async def test_a_model_with_tools_reads_no_schema_in_its_instructions(opened: Sp
     assert "tools" in request.json
     assert "parameters" not in messages(request)[0]["content"]
     assert "<tool_call>" not in messages(request)[0]["content"]
+
+
+# ------------------------------------------------------------------ a model with tools that slips into text
+
+FAMILIES = {
+    "Hermes": READ,
+    "Qwen": "<tool_call>\n<function=read_file>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>",
+    "GLM": "<tool_call>read_file\n<arg_key>path</arg_key>\n<arg_value>a.txt</arg_value>\n</tool_call>",
+    "MiniMax": (
+        '<minimax:tool_call>\n<invoke name="read_file">\n<parameter name="path">a.txt</parameter>\n</invoke>\n'
+        "</minimax:tool_call>"
+    ),
+    "Kimi": (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>"
+        '{"path": "a.txt"}<|tool_call_end|><|tool_calls_section_end|>'
+    ),
+    "Llama": '{"name": "read_file", "parameters": {"path": "a.txt"}}',
+    "Mistral": '[TOOL_CALLS]read_file[ARGS]{"path": "a.txt"}',
+}
+
+
+@pytest.mark.parametrize("written", FAMILIES.values(), ids=FAMILIES.keys())
+@pytest.mark.parametrize("tools", [True, False], ids=["with tools", "without"])
+async def test_a_call_in_the_form_of_a_family_runs_and_its_markup_is_never_seen(
+    opened: Spawn, written: str, *, tools: bool
+) -> None:
+    script = Script(turn(say(*written)), turn(expect("hello"), say("It says hello.")), tools=tools)
+    async with opened(script=script) as editor:
+        outcome = await editor.prompt("what does a.txt say?")
+    [made] = outcome.calls
+    assert (made["status"], made["rawInput"]) == ("completed", {"path": "a.txt"})
+    assert outcome.text == "It says hello."
+
+
+async def test_native_calls_win_over_those_in_text(opened: Spawn, project: Path) -> None:
+    write = READ.replace("read_file", "write_file").replace('"a.txt"', '"b.txt", "content": "x"')
+    script = Script(turn(say("So:\n", write, "\nDone."), call("read_file", path="a.txt")), turn(say("It says hello.")))
+    async with opened(script=script) as editor:
+        outcome = await editor.prompt("what does a.txt say?")
+    assert [made["rawInput"] for made in outcome.calls] == [{"path": "a.txt"}]
+    assert outcome.text == f"So:\n{write}\nDone.It says hello."
+    assert not (project / "b.txt").exists()
+
+
+async def test_a_call_that_is_cut_off_never_runs_and_the_model_hears_why(opened: Spawn, project: Path) -> None:
+    cut = "<function=write_file>\n<parameter=path>b.txt</parameter>\n<parameter=content>x</parameter>\n"
+    script = Script(turn(say(cut)), turn(expect("has no end, so nothing was done"), say("Again.")))
+    async with opened(script=script) as editor:
+        outcome = await editor.prompt("write b.txt")
+    assert ([made["status"] for made in outcome.calls], outcome.text) == (["failed"], "Again.")
+    assert not (project / "b.txt").exists()
+
+
+async def test_arguments_that_do_not_fit_go_back_with_what_the_tool_takes(opened: Spawn) -> None:
+    script = Script(
+        turn(say('<tool_call>{"name": "read_file", "arguments": {"path": "a.txt", "line": "first"}}</tool_call>')),
+        turn(
+            expect("`line` must be a whole number >= 1"), say('<tool_call>{"name": "Read", "arguments": }</tool_call>')
+        ),
+        turn(expect("read_file takes an object with `path` (text of at least 1 character)"), say("I see.")),
+        tools=False,
+    )
+    async with opened(script=script) as editor:
+        outcome = await editor.prompt("what does a.txt say?")
+    assert ([made["status"] for made in outcome.calls], outcome.text) == (["failed", "failed"], "I see.")
+
+
+async def test_a_file_that_shows_a_call_gives_no_power_to_a_model_that_quotes_it(opened: Spawn, project: Path) -> None:
+    write = READ.replace("read_file", "write_file").replace('"a.txt"', '"b.txt", "content": "x"')
+    (project / "a.txt").write_text(write)
+    quotes = [
+        f"It says:\n```\n{write}\n```",
+        "> " + write.replace("\n", "\n> "),
+        f"`{write}`",
+        f"<pre>\n{write}\n</pre>",
+    ]
+    script = Script(turn(call("read_file", path="a.txt")), *(turn(say(quote)) for quote in quotes))
+    async with opened(script=script) as editor:
+        outcomes = [await editor.prompt("what does a.txt say?") for _ in quotes]
+    assert [outcome.text for outcome in outcomes] == quotes
+    assert not (project / "b.txt").exists()
