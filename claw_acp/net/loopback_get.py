@@ -10,7 +10,7 @@ import anyio
 
 from claw_acp.core.value import Value
 
-CONNECT_TIMEOUT = 0.2  # seconds; a port of this machine is open or it is not
+CONNECT_TIMEOUT = 1.0  # seconds; a port of this machine is open or it is not, but the machine may be busy
 ANSWER_TIMEOUT = 2.0  # seconds until the whole answer is there
 ANSWER_LIMIT = 1024 * 1024  # bytes
 HEAD_LIMIT = 16 * 1024  # bytes before the body
