@@ -1,0 +1,144 @@
+"""A folder that an agent, commands, a person and crashes change, and the session that must be able to go back."""
+
+import shutil
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from claw_acp.contracts.workspace import Command
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.errors import ToolError
+from claw_acp.core.events import MessageStarted, StateChanged
+from claw_acp.core.ids import new_id
+from claw_acp.core.messages import TextPart
+from claw_acp.session.checkpoints.command_watch import CommandWatch
+from claw_acp.session.checkpoints.recorder import RecordedWorkspace
+from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
+from claw_acp.session.journal import Journal
+from claw_acp.session.record import SessionRecord
+from claw_acp.session.session import Session
+from claw_acp.store.contents import ContentStore
+from claw_acp.workspace.local import LocalWorkspace
+
+Tree = Mapping[str, tuple[str, int]]
+Deed = Callable[[Path], None]
+
+
+def tree_of(folder: Path) -> dict[str, tuple[str, int]]:
+    """All files and links of a folder, with content and mode."""
+    found: dict[str, tuple[str, int]] = {}
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            found[str(path.relative_to(folder))] = f"-> {path.readlink()}", 0
+        elif path.is_file():
+            found[str(path.relative_to(folder))] = path.read_text(), path.stat().st_mode & 0o777
+    return found
+
+
+class Project:
+    """One session in one folder. Made by `opened`."""
+
+    def __init__(self, folder: Path, *, journal: Journal, store: ContentStore, record: SessionRecord) -> None:
+        self.folder = folder
+        self.store = store
+        self._journal = journal
+        self._record = record
+        self.session = self._open()
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, place: Path) -> "AsyncGenerator[Project]":
+        folder = place / "project"
+        folder.mkdir()
+        record = SessionRecord(id="s", cwd=str(folder), mode="auto", model="m", created_at=0.0, updated_at=0.0)
+        async with Journal.opened(place / "claw.db") as journal:
+            await journal.create(record)
+            yield cls(folder, journal=journal, store=ContentStore(place / "blobs"), record=record)
+
+    def _open(self) -> Session:
+        return Session(self._record, journal=self._journal, clock=SYSTEM_CLOCK, roots=[self.folder])
+
+    @property
+    def checkpoints(self) -> SessionCheckpoints:
+        """Its checkpoints."""
+        return SessionCheckpoints(
+            self.session, workspace=LocalWorkspace([self.folder]), store=self.store, clock=SYSTEM_CLOCK
+        )
+
+    async def reopen(self) -> None:
+        """Go on as another program does after a crash."""
+        self.session = self._open()
+        await self.session.catch_up()
+        await self.checkpoints.resume()
+
+    async def begin_turn(self) -> str:
+        """Begin a turn with a prompt; returns its id."""
+        turn = new_id("turn")
+        await self.session.publish(StateChanged(item=turn, state="running"))
+        message = MessageStarted(item=new_id("msg"), role="user", parts=(TextPart(text=f"prompt of {turn}"),))
+        await self.session.publish(message)
+        return turn
+
+    async def end_turn(self) -> None:
+        """End the turn."""
+        await self.session.publish(StateChanged(item=self.session.history.turns.latest, state="idle", stop="end_turn"))
+
+    async def write(self, name: str, text: str) -> None:
+        """Write as our tools do."""
+        workspace = RecordedWorkspace(LocalWorkspace([self.folder]), session=self.session, store=self.store)
+        with suppress(ToolError):
+            await workspace.write_text(workspace.locate(name), text)
+
+    async def command(self, deed: Deed, *, killed: bool = False) -> None:
+        """Change files as a command does; the program may be killed in the middle."""
+        watch = CommandWatch.on(self.session.tool_state, store=self.store)
+        command = Command(line="make", cwd=self.folder)
+        watched = await watch.begin(self.session, command, roots=[self.folder])
+        self.by_hand(deed)
+        if not killed:
+            await watched.end()
+
+    def by_hand(self, deed: Deed) -> None:
+        """Change files as a person does."""
+        with suppress(OSError):
+            deed(self.folder)
+
+
+def write(name: str, text: str) -> Deed:
+    """Write a file, and make its directories."""
+
+    def deed(folder: Path) -> None:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    return deed
+
+
+def remove(name: str) -> Deed:
+    """Remove a file, a link or a whole directory."""
+
+    def deed(folder: Path) -> None:
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    return deed
+
+
+def move(name: str, other: str) -> Deed:
+    """Rename."""
+
+    def deed(folder: Path) -> None:
+        (folder / name).rename(folder / other)
+
+    return deed
+
+
+def link(name: str, target: str) -> Deed:
+    """Make a link."""
+    return lambda folder: (folder / name).symlink_to(target)
+
+
+def chmod(name: str, mode: int) -> Deed:
+    """Change the mode of a file."""
+    return lambda folder: (folder / name).chmod(mode) if (folder / name).is_file() else None
