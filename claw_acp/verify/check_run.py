@@ -16,6 +16,8 @@ from claw_acp.verify.rule import Dead, Failed, NotTried
 
 QUIET = 0.05  # seconds of silence after an agent showed by an answer that it has read everything
 UNDER_WAY = 1.0  # seconds in which a long turn shows a first sign, or is taken to have begun without one
+SETTLED = 0.3  # seconds after an answer in which nothing may follow that belongs before it
+MARKER = "the word to remember is verify-7391"
 STILL = 0.1  # seconds from there in which it must not end if it is to count as long
 
 
@@ -161,6 +163,20 @@ class CheckRun:
             raise NotTried(f"a turn did not work: {failed.reason}") from failed
         return self.succeeded(end, "session/prompt")
 
+    async def stored(self, text: str | None = None) -> tuple[str, list[Frame]]:
+        """A session with one turn, created by an agent process that has ended, and its updates.
+
+        Raises:
+            NotTried: It failed.
+        """
+        async with self.fresh() as line:
+            session = await self.session(line)
+            begin = len(line.frames)
+            await self.turn(line, session, text or f"{self.options.prompt} {MARKER}")
+            shown = updates(line, session, since=begin)
+            await line.end()
+            return session, shown
+
     async def ended(self, line: AgentConnection, call: Call, *, within: float | None = None) -> Frame:
         """The frame that ends the turn of a prompt.
 
@@ -273,6 +289,12 @@ class CheckRun:
         sign = line.calls[-1]
         await anyio.sleep(QUIET)
         return [frame for frame in line.frames[begin:] if frame.way == "<-" and frame.call is not sign]
+
+
+async def late(line: AgentConnection, session: str, answer: Frame) -> list[Frame]:
+    """The updates of a session that come after an answer."""
+    await anyio.sleep(SETTLED)
+    return updates(line, session, since=line.frames.index(answer))
 
 
 def updates(line: AgentConnection, session: str, *, since: int = 0, until: int | None = None) -> list[Frame]:

@@ -6,7 +6,7 @@ from typing import Protocol
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.version import VERSION
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.frames import Call, Frame, as_object, text_of
+from claw_acp.verify.frames import Call, Frame, text_of
 
 WHO: JsonObject = {"name": "claw-acp-verify", "title": "claw-acp verify", "version": VERSION}
 
@@ -85,15 +85,14 @@ class DialectV2:
         if call.answers and call.answers[0].error is not None:
             return call.answers[0]
         for frame in line.frames[line.frames.index(call.frame) :]:
-            if frame.method == "session/update" and frame.params.get("sessionId") == call.session:
-                update = as_object(frame.params.get("update"))
-                if update.get("state") == "idle" and update.get("stopReason"):
-                    return frame if call.answers else None
+            own = frame.method == "session/update" and frame.params.get("sessionId") == call.session
+            if own and frame.update.get("state") == "idle" and frame.update.get("stopReason"):
+                return frame if call.answers else None
         return None
 
     def reason(self, end: Frame) -> str:
         """See `Dialect`."""
-        return text_of(as_object(end.params.get("update")), "stopReason")
+        return text_of(end.update, "stopReason")
 
     def server(self, name: str, command: str, *args: str) -> JsonObject:
         """See `Dialect`."""

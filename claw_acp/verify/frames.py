@@ -75,6 +75,16 @@ class Frame:
         """The code of an error."""
         return (self.error or {}).get("code")
 
+    @property
+    def update(self) -> JsonObject:
+        """The update of a `session/update`; empty elsewhere."""
+        return as_object(self.params.get("update"))
+
+    @property
+    def kind(self) -> str:
+        """The kind of the update; empty elsewhere."""
+        return text_of(self.update, "sessionUpdate")
+
     def text(self, *, limit: int = SHOWN) -> str:
         """The line shortened for people."""
         line = self.data.decode("utf-8", "backslashreplace")

@@ -7,12 +7,11 @@ from claw_acp.rpc.message import REQUEST_CANCELLED
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.check import ONLY_1, advice, checks_in, exchange, must, must_succeed, slow, tool, turn
 from claw_acp.verify.check import session as opened
-from claw_acp.verify.check_run import CheckRun
+from claw_acp.verify.check_run import SETTLED, CheckRun
 from claw_acp.verify.frames import Call, Frame
 from claw_acp.verify.rule import Failed
 
 _PAGE = "prompt-turn: cancellation"
-SETTLED = 0.3  # seconds for what comes late, which is seen by those who watch for it
 NO_IDS: tuple[JsonValue, ...] = (720_001, "nobody", None, 1.5, [])
 
 
@@ -30,7 +29,7 @@ async def mid_turn(attempt: CheckRun) -> None:
     async with attempt.in_session() as (line, session):
         call = await attempt.slow_turn(line, session)
         await _must_be_cancelled(attempt, line, call, line.cancel(session))
-        await anyio.sleep(SETTLED)
+        await anyio.sleep(SETTLED)  # monitors see what comes late
 
 
 @must("cancel.next-prompt-works", slow, turn, source=_PAGE, cases=(1,))

@@ -22,14 +22,12 @@ from claw_acp.verify.check import (
     turn,
 )
 from claw_acp.verify.check import session as opened
-from claw_acp.verify.check_run import CheckRun, updates
+from claw_acp.verify.check_run import MARKER, SETTLED, CheckRun, late, updates
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.rule import Failed
 
 _PAGE = "session-setup"
 NOT_FOUND = -32002
-SETTLED = 0.3  # seconds after an answer in which nothing may follow that belongs before it
-MARKER = "the word to remember is verify-7391"
 PAGES = 200  # of a list before it is taken for endless
 MESSAGES = frozenset(
     {"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk",
@@ -44,42 +42,29 @@ _roots = offers("sessionCapabilities.additionalDirectories")
 _delete = offers("sessionCapabilities.delete")
 
 
-async def _stored(attempt: CheckRun, text: str | None = None) -> str:
-    """A session with one turn, created by an agent process that has ended."""
-    async with attempt.fresh() as line:
-        session = await attempt.session(line)
-        await attempt.turn(line, session, text or f"{attempt.options.prompt} {MARKER}")
-        await line.end()
-        return session
-
-
 async def _stored_once(attempt: CheckRun) -> str:
-    """The same, created once for all checks that only read it."""
+    """A stored session, created once for all checks that only read it."""
     async with attempt.facts.one_at_a_time:
         if attempt.facts.stored is None:
-            attempt.facts.stored = await _stored(attempt)
+            attempt.facts.stored, _ = await attempt.stored()
     return attempt.facts.stored
-
-
-def _kind(frame: Frame) -> str:
-    return text_of(as_object(frame.params.get("update")), "sessionUpdate")
 
 
 def _text(frames: Sequence[Frame], kind: str) -> str:
     """The whole text of one kind of chunk."""
-    contents = [
-        as_object(as_object(frame.params.get("update")).get("content")) for frame in frames if _kind(frame) == kind
-    ]
+    contents = [as_object(frame.update.get("content")) for frame in frames if frame.kind == kind]
     return "".join(text_of(content, "text") for content in contents)
 
 
-async def _loaded(attempt: CheckRun, line: AgentConnection, session: str) -> tuple[Frame, list[Frame]]:
-    """The answer to session/load, and the messages before it."""
+async def _opened(
+    attempt: CheckRun, line: AgentConnection, session: str, method: str = "session/load"
+) -> tuple[Frame, list[Frame]]:
+    """The answer to session/load or session/resume, and the messages before it."""
     begin = len(line.frames)
-    answer = await line.ask("session/load", attempt.opening(sessionId=session))
-    must_succeed(answer, "session/load")
+    answer = await line.ask(method, attempt.opening(sessionId=session))
+    must_succeed(answer, method)
     end = line.frames.index(answer)
-    return answer, [frame for frame in updates(line, session, since=begin, until=end) if _kind(frame) in MESSAGES]
+    return answer, [frame for frame in updates(line, session, since=begin, until=end) if frame.kind in MESSAGES]
 
 
 # ------------------------------------------------------------------ load
@@ -90,10 +75,10 @@ async def replays(attempt: CheckRun) -> None:
     """session/load shows the whole conversation again, of the user and of the agent, before it is answered."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
-        answer, history = await _loaded(attempt, line, session)
+        answer, history = await _opened(attempt, line, session)
         if MARKER not in _text(history, "user_message_chunk"):
             raise Failed("the user's message was not shown before the answer", [*exchange(answer), *history[:5]])
-        if not any(_kind(frame) != "user_message_chunk" for frame in history):
+        if not any(frame.kind != "user_message_chunk" for frame in history):
             raise Failed("no text of the agent was shown before the answer", [*exchange(answer), *history[:5]])
 
 
@@ -102,13 +87,9 @@ async def nothing_after(attempt: CheckRun) -> None:
     """No part of the conversation is shown after the answer to session/load."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
-        answer = await line.ask("session/load", attempt.opening(sessionId=session))
-        must_succeed(answer, "session/load")
-        end = line.frames.index(answer)
-        await anyio.sleep(SETTLED)
-        late = [frame for frame in updates(line, session, since=end) if _kind(frame) in MESSAGES]
-        if late:
-            raise Failed("parts of the conversation came after the answer", [*exchange(answer), *late[:5]])
+        answer, _ = await _opened(attempt, line, session)
+        if shown := [frame for frame in await late(line, session, answer) if frame.kind in MESSAGES]:
+            raise Failed("parts of the conversation came after the answer", [*exchange(answer), *shown[:5]])
 
 
 @must("load.not-doubled", turn, _load, source=_PAGE, cases=(12,), versions=ONLY_1)
@@ -116,9 +97,9 @@ async def not_doubled(attempt: CheckRun) -> None:
     """Loading a session, on the same connection too, does not add to it: it shows the same each time."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
-        _, first = await _loaded(attempt, line, session)
+        _, first = await _opened(attempt, line, session)
         await anyio.sleep(SETTLED)
-        answer, second = await _loaded(attempt, line, session)
+        answer, second = await _opened(attempt, line, session)
         for kind in ("user_message_chunk", "agent_message_chunk"):
             if _text(first, kind) != _text(second, kind):
                 raise Failed(f"{kind}: the second load shows something else", [*exchange(answer), *first, *second][:9])
@@ -127,27 +108,25 @@ async def not_doubled(attempt: CheckRun) -> None:
 @must("load.then-prompt", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-001", cases=(12,), versions=ONLY_1)
 async def then_prompt(attempt: CheckRun) -> None:
     """A loaded session takes prompts."""
-    session = await _stored(attempt)
+    session, _ = await attempt.stored()
     async with attempt.line() as line:
-        await _loaded(attempt, line, session)
+        await _opened(attempt, line, session)
         must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a loaded session")
 
 
 @should("load.tool-calls-settled", tool, _load, source=_PAGE, cases=(11,), versions=ONLY_1)
 async def tool_calls(attempt: CheckRun) -> None:
     """Tool calls are part of what session/load shows, each with its final status."""
-    session = await _stored(attempt, attempt.options.tool_prompt)
+    session, _ = await attempt.stored(attempt.options.tool_prompt)
     async with attempt.line() as line:
         begin = len(line.frames)
-        answer, history = await _loaded(attempt, line, session)
-        if not any(_kind(frame) == "tool_call" for frame in history):
+        answer, history = await _opened(attempt, line, session)
+        if not any(frame.kind == "tool_call" for frame in history):
             raise Failed("the tool call was not shown", exchange(answer))
         last: dict[str, str] = {}
         for frame in updates(line, session, since=begin):
-            update = as_object(frame.params.get("update"))
-            if text_of(update, "toolCallId"):
-                name = text_of(update, "toolCallId")
-                last[name] = text_of(update, "status") or last.get(name, "pending")
+            if name := text_of(frame.update, "toolCallId"):
+                last[name] = text_of(frame.update, "status") or last.get(name, "pending")
         for name, status in last.items():
             if status not in {"completed", "failed"}:
                 raise Failed(f"tool call {name} is left {status!r}", [*exchange(answer), *history])
@@ -159,7 +138,7 @@ async def result_is_an_object(attempt: CheckRun) -> None:
     """The result of session/load is an object, `{}` if there is nothing to say; older agents sent null."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
-        answer, _ = await _loaded(attempt, line, session)
+        answer, _ = await _opened(attempt, line, session)
         if not isinstance(answer.object.get("result"), dict):
             raise Failed("the result is no object", exchange(answer))
 
@@ -170,7 +149,7 @@ async def result_is_an_object(attempt: CheckRun) -> None:
 @must("resume.opens", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-001, 201")
 async def resumes(attempt: CheckRun) -> None:
     """session/resume opens a stored session, which then takes prompts."""
-    session = await _stored(attempt)
+    session, _ = await attempt.stored()
     async with attempt.line() as line:
         must_succeed(await line.ask("session/resume", attempt.opening(sessionId=session)), "session/resume")
         must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a resumed session")
@@ -181,11 +160,7 @@ async def no_history(attempt: CheckRun) -> None:
     """session/resume shows nothing of the conversation before it is answered."""
     session = await _stored_once(attempt)
     async with attempt.line() as line:
-        begin = len(line.frames)
-        answer = await line.ask("session/resume", attempt.opening(sessionId=session))
-        must_succeed(answer, "session/resume")
-        end = line.frames.index(answer)
-        shown = [frame for frame in updates(line, session, since=begin, until=end) if _kind(frame) in MESSAGES]
+        answer, shown = await _opened(attempt, line, session, "session/resume")
         if shown:
             raise Failed("history was shown", [*exchange(answer), *shown[:5]])
 

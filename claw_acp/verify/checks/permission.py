@@ -21,7 +21,7 @@ async def _not_done(attempt: CheckRun, how: PermissionAnswer) -> None:
         answer = await attempt.ended(line, call)
         shown = [question, *([sent] if sent else []), *exchange(answer)]
         status = _status(line, session, question, since=begin)
-        if status is not None and status.params and _field(status, "status") == "completed":
+        if status is not None and status.params and text_of(status.update, "status") == "completed":
             raise Failed("the tool call was completed all the same", [*shown, status])
         await attempt.alive(line, shown=shown)
 
@@ -33,13 +33,9 @@ def _status(line: AgentConnection, session: str, question: Frame, *, since: int)
     told = [
         frame
         for frame in updates(line, session, since=since)
-        if _field(frame, "toolCallId") == wanted and _field(frame, "status")
+        if text_of(frame.update, "toolCallId") == wanted and text_of(frame.update, "status")
     ]
     return told[-1] if told else None
-
-
-def _field(frame: Frame, key: str) -> str:
-    return text_of(as_object(frame.params.get("update")), key)
 
 
 @must("permission.rejected-is-not-done", tool, source=_PAGE)

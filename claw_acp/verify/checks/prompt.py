@@ -18,7 +18,6 @@ from claw_acp.verify.check import (
 )
 from claw_acp.verify.check import session as opened
 from claw_acp.verify.check_run import CheckRun, updates
-from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import Failed, NotTried
 
 _PAGE = "prompt-turn"
@@ -72,15 +71,10 @@ async def shows_something(attempt: CheckRun) -> None:
     async with attempt.in_session() as (line, session):
         begin = len(line.frames)
         answer = await attempt.turn(line, session)
-        seen = [frame for frame in updates(line, session, since=begin) if _kind(frame) in UPDATES]
+        seen = [frame for frame in updates(line, session, since=begin) if frame.kind in UPDATES]
         if not seen:
             reason = attempt.talk.reason(answer)
             raise Failed(f"the turn ended with {reason} and nothing was shown to the user", exchange(answer))
-
-
-def _kind(frame: Frame) -> JsonValue:
-    update = frame.params.get("update")
-    return update.get("sessionUpdate") if isinstance(update, dict) else None
 
 
 @should("prompt.takes-meta", turn, source="extensibility; TCK ACP-META-001", cases=(43,))

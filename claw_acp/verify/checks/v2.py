@@ -19,25 +19,19 @@ from claw_acp.verify.check import (
     tool,
     turn,
 )
-from claw_acp.verify.check_run import QUIET, CheckRun, updates
-from claw_acp.verify.frames import Call, Frame, as_object, text_of
+from claw_acp.verify.check_run import MARKER, QUIET, CheckRun, late, updates
+from claw_acp.verify.frames import Call, Frame, text_of
 from claw_acp.verify.rule import Failed
 
 _PAGE = "protocol 2 (draft)"
 UNSUPPORTED_VERSION = -32022
-MARKER = "the word to remember is verify-7391"
 STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
 WITHDRAWAL_TIMEOUT = 5.0  # seconds for a question to be withdrawn after its turn was cancelled
-SILENCE = 0.3  # seconds after a session was closed in which nothing may come
 
 
-def _update(frame: Frame) -> JsonObject:
-    return as_object(frame.params.get("update"))
-
-
-def _kinds(frames: list[Frame]) -> list[str]:
-    """The kind of each update; states by name."""
-    return [text_of(_update(frame), "state") or text_of(_update(frame), "sessionUpdate") for frame in frames]
+def _kind(frame: Frame) -> str:
+    """The kind of an update; a state by name."""
+    return text_of(frame.update, "state") or frame.kind
 
 
 # ------------------------------------------------------------------ initialize and ids
@@ -124,8 +118,8 @@ async def answered_with_message(attempt: CheckRun) -> None:
         if not name:
             raise Failed("there is no messageId in the result", exchange(answer))
         await attempt.ended(line, call)
-        shown = [frame for frame in updates(line, opened, since=begin) if _update(frame).get("messageId") == name]
-        if not any(kind.startswith("user_message") for kind in _kinds(shown)):
+        shown = [frame for frame in updates(line, opened, since=begin) if frame.update.get("messageId") == name]
+        if not any(kind.startswith("user_message") for kind in map(_kind, shown)):
             raise Failed(f"no user message has the id {name}", exchange(answer))
 
 
@@ -140,7 +134,7 @@ async def runs_then_rests(attempt: CheckRun) -> None:
         if reason not in STOP_REASONS and not reason.startswith("_"):
             raise Failed(f"the stop reason is {reason!r}", [end])
         said = updates(line, opened, since=begin)
-        if "running" not in _kinds(said[: said.index(end)]):
+        if "running" not in map(_kind, said[: said.index(end)]):
             raise Failed("the state was never running before it was idle", [end])
 
 
@@ -152,7 +146,7 @@ async def asks(attempt: CheckRun) -> None:
         call, question = await attempt.question(line, opened)
         await attempt.alive(line, shown=[question])
         await anyio.sleep(QUIET)
-        states = [text_of(_update(frame), "state") for frame in updates(line, opened, since=begin)]
+        states = [text_of(frame.update, "state") for frame in updates(line, opened, since=begin)]
         last = [state for state in states if state][-1:]
         await attempt.over(line, opened, call)
         if last != ["requires_action"]:
@@ -160,17 +154,6 @@ async def asks(attempt: CheckRun) -> None:
 
 
 # ------------------------------------------------------------------ resume
-
-
-async def _stored(attempt: CheckRun) -> tuple[str, list[Frame]]:
-    """A session with one turn whose process has ended, and its updates."""
-    async with attempt.fresh() as line:
-        opened = await attempt.session(line)
-        begin = len(line.frames)
-        await attempt.turn(line, opened, f"{attempt.options.prompt} {MARKER}")
-        shown = updates(line, opened, since=begin)
-        await line.end()
-        return opened, shown
 
 
 async def _resumed(attempt: CheckRun, line: AgentConnection, opened: str) -> tuple[Frame, list[Frame]]:
@@ -185,38 +168,38 @@ async def _resumed(attempt: CheckRun, line: AgentConnection, opened: str) -> tup
 @must("resume.replays-from-start", turn, source=f"{_PAGE}: session/resume", cases=(11,))
 async def replays(attempt: CheckRun) -> None:
     """With replayFrom start, the whole conversation is shown again before session/resume is answered."""
-    opened, _ = await _stored(attempt)
+    opened, _ = await attempt.stored()
     async with attempt.line() as line:
         answer, shown = await _resumed(attempt, line, opened)
-        text = "".join(str(_update(frame)) for frame in shown if _kinds([frame])[0].startswith("user_message"))
+        text = "".join(str(frame.update) for frame in shown if _kind(frame).startswith("user_message"))
         if MARKER not in text:
             raise Failed("the user's message was not shown before the answer", [*exchange(answer), *shown[:5]])
-        if not any(kind.startswith(("agent_", "tool_")) for kind in _kinds(shown)):
+        if not any(kind.startswith(("agent_", "tool_")) for kind in map(_kind, shown)):
             raise Failed("no text of the agent was shown before the answer", [*exchange(answer), *shown[:5]])
 
 
 @must("resume.state-before-answer", turn, source=f"{_PAGE}: session/resume")
 async def state_before_answer(attempt: CheckRun) -> None:
     """The current state is sent after the replay and before the answer to session/resume."""
-    opened, _ = await _stored(attempt)
+    opened, _ = await attempt.stored()
     async with attempt.line() as line:
         answer, shown = await _resumed(attempt, line, opened)
-        kinds = _kinds(shown)
+        kinds = [_kind(frame) for frame in shown]
         if not {"running", "idle", "requires_action"} & set(kinds):
             raise Failed("no state was sent before the answer", [*exchange(answer), *shown[-3:]])
-        last = max(index for index, frame in enumerate(shown) if "state" in _update(frame))
+        last = max(index for index, frame in enumerate(shown) if "state" in frame.update)
         if any(kind.startswith(("user_", "agent_")) for kind in kinds[last:]):
             raise Failed("the state was sent before the end of the replay", [*exchange(answer), *shown[-3:]])
 
 
 def _message_ids(shown: list[Frame]) -> set[str]:
-    return {text_of(_update(frame), "messageId") for frame in shown}
+    return {text_of(frame.update, "messageId") for frame in shown}
 
 
 @should("resume.ids-stay", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-204", cases=(50,))
 async def ids_stay(attempt: CheckRun) -> None:
     """Messages have the same ids when they are shown again."""
-    opened, before = await _stored(attempt)
+    opened, before = await attempt.stored()
     async with attempt.line() as line:
         answer, after = await _resumed(attempt, line, opened)
         if missing := _message_ids(before) - _message_ids(after) - {""}:
@@ -226,7 +209,7 @@ async def ids_stay(attempt: CheckRun) -> None:
 @should("resume.unknown-cursor", turn, source=f"{_PAGE}: session/resume; errors")
 async def unknown_cursor(attempt: CheckRun) -> None:
     """A replayFrom of unknown type is refused with error -32602."""
-    opened, _ = await _stored(attempt)
+    opened, _ = await attempt.stored()
     async with attempt.line() as line:
         where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "replayFrom": {"type": "middle"}}
         must_fail(await line.ask("session/resume", where), "an unknown replayFrom", [INVALID_PARAMS])
@@ -235,25 +218,23 @@ async def unknown_cursor(attempt: CheckRun) -> None:
 @must("resume.silent-after-answer", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-202", cases=(11,))
 async def silent_after_answer(attempt: CheckRun) -> None:
     """No part of the conversation is shown after the answer to session/resume."""
-    opened, _ = await _stored(attempt)
+    opened, _ = await attempt.stored()
     async with attempt.line() as line:
         answer, _ = await _resumed(attempt, line, opened)
-        await anyio.sleep(SILENCE)
-        late = updates(line, opened, since=line.frames.index(answer))
-        said = [frame for frame in late if _kinds([frame])[0].startswith(("user_message", "agent_", "tool_"))]
-        if said:
+        shown = await late(line, opened, answer)
+        if said := [frame for frame in shown if _kind(frame).startswith(("user_message", "agent_", "tool_"))]:
             raise Failed("parts of the conversation came after the answer", [*exchange(answer), *said[:5]])
 
 
 @must("resume.messages-before-chunks", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-205")
 async def messages_before_chunks(attempt: CheckRun) -> None:
     """In a replay, chunks of a message come after the message itself, so that they do not add to what is there."""
-    opened, _ = await _stored(attempt)
+    opened, _ = await attempt.stored()
     async with attempt.line() as line:
         answer, shown = await _resumed(attempt, line, opened)
         begun: set[str] = set()
         for frame in shown:
-            name, kind = text_of(_update(frame), "messageId"), _kinds([frame])[0]
+            name, kind = text_of(frame.update, "messageId"), _kind(frame)
             if name and kind.endswith("_chunk") and name not in begun:
                 raise Failed(f"a chunk of {name} came before its message", [*exchange(answer), frame])
             begun.add(name)
@@ -301,11 +282,8 @@ async def then_silence(attempt: CheckRun) -> None:
         await attempt.slow_turn(line, opened)
         answer = await line.ask("session/close", {"sessionId": opened})
         must_succeed(answer, "session/close")
-        end = line.frames.index(answer)
-        await anyio.sleep(SILENCE)
-        late = updates(line, opened, since=end)
-        if late:
-            raise Failed("updates came after the session was closed", [*exchange(answer), *late[:5]])
+        if shown := await late(line, opened, answer):
+            raise Failed("updates came after the session was closed", [*exchange(answer), *shown[:5]])
 
 
 @should("cancel.unknown-work", session, source=f"{_PAGE}: tool_call/cancel, terminal/cancel; errors")

@@ -49,9 +49,8 @@ def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
             if frame.way == "<-" and not frame.fault:
                 yield from _shape(frame)
                 yield from _state(frame.result, frame)
-                update = as_object(frame.params.get("update"))
-                yield from _state(update, frame)
-                yield from _update(update, frame)
+                yield from _state(frame.update, frame)
+                yield from _update(frame.update, frame)
                 for session in map(as_object, as_list(frame.result.get("sessions"))):
                     yield from _date(session, frame)
 

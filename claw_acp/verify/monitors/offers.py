@@ -73,12 +73,10 @@ def _called(frame: Frame, offered: JsonObject) -> Iterator[Observation]:
     elif frame.method == "elicitation/create":
         yield _gate(ELICITATION, f"elicitation.{text_of(frame.params, 'mode') or 'form'}", offered, frame)
     elif frame.method == "session/update":
-        update = as_object(frame.params.get("update"))
-        kind = text_of(update, "sessionUpdate")
-        if kind in UPDATES:
-            yield _gate(NOTICES, UPDATES[kind], offered, frame)
-        if kind == "config_option_update":
-            yield from _options(update, offered, frame)
+        if frame.kind in UPDATES:
+            yield _gate(NOTICES, UPDATES[frame.kind], offered, frame)
+        if frame.kind == "config_option_update":
+            yield from _options(frame.update, offered, frame)
 
 
 def _gate(rule: Rule, path: str, offered: JsonObject, frame: Frame) -> Observation:

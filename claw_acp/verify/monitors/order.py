@@ -182,7 +182,7 @@ class _Follower:
             known = call in session.tools
             yield kept(ASKED_AFTER) if known else broken(ASKED_AFTER, f"tool call {call} was never announced", frame)
         elif frame.method == "session/update":
-            yield from self._update(session, as_object(frame.params.get("update")), frame)
+            yield from self._update(session, frame.update, frame)
 
     def _update(self, session: _Session, update: JsonObject, frame: Frame) -> Iterator[Observation]:
         kind = text_of(update, "sessionUpdate")

@@ -173,7 +173,7 @@ class _Follower:
         yield kept(AFTER_OPENING)
         yield kept(KNOWN_SESSION)
         if frame.method == "session/update":
-            yield from self._update(session, as_object(frame.params.get("update")), frame)
+            yield from self._update(session, frame.update, frame)
 
     def _update(self, session: _Session, update: JsonObject, frame: Frame) -> Iterator[Observation]:
         kind = text_of(update, "sessionUpdate")
