@@ -3,6 +3,7 @@
 from collections.abc import Set as AbstractSet
 from typing import Final, TypeAlias
 
+from claw_acp.contracts.bounded import shortened
 from claw_acp.core.events import FINAL, Location, TextDelta, ThoughtDelta, ToolCallChanged, ToolKind
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import (
@@ -21,8 +22,7 @@ from claw_acp.core.value import Record, Value, made_by
 INTERRUPTED: Final = "The call was interrupted before it finished; it may have had effects."
 NEVER_RAN: Final = "The call was interrupted before it began, so nothing was done."
 NO_OUTPUT: Final = "The call finished without output."
-SHORTENED: Final = "[{:,} characters of this old result are left out; read or run it again if they matter]"
-HEAD, TAIL = 400, 200  # characters that stay of a shortened result
+ENDS: Final = 1_200  # characters that stay of a shortened result: the last of a large one name the file that has it all
 
 
 class Call(Record):
@@ -62,7 +62,7 @@ class Call(Record):
         if not self.final:
             return Message.tool(call, INTERRUPTED if self.begun else NEVER_RAN, failed=True)
         parts = _said(self.output) or (TextPart(text=NO_OUTPUT),)
-        return Message.tool(call, *(shortened(parts) if short else parts), failed=self.failed)
+        return Message.tool(call, *(ends_of(parts) if short else parts), failed=self.failed)
 
 
 class UserEntry(Record):
@@ -154,14 +154,12 @@ class FileUse(Value):
     changed: bool
 
 
-def shortened(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
-    """The ends of a result's text, without images and sound; a result that would not become shorter is unchanged."""
+def ends_of(parts: tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
+    """The ends of a result's text, without images and sound; a result that would not get shorter stays as it is."""
     text = "\n".join(part.text or "" for part in parts if isinstance(part, TextPart | ResourcePart))
     media = sum(isinstance(part, ImagePart | AudioPart) for part in parts)
-    rest = len(text) - HEAD - TAIL
-    marker = SHORTENED.format(rest)
-    if rest > len(marker):
-        text = f"{text[:HEAD]}\n{marker}\n{text[-TAIL:]}"
+    if len(text) > 2 * ENDS:
+        text = shortened(text, room=ENDS)
     elif not media:
         return parts
     left_out = f"\n[{media} pictures or sounds of this old result are left out]" if media else ""

@@ -6,7 +6,7 @@ events are never dropped: compacted and undone parts are skipped, and return whe
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import islice, pairwise, takewhile
 from typing import Final, assert_never
 
 from claw_acp.core.events import (
@@ -35,6 +35,8 @@ from claw_acp.session.pending_files import PendingFiles
 from claw_acp.session.turns import TurnLog, TurnSpan
 
 SUMMARY: Final = "<summary>\nThe conversation before this point, summarized:\n\n{}\n</summary>"
+
+LATEST_CALLS: Final = 500  # looked through for files
 
 
 class _Compaction(Record):
@@ -87,7 +89,8 @@ class History:
         """The conversation so far, without a system message. The caller may change the list."""
         if not self._fresh:
             self._begin()
-        for order in range(self._fresh, len(self._entries)):
+            self._starts = [len(self._messages)] * self._kept  # they add nothing
+        for order in range(len(self._starts), len(self._entries)):
             self._starts.append(len(self._messages))
             entry = self._entries[order]
             if order >= self._kept and not self.turns.is_undone(entry.seq):
@@ -105,10 +108,10 @@ class History:
     def items(self) -> list[HistoryItem]:
         """The conversation of `messages` behind its summary, as items."""
         messages = self.messages()
-        ends = [*self._starts, len(messages)][1:]
+        starts = [*self._starts[self._kept :], len(messages)]
         return [
             HistoryItem(id=entry.id, turn=self.turns.turn_at(entry.seq), messages=tuple(messages[start:end]))
-            for entry, start, end in zip(self._entries, self._starts, ends, strict=True)
+            for entry, (start, end) in zip(self._entries[self._kept :], pairwise(starts), strict=True)
             if start < end
         ]
 
@@ -126,7 +129,7 @@ class History:
     @property
     def failed_compactions(self) -> int:
         """The compactions that failed since one was completed."""
-        compactions = reversed([each for each in self._compactions.values() if each.status != "cancelled"])
+        compactions = (each for each in reversed(self._compactions.values()) if each.status != "cancelled")
         return sum(1 for _ in takewhile(lambda each: each.status == "failed", compactions))
 
     @property
@@ -161,8 +164,8 @@ class History:
                 yield from entry.messages()
 
     def used_files(self) -> Iterator[FileUse]:
-        """The files that tool calls read or changed, the latest first, also before a summary."""
-        for call in reversed(self._calls.values()):
+        """The files that the latest tool calls read or changed, the last first, also before a summary."""
+        for call in islice(reversed(self._calls.values()), LATEST_CALLS):
             if call.final and not call.failed and not self.turns.is_undone(self._entries[call.order].seq):
                 changed = call.kind in {"edit", "delete", "move"}
                 if changed or call.kind == "read":

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks import rows_plugins, rows_resources, rows_start, rows_stream, rows_turns, rows_wrappers, table
+from tests.benchmarks import (
+    rows_deep,
+    rows_plugins,
+    rows_resources,
+    rows_start,
+    rows_stream,
+    rows_turns,
+    rows_wrappers,
+    table,
+)
 from tests.benchmarks.client import BenchmarkFailed
 from tests.benchmarks.figures import Row
 from tests.benchmarks.lab import Lab, installed_program, opened_lab
@@ -19,6 +28,7 @@ ALL = (
     *rows_resources.ROWS,
     *rows_plugins.ROWS,
     *rows_wrappers.ROWS,
+    *rows_deep.ROWS,
 )
 ROWS = {row.name: row for row in ALL}
 

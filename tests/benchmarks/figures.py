@@ -7,7 +7,7 @@ from typing import Literal
 
 from tests.benchmarks.lab import Lab
 
-Unit = Literal["ms", "µs", "MB", "KB"]
+Unit = Literal["ms", "µs", "MB", "KB", "tokens", "times"]
 
 P95_FROM = 20  # samples from which on a 95th percentile says something; below, the extremes are shown
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -53,8 +53,8 @@ class Lab:
         return home
 
     @contextmanager
-    def agent(self, home: Path | None = None) -> Generator[Agent]:
-        """A freshly spawned agent, in a home of its own unless one is given."""
+    def agent(self, home: Path | None = None, *, more: Mapping[str, str] | None = None) -> Generator[Agent]:
+        """A freshly spawned agent, in a home of its own unless one is given, with `more` in its environment."""
         home = home or self.new_home()
         env = {name: os.environ[name] for name in KEPT if name in os.environ}
         env |= QUIET | {
@@ -62,6 +62,7 @@ class Lab:
             "CLAW_ACP_HOME": str(home),
             "OPENAI_API_KEY": "sk-test-of-the-benchmarks",
             "OPENAI_BASE_URL": self.model.url,
+            **(more or {}),
         }
         with spawned((self.program,), env=env, cwd=self.project, log=self._root / "stderr.txt") as agent:
             yield agent

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claw_acp.core.events import (
+    CompactionChanged,
     Event,
     MessageStarted,
     Notice,
@@ -276,3 +277,28 @@ def test_what_came_in_pieces_takes_no_more_room_than_its_text() -> None:
     finally:
         tracemalloc.stop()
     assert room < len("".join(pieces)) + 4000
+
+
+def test_of_a_shortened_result_the_ends_stay_and_the_place_where_all_of_it_is_stored() -> None:
+    where = (
+        f"[The whole result has 90,000 characters. It is stored in /home/me/{'x' * 100}.txt (900 lines): read on there]"
+    )
+    shorten = CompactionChanged(item="k1", status="completed", shortened=("c1",))
+    whole = [user("look"), assistant(), call(), done(f"begin {'line ' * 900}{where}"), usage()]
+    result = fold(*whole, shorten).messages()[-1].text
+    assert result.startswith("begin line")
+    assert result.endswith(where)
+    assert "characters were left out here" in result
+    assert len(result) < 1_300
+    assert len(fold(*whole).messages()[-1].text) > 4_000, "the event alone shortens it"
+    small = [user("look"), assistant(), call(), done("short"), usage(), shorten]
+    assert fold(*small).messages()[-1].text == "short"
+
+
+def test_a_late_end_of_a_call_before_a_summary_does_not_bring_it_back() -> None:
+    told = [user("look"), assistant(), call(), usage()]
+    compaction = CompactionChanged(item="k1", status="completed", summary="They looked.", kept_from="u2")
+    history = fold(*told, user("on", item="u2"), compaction)
+    before = history.messages()
+    history.apply(done("late"))
+    assert history.messages() == before

@@ -6,12 +6,12 @@ from typing import Final
 from claw_acp.agent.context import Room
 from claw_acp.agent.token_estimate import CHARACTERS_PER_TOKEN, message_tokens
 from claw_acp.core.messages import Message
-from claw_acp.session.entries import HEAD, TAIL, HistoryItem
+from claw_acp.session.entries import ENDS, HistoryItem
 
 SAFE_RESULTS: Final = 40_000  # tokens of the newest results that stay whole ...
 SAFE_SHARE: Final = 0.2  # ... and in a small room, this share of it
 LEAST_GAIN: Final = 0.15  # of the room: less is not worth a prompt cache that has to be made anew
-SHORT: Final = (HEAD + TAIL) // CHARACTERS_PER_TOKEN + 40  # tokens of a shortened result with its marker
+SHORT: Final = ENDS // CHARACTERS_PER_TOKEN + 20  # tokens of a shortened result with its mark
 
 
 def results_to_shorten(
@@ -76,7 +76,7 @@ def _shortenable(items: Sequence[HistoryItem]) -> Sequence[tuple[str, int]]:
     """The results that would become shorter: the id of each call, and the gain in estimated tokens."""
     results = (result for item in items for result in _results(item))
     gains = ((result.tool_call_id or "", message_tokens(result) - SHORT) for result in results)
-    return [(call, gain) for call, gain in gains if gain > 0]
+    return [(call, gain) for call, gain in gains if gain > SHORT]
 
 
 def _open_errors(items: Sequence[HistoryItem]) -> frozenset[str]:

@@ -31,6 +31,7 @@ class NarrowModel:
     Attributes:
         sizes: The tokens of each request, in order.
         asked: The last message of a person in each.
+        said: The last answer without calls.
         refused: How many of them were longer than the window.
         remade: How many did not begin with the conversation of the one before.
         summaries: How many asked for a summary.
@@ -40,6 +41,7 @@ class NarrowModel:
         self.window = window
         self.sizes: list[int] = []
         self.asked: list[str] = []
+        self.said = ""
         self.refused = self.remade = self.summaries = 0
         self.silent = False
         """Set to have requests for summaries answered without any heading."""
@@ -69,7 +71,9 @@ class NarrowModel:
             case ["read", path, count]:
                 since = next(n for n, message in enumerate(reversed(messages)) if message["role"] == "user")
                 if since // 2 < int(count):
-                    call = Call(name="read_file", arguments={"path": path}, id=f"call_{len(self.sizes)}")
+                    call = Call(
+                        name="read_file", arguments={"path": path, "line": since // 2 + 1}, id=f"call_{len(self.sizes)}"
+                    )
                     return Say(calls=(call,), usage=Tokens(input=tokens, output=20))
             case ["recall", name]:
                 return self._say(dict(FACT.findall(json.dumps(messages))).get(name, "unknown"), tokens)
@@ -78,6 +82,7 @@ class NarrowModel:
         return self._say("All is well.", tokens)
 
     def _say(self, text: str, tokens: int) -> Say:
+        self.said = text
         return Say(text=(text,), usage=Tokens(input=tokens, output=round(len(text) / BYTES_PER_TOKEN)))
 
     def _summary(self, messages: Sequence[Message], asked: str) -> str:
