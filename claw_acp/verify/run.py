@@ -1,9 +1,11 @@
 """A whole run: collect facts, run every check, judge all frames."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 
@@ -21,6 +23,7 @@ AT_ONCE = 2 + min(os.cpu_count() or 1, 6)  # checks under way at a time, each wi
 MOST_TIMEOUTS = 12  # timeouts that one check may take altogether
 
 Told = Callable[[Verdict], None]
+_Judged = TypeVar("_Judged")
 
 
 class Report(Value):
@@ -56,11 +59,11 @@ async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), 
             told(verdict)
 
     bench = AgentPool(options, scratch=scratch, mark=f"verify-{os.getpid()}-{id(verdicts):x}")
-    checks = [check for check in CHECKS[options.protocol] if _wanted(check.rule, only)]
+    checks = [check for check in CHECKS[options.protocol] if wanted(check.rule.id, only)]
     trouble = await _drive(bench, checks, tell=tell)
     if trouble is not None:
         raise trouble
-    for verdict in _look_back(bench, [rule for rule in RULES[options.protocol] if _wanted(rule, only)]):
+    for verdict in _look_back(bench, [rule for rule in RULES[options.protocol] if wanted(rule.id, only)]):
         tell(verdict)
     ordered = tuple(verdicts[rule.id] for rule in rules(options.protocol) if rule.id in verdicts)
     return Report(verdicts=ordered, agent=bench.facts.name, protocol=options.protocol)
@@ -84,26 +87,32 @@ async def _drive(bench: AgentPool, checks: Sequence[Check], *, tell: Told) -> Ca
     return trouble
 
 
-def _wanted(rule: Rule, only: Sequence[str]) -> bool:
-    return not only or any(fnmatchcase(rule.id, pattern) for pattern in only)
+def wanted(rule_id: str, only: Sequence[str]) -> bool:
+    """Return whether a rule has one of these patterns; every rule does if there are none."""
+    return not only or any(fnmatchcase(rule_id, pattern) for pattern in only)
+
+
+async def judge_all(
+    waiting: list[_Judged], judge: Callable[[_Judged], Awaitable[Verdict]], *, at_once: int, tell: Told
+) -> None:
+    """Judge each, so many at a time."""
+
+    async def work() -> None:
+        while waiting:
+            tell(await judge(waiting.pop(0)))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(at_once):
+            tasks.start_soon(work)
 
 
 # ------------------------------------------------------------------ checks
 
 
 async def _try_all(bench: AgentPool, checks: Sequence[Check], *, tell: Told) -> None:
-    waiting = [check for check in checks if not check.alone]
-    async with anyio.create_task_group() as tasks:
-        for _ in range(AT_ONCE):
-            tasks.start_soon(_work, bench, waiting, tell)
-    for check in checks:
-        if check.alone:
-            tell(await _judge(bench, check))
-
-
-async def _work(bench: AgentPool, waiting: list[Check], tell: Told) -> None:
-    while waiting:
-        tell(await _judge(bench, waiting.pop(0)))
+    judge = partial(_judge, bench)
+    await judge_all([check for check in checks if not check.alone], judge, at_once=AT_ONCE, tell=tell)
+    await judge_all([check for check in checks if check.alone], judge, at_once=1, tell=tell)
 
 
 async def _judge(bench: AgentPool, check: Check) -> Verdict:

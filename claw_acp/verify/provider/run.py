@@ -1,24 +1,20 @@
 """A whole run of the vectors against a provider program."""
 
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
-
-import anyio
+from collections.abc import Sequence
+from functools import partial
 
 from claw_acp.core.value import replace
 from claw_acp.verify.provider.player import Settings, play
 from claw_acp.verify.provider.vector import MODES, Mode, Vector
 from claw_acp.verify.provider.vectors import BY_ID, VECTORS
 from claw_acp.verify.rule import CannotStart, Failed, Rule, Verdict
-from claw_acp.verify.run import Report
+from claw_acp.verify.run import Report, Told, judge_all, wanted
 
 AT_ONCE = 4  # programs running at a time
 INTRODUCTION = 3.0  # seconds for the answer to `initialize`, after which a program is taken to be one-shot
 UNASKED = "only for programs with the reference model: --reference"
 GREETING = "session.initialize"
 SOURCE = "protocol-schemas/provider"
-
-Told = Callable[[Verdict], None]
 
 
 def rules() -> tuple[Rule, ...]:
@@ -55,20 +51,17 @@ async def examine(
 
     name, silence = await _meet(settings if modes else replace(settings, timeout=min(settings.timeout, INTRODUCTION)))
     tried = modes or (("oneshot",) if silence else ("session", "oneshot"))
-    asked = (vector for vector in VECTORS if not only or any(fnmatchcase(vector.id, pattern) for pattern in only))
-    wanted = [vector for vector in asked if vector.mode in tried]
-    if not wanted:
+    asked = [vector for vector in VECTORS if vector.mode in tried and wanted(vector.id, only)]
+    if not asked:
         raise CannotStart(_nothing(only, tried, silence))
     waiting: list[Vector] = []
-    for vector in wanted:
+    for vector in asked:
         if vector.model == "reference" and not reference:
             tell(Verdict(rule=_rule(vector), outcome="skipped", reason=UNASKED))
         else:
             waiting.append(vector)
-    async with anyio.create_task_group() as tasks:
-        for _ in range(AT_ONCE):
-            tasks.start_soon(_work, waiting, settings, tell)
-    ordered = tuple(verdicts[vector.id] for vector in wanted)
+    await judge_all(waiting, partial(_judge, settings), at_once=AT_ONCE, tell=tell)
+    ordered = tuple(verdicts[vector.id] for vector in asked)
     how = " and ".join(tried) if modes or not silence else f"oneshot, as it did not introduce itself: {silence}"
     return Report(verdicts=ordered, agent=f"{name} ({how})", protocol=1)
 
@@ -93,12 +86,7 @@ async def _meet(settings: Settings) -> tuple[str, str]:
     return str(name["name"]) if isinstance(name, dict) else "a program", ""
 
 
-async def _work(waiting: list[Vector], settings: Settings, tell: Told) -> None:
-    while waiting:
-        tell(await _judge(waiting.pop(0), settings))
-
-
-async def _judge(vector: Vector, settings: Settings) -> Verdict:
+async def _judge(settings: Settings, vector: Vector) -> Verdict:
     try:
         await play(vector, settings)
     except Failed as failed:
