@@ -24,6 +24,9 @@ _PRAGMAS: Final = (
     "PRAGMA foreign_keys = ON",
 )
 
+_WITHOUT_WAITING: Final = "PRAGMA synchronous = OFF"
+"""For a file that is just made: it holds nothing that a power cut could cost, and waiting for the disk takes long."""
+
 
 def open_file(path: Path) -> sqlite3.Connection:
     """A connection in autocommit mode to the database at `path`, created or migrated as needed.
@@ -32,10 +35,13 @@ def open_file(path: Path) -> sqlite3.Connection:
         StoreError: The place cannot be written; the file is not ours, or was written by a newer version.
         sqlite3.Error: Any error of SQLite; a busy one may be tried again.
     """
-    if not _create(path):
+    created = _create(path)
+    if not created:
         _inspect(path)
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
+        if created:
+            connection.execute(_WITHOUT_WAITING).close()
         for pragma in _PRAGMAS:
             connection.execute(pragma).close()
         while _version(connection) < VERSION:
