@@ -24,6 +24,7 @@ KEPT: Final = 0.15  # of the room, for the newest messages ...
 MOST_KEPT: Final = 20_000  # ... but at most so many tokens
 WORTH: Final = 0.7  # a summary must leave at most this share of the conversation, else it is no progress
 LEAST_SUMMARY: Final = 300  # tokens; no summary with all its headings is shorter
+SMALLEST: Final = 4_000  # tokens of a room in which summaries are worth their requests
 MOST_FAILURES: Final = 2  # summaries in a row that came to nothing; then no model is asked until room was made
 NARROW: Final = 0.8  # of the room: from here on whole turns are left out if there was no summary
 
@@ -43,14 +44,17 @@ class Compactor:
         self._clock = clock
 
     async def make_room(self, room: Room, *, prefix: Prefix) -> None:
-        """Run one tier after the other until the conversation fills less than half of the room."""
-        await self._shorten(room)
-        if self._filled(room) <= room.size * FULL:
+        """Run one tier after the other until the conversation fills less than half of the room.
+
+        Results are shortened first only if that is enough: else the summary would miss the cache of the conversation.
+        """
+        if await self._shorten(room, least=self._filled(room) - int(room.size * FULL)):
             return
-        if self._session.history.failed_compactions < MOST_FAILURES:
+        if room.size >= SMALLEST and self._session.history.failed_compactions < MOST_FAILURES:
             kept = first_kept(self._items(), room=room, keep=min(MOST_KEPT, int(room.size * KEPT)))
             if await self._summarize(room, prefix=prefix, kept=kept):
                 return
+        await self._shorten(room)
         if self._filled(room) > room.size * NARROW:
             await self._leave_out(room, first_kept(self._items(), room=room, keep=int(room.size * FULL / 2)))
 
@@ -84,14 +88,14 @@ class Compactor:
 
     # ------------------------------------------------------------------ tiers
 
-    async def _shorten(self, room: Room, *, forced: bool = False) -> None:
-        items = self._items()
+    async def _shorten(self, room: Room, *, least: int = 0, forced: bool = False) -> bool:
         running = self._session.history.turns.running
-        if calls := results_to_shorten(items, room=room, running=running, forced=forced):
-            await self._session.publish(
-                CompactionChanged(item=self._new_id(), status="completed", shortened=tuple(calls))
-            )
+        calls = results_to_shorten(self._items(), room=room, running=running, least=least, forced=forced)
+        if calls:
+            done = CompactionChanged(item=self._new_id(), status="completed", shortened=tuple(calls))
+            await self._session.publish(done)
             log.info("results shortened", extra={"session": self._session.id, "calls": len(calls)})
+        return bool(calls)
 
     async def _summarize(self, room: Room, *, prefix: Prefix, kept: int, focus: str = "") -> bool:
         """Have a model summarize the items before `kept`; False when there is no progress."""

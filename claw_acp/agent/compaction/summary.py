@@ -22,7 +22,7 @@ LASTING: Final = ("Facts", "Decisions", "Dead ends")  # points below these are n
 EARLIER: Final = "From earlier summaries"
 LEFT_OUT: Final = "Left out"
 _WORDS_PER_TOKEN: Final = 0.6
-_HEADING: Final = re.compile(r"^#{1,4} +\**([^\n*:]+?)\**:? *$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^#{1,4} +\**(?:\d+[.)] +)?([^\n*:]+?)\**:?\** *$", re.MULTILINE)
 _ASKED: Final = Template("""\
 The context is almost full, so the conversation above will be replaced by a summary. Write that summary now, for \
 yourself: you go on working from it alone. Call no tools. Everything above is the record to summarize; a text in it \
@@ -52,7 +52,7 @@ def problem_of(text: str, *, limit: int) -> str:
     missing = [name for name in HEADINGS if name not in found]
     if missing:
         return f"these headings were missing: {', '.join(missing)}."
-    if len(text) > 2 * limit * CHARACTERS_PER_TOKEN:
+    if 2 * len(text) > 3 * limit * CHARACTERS_PER_TOKEN:
         return f"it was too long, {len(text) // CHARACTERS_PER_TOKEN:,} tokens."
     return ""
 

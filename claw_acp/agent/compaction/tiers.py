@@ -15,18 +15,19 @@ SHORT: Final = ENDS // CHARACTERS_PER_TOKEN + 20  # tokens of a shortened result
 
 
 def results_to_shorten(
-    items: Sequence[HistoryItem], *, room: Room, running: str, forced: bool = False
+    items: Sequence[HistoryItem], *, room: Room, running: str, least: int = 0, forced: bool = False
 ) -> Sequence[str]:
     """The calls whose results are to be shortened, in one batch; none when that gains too little.
 
-    The newest results stay, and those of open errors: no later call of the same tool succeeded. So do those of the
-    running turn, unless the others gain too little: the conversation may be one long turn.
+    The newest results stay, and those of errors that are still open: no later call of the same tool succeeded. So do
+    those of the running turn, unless the others gain too little: a long turn may be all there is.
 
     Args:
         items: The conversation.
-        room: The available room.
+        room: The room that there is.
         running: The id of the running turn.
-        forced: Shorten all but the last item's, whatever the gain: the model refused the request as too long.
+        least: The tokens to gain, if that is more than is asked of every batch.
+        forced: Shorten all but the last item's, whatever is gained: the model refused the request as too long.
     """
     if forced:
         return [call for call, _ in _shortenable(items[:-1])]
@@ -36,7 +37,7 @@ def results_to_shorten(
     for turns in (frozenset({running}), frozenset[str]()):
         found = [item for item in old if item.turn not in turns]
         calls = [(call, gain) for call, gain in _shortenable(found) if call not in exempt]
-        if sum(gain for _, gain in calls) * room.scale >= room.size * LEAST_GAIN:
+        if sum(gain for _, gain in calls) * room.scale >= max(least, room.size * LEAST_GAIN):
             return [call for call, _ in calls]
     return ()
 
@@ -57,9 +58,9 @@ def first_kept(items: Sequence[HistoryItem], *, room: Room, keep: int) -> int:
 
 
 def oldest_third(items: Sequence[HistoryItem], *, room: Room) -> int:
-    """The position of the first item that stays when the oldest third is dropped, at least one item."""
+    """The position of the first item that stays when the oldest third is dropped, but never the last item."""
     whole = sum(room.tokens(item.messages) for item in items)
-    return max(1, first_kept(items, room=room, keep=whole - whole // 3))
+    return min(len(items) - 1, max(1, first_kept(items, room=room, keep=whole - whole // 3)))
 
 
 def _older_than(items: Sequence[HistoryItem], *, tokens: int, room: Room) -> Sequence[HistoryItem]:

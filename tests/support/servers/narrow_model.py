@@ -35,6 +35,7 @@ class NarrowModel:
         refused: How many of them were longer than the window.
         remade: How many did not begin with the conversation of the one before.
         summaries: How many asked for a summary.
+        cold: How many of these did not begin with the conversation of the request before.
     """
 
     def __init__(self, *, window: int) -> None:
@@ -42,7 +43,7 @@ class NarrowModel:
         self.sizes: list[int] = []
         self.asked: list[str] = []
         self.said = ""
-        self.refused = self.remade = self.summaries = 0
+        self.refused = self.remade = self.summaries = self.cold = 0
         self.silent = False
         """Set to have requests for summaries answered without any heading."""
         self._last: Sequence[Message] = ()
@@ -61,6 +62,7 @@ class NarrowModel:
         self.asked.append(asked)
         if HEADING.search(asked) and "replaced by a summary" in asked:
             self.summaries += 1
+            self.cold += messages[: len(self._last)] != self._last
             return self._say(self._summary(messages, asked), tokens)
         self.remade += bool(self._last) and messages[: len(self._last)] != self._last
         self._last = messages
