@@ -46,7 +46,7 @@ class AgentConnection:
     def __init__(self, process: AgentProcess, *, name: str, root: Path, timeout: float) -> None:
         self.name = name
         self.process = process
-        self.desk = ClientStub(root)
+        self.client = ClientStub(root)
         self.timeout = timeout
         self.frames: list[Frame] = []
         self.calls: list[Call] = []
@@ -128,7 +128,7 @@ class AgentConnection:
     def answer(self, question: Frame, how: PermissionAnswer) -> Frame | None:
         """Answer a held permission question."""
         self.questions.remove(question)
-        answer = self.desk.choose(question, how)
+        answer = self.client.choose(question, how)
         return None if answer is None else self._reply(question, answer)
 
     def cancel(self, session: str) -> Frame:
@@ -237,7 +237,7 @@ class AgentConnection:
             self._serve(frame)
 
     def _serve(self, frame: Frame) -> None:
-        answer = self.desk.answer(frame)
+        answer = self.client.answer(frame)
         if answer is None:
             self.questions.append(frame)
         else:

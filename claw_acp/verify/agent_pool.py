@@ -50,14 +50,14 @@ class AgentPool:
     Attributes:
         scratch: A directory for files of the checker's own.
         tasks: The task group of connections; set before anything else.
-        lines: All connections, for the rules that are judged by all frames.
+        agents: All connections, for the rules that are judged by all frames.
     """
 
     def __init__(self, options: Options, *, scratch: Path, mark: str) -> None:
         self.options = options
         self.scratch = scratch
         self.facts = Facts()
-        self.lines: list[AgentConnection] = []
+        self.agents: list[AgentConnection] = []
         self._idle: list[AgentConnection] = []
         self.tasks: TaskGroup | None = None
         self._mark = mark
@@ -71,41 +71,41 @@ class AgentPool:
         """
         name = f"{self._mark}-{next(self._numbers)}"
         process = await AgentProcess.start(self.options.command, env=self.options.env, mark=name)
-        line = AgentConnection(process, name=name, root=self.options.cwd, timeout=self.options.timeout)
-        self.lines.append(line)
+        agent = AgentConnection(process, name=name, root=self.options.cwd, timeout=self.options.timeout)
+        self.agents.append(agent)
         assert self.tasks is not None
-        self.tasks.start_soon(line.run, name=name)
-        return line
+        self.tasks.start_soon(agent.run, name=name)
+        return agent
 
     def idle(self) -> AgentConnection | None:
         """An unused initialized connection, if any."""
         while self._idle:
-            line = self._idle.pop()
-            if line.usable:
-                return line
+            agent = self._idle.pop()
+            if agent.usable:
+                return agent
         return None
 
-    def give_back(self, line: AgentConnection) -> None:
+    def give_back(self, agent: AgentConnection) -> None:
         """Return a connection to the pool; a healthy one will be reused."""
-        line.desk.reset()
-        if line.usable and not line.questions:
-            self._idle.append(line)
+        agent.client.reset()
+        if agent.usable and not agent.questions:
+            self._idle.append(agent)
         else:
-            self.dismiss(line)
+            self.dismiss(agent)
 
-    def dismiss(self, line: AgentConnection) -> None:
+    def dismiss(self, agent: AgentConnection) -> None:
         """End a connection, in the background."""
         assert self.tasks is not None
-        self.tasks.start_soon(line.end, name=f"end of {line.name}")
+        self.tasks.start_soon(agent.end, name=f"end of {agent.name}")
 
     async def close(self) -> None:
         """End every agent, all at once."""
         self._idle.clear()
         async with anyio.create_task_group() as tasks:
-            for line in self.lines:
-                tasks.start_soon(line.end)
+            for agent in self.agents:
+                tasks.start_soon(agent.end)
 
     async def kill(self) -> None:
         """Kill every agent at once."""
-        for line in self.lines:
-            await line.discard()
+        for agent in self.agents:
+            await agent.discard()

@@ -69,40 +69,40 @@ ONLY_1 = (1,)
 # ------------------------------------------------------------------ what must be there
 
 
-def greeted(bench: AgentPool) -> NotJudged | None:
+def greeted(pool: AgentPool) -> NotJudged | None:
     """The agent answers `initialize`."""
-    return None if bench.facts.hello is not None else NotTried("the agent does not answer initialize")
+    return None if pool.facts.hello is not None else NotTried("the agent does not answer initialize")
 
 
-def session(bench: AgentPool) -> NotJudged | None:
+def session(pool: AgentPool) -> NotJudged | None:
     """The agent opens sessions."""
-    return greeted(bench) or (NotTried(bench.facts.no_session) if bench.facts.no_session else None)
+    return greeted(pool) or (NotTried(pool.facts.no_session) if pool.facts.no_session else None)
 
 
-def turn(bench: AgentPool) -> NotJudged | None:
+def turn(pool: AgentPool) -> NotJudged | None:
     """The agent answers prompts."""
-    return session(bench) or (NotTried(bench.facts.no_turn) if bench.facts.no_turn else None)
+    return session(pool) or (NotTried(pool.facts.no_turn) if pool.facts.no_turn else None)
 
 
-def slow(bench: AgentPool) -> NotJudged | None:
+def slow(pool: AgentPool) -> NotJudged | None:
     """A slow prompt is known."""
-    if bench.options.slow_prompt is None:
+    if pool.options.slow_prompt is None:
         return Skipped("give --slow-prompt TEXT, a prompt that keeps the agent busy")
-    return session(bench)
+    return session(pool)
 
 
-def tool(bench: AgentPool) -> NotJudged | None:
+def tool(pool: AgentPool) -> NotJudged | None:
     """A prompt is known that makes the agent ask for permission."""
-    if bench.options.tool_prompt is None:
+    if pool.options.tool_prompt is None:
         return Skipped("give --tool-prompt TEXT, a prompt that makes the agent ask for permission")
-    return session(bench)
+    return session(pool)
 
 
 def offers(path: str) -> Need:
     """The agent has this capability."""
 
-    def need(bench: AgentPool) -> NotJudged | None:
-        return greeted(bench) or (None if bench.facts.offers(path) else Skipped(f"{path} is not offered"))
+    def need(pool: AgentPool) -> NotJudged | None:
+        return greeted(pool) or (None if pool.facts.offers(path) else Skipped(f"{path} is not offered"))
 
     return need
 
@@ -110,8 +110,8 @@ def offers(path: str) -> Need:
 def offers_not(path: str) -> Need:
     """The agent lacks this capability."""
 
-    def need(bench: AgentPool) -> NotJudged | None:
-        return greeted(bench) or (Skipped(f"{path} is offered") if bench.facts.offers(path) else None)
+    def need(pool: AgentPool) -> NotJudged | None:
+        return greeted(pool) or (Skipped(f"{path} is offered") if pool.facts.offers(path) else None)
 
     return need
 

@@ -23,7 +23,7 @@ class Dialect(Protocol):
     yes: JsonValue
     """The value of a supported capability."""
 
-    def end(self, line: AgentConnection, call: Call) -> Frame | None:
+    def end(self, agent: AgentConnection, call: Call) -> Frame | None:
         """The frame that ended the turn of this prompt; None while it runs."""
         ...
 
@@ -51,9 +51,9 @@ class DialectV1:
         """See `Dialect`."""
         return {"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": WHO}
 
-    def end(self, line: AgentConnection, call: Call) -> Frame | None:
+    def end(self, agent: AgentConnection, call: Call) -> Frame | None:
         """See `Dialect`."""
-        del line
+        del agent
         return call.answers[0] if call.answers else None
 
     def reason(self, end: Frame) -> str:
@@ -80,11 +80,11 @@ class DialectV2:
         """See `Dialect`."""
         return {"protocolVersion": 2, "capabilities": capabilities, "info": WHO}
 
-    def end(self, line: AgentConnection, call: Call) -> Frame | None:
+    def end(self, agent: AgentConnection, call: Call) -> Frame | None:
         """See `Dialect`."""
         if call.answers and call.answers[0].error is not None:
             return call.answers[0]
-        for frame in line.frames[line.frames.index(call.frame) :]:
+        for frame in agent.frames[agent.frames.index(call.frame) :]:
             own = frame.method == "session/update" and frame.params.get("sessionId") == call.session
             if own and frame.update.get("state") == "idle" and frame.update.get("stopReason"):
                 return frame if call.answers else None
@@ -103,4 +103,4 @@ class DialectV2:
         return {"configId": name, "type": "id", "value": value}
 
 
-TALKS: Mapping[int, Dialect] = {1: DialectV1(), 2: DialectV2()}
+DIALECTS: Mapping[int, Dialect] = {1: DialectV1(), 2: DialectV2()}

@@ -16,62 +16,62 @@ AUTH_REQUIRED = -32000
 UNKNOWN_SESSION = "verify-no-such-session"
 
 
-async def meet(bench: AgentPool) -> None:
-    """Initialize, open a session, run a turn; fill in `bench.facts`.
+async def meet(pool: AgentPool) -> None:
+    """Initialize, open a session, run a turn; fill in `pool.facts`.
 
     Raises:
         CannotStart: The agent cannot be started, or ended without output.
     """
-    attempt = CheckRun(bench, reuse=False)
-    async with attempt.bare() as line:
+    attempt = CheckRun(pool, reuse=False)
+    async with attempt.bare() as agent:
         try:
-            hello = await attempt.initialize(line, capabilities={})
+            hello = await attempt.initialize(agent, capabilities={})
         except NotTried as trouble:
-            if line.output_over and not any(frame.way == "<-" for frame in line.frames):
-                await line.process.fall_silent()
+            if agent.output_over and not any(frame.way == "<-" for frame in agent.frames):
+                await agent.process.fall_silent()
                 raise CannotStart(
-                    f"the agent ended at once: {line.process.last_words or 'without a word'}"
+                    f"the agent ended at once: {agent.process.last_words or 'without a word'}"
                 ) from trouble
             return
-        bench.facts.hello = line.hello.result if line.hello is not None else hello.result
-        bench.facts.lifesign = await _lifesign(attempt, line)
-        await _first_turn(attempt, line)
+        pool.facts.hello = agent.hello.result if agent.hello is not None else hello.result
+        pool.facts.lifesign = await _lifesign(attempt, agent)
+        await _first_turn(attempt, agent)
 
 
-async def _first_turn(attempt: CheckRun, line: AgentConnection) -> None:
+async def _first_turn(attempt: CheckRun, agent: AgentConnection) -> None:
     facts = attempt.facts
     try:
-        opened = await _first_session(attempt, line)
+        opened = await _first_session(attempt, agent)
     except NotTried as trouble:
         facts.no_session = trouble.reason
         return
     facts.opened = opened.result
     session = opened.result.get("sessionId")
     try:
-        await attempt.turn(line, session if isinstance(session, str) else "")
+        await attempt.turn(agent, session if isinstance(session, str) else "")
     except NotTried as trouble:
         facts.no_turn = trouble.reason
     await anyio.sleep(SETTLED)
 
 
-async def _first_session(attempt: CheckRun, line: AgentConnection) -> Frame:
+async def _first_session(attempt: CheckRun, agent: AgentConnection) -> Frame:
     """The answer to session/new, after logging in if that is needed and possible."""
-    answer = await attempt.tried(line, "session/new", attempt.opening())
+    answer = await attempt.tried(agent, "session/new", attempt.opening())
     if answer.code == AUTH_REQUIRED and attempt.options.auth_method is not None:
-        await attempt.authenticate(line)
+        await attempt.authenticate(agent)
         attempt.facts.must_authenticate = True
-        answer = await attempt.tried(line, "session/new", attempt.opening())
+        answer = await attempt.tried(agent, "session/new", attempt.opening())
     return attempt.succeeded(answer, "session/new")
 
 
-async def _lifesign(attempt: CheckRun, line: AgentConnection) -> tuple[str, JsonObject]:
+async def _lifesign(attempt: CheckRun, agent: AgentConnection) -> tuple[str, JsonObject]:
     """A request that is answered at once, even with an error."""
     nothing: JsonObject = {}
     unknown = attempt.prompt_params(UNKNOWN_SESSION)
     for method, params in ((LIFESIGN, nothing), ("session/prompt", unknown), ("session/list", nothing)):
-        call = line.call(method, params)
+        call = agent.call(method, params)
         try:
-            await line.answered(call, within=min(FIRST_ANSWER_TIMEOUT, line.timeout))
+            await agent.answered(call, within=min(FIRST_ANSWER_TIMEOUT, agent.timeout))
         except Failed:
             continue
         return method, params

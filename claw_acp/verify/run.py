@@ -16,7 +16,7 @@ from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.checks.table import CHECKS
 from claw_acp.verify.discovery import meet
 from claw_acp.verify.monitors.observation import Observation, judged
-from claw_acp.verify.monitors.table import RULES, WATCHERS
+from claw_acp.verify.monitors.table import MONITORS, RULES
 from claw_acp.verify.rule import CannotStart, Failed, NotJudged, Rule, Verdict
 
 AT_ONCE = 2 + min(os.cpu_count() or 1, 6)  # checks under way at a time, each with an agent of its own
@@ -58,31 +58,31 @@ async def examine(options: Options, *, scratch: Path, only: Sequence[str] = (), 
         if told is not None:
             told(verdict)
 
-    bench = AgentPool(options, scratch=scratch, mark=f"verify-{os.getpid()}-{id(verdicts):x}")
+    pool = AgentPool(options, scratch=scratch, mark=f"verify-{os.getpid()}-{id(verdicts):x}")
     checks = [check for check in CHECKS[options.protocol] if wanted(check.rule.id, only)]
-    trouble = await _drive(bench, checks, tell=tell)
+    trouble = await _drive(pool, checks, tell=tell)
     if trouble is not None:
         raise trouble
-    for verdict in _look_back(bench, [rule for rule in RULES[options.protocol] if wanted(rule.id, only)]):
+    for verdict in _look_back(pool, [rule for rule in RULES[options.protocol] if wanted(rule.id, only)]):
         tell(verdict)
     ordered = tuple(verdicts[rule.id] for rule in rules(options.protocol) if rule.id in verdicts)
-    return Report(verdicts=ordered, agent=bench.facts.name, protocol=options.protocol)
+    return Report(verdicts=ordered, agent=pool.facts.name, protocol=options.protocol)
 
 
-async def _drive(bench: AgentPool, checks: Sequence[Check], *, tell: Told) -> CannotStart | None:
+async def _drive(pool: AgentPool, checks: Sequence[Check], *, tell: Told) -> CannotStart | None:
     """Run the checks and end every agent; returns the error if none could be started."""
     trouble = None
     async with anyio.create_task_group() as tasks:
-        bench.tasks = tasks
+        pool.tasks = tasks
         try:
-            await meet(bench)
-            await _try_all(bench, checks, tell=tell)
-            await bench.close()
+            await meet(pool)
+            await _try_all(pool, checks, tell=tell)
+            await pool.close()
         except CannotStart as error:
             trouble = error
         finally:
             with anyio.CancelScope(shield=True):
-                await bench.kill()
+                await pool.kill()
         tasks.cancel_scope.cancel()
     return trouble
 
@@ -109,21 +109,21 @@ async def judge_all(
 # ------------------------------------------------------------------ checks
 
 
-async def _try_all(bench: AgentPool, checks: Sequence[Check], *, tell: Told) -> None:
-    judge = partial(_judge, bench)
+async def _try_all(pool: AgentPool, checks: Sequence[Check], *, tell: Told) -> None:
+    judge = partial(_judge, pool)
     await judge_all([check for check in checks if not check.alone], judge, at_once=AT_ONCE, tell=tell)
     await judge_all([check for check in checks if check.alone], judge, at_once=1, tell=tell)
 
 
-async def _judge(bench: AgentPool, check: Check) -> Verdict:
+async def _judge(pool: AgentPool, check: Check) -> Verdict:
     """Run a check; a failure on a reused connection counts only if it occurs again on a new one."""
     for need in check.needs:
-        if (missing := need(bench)) is not None:
+        if (missing := need(pool)) is not None:
             return Verdict(rule=check.rule, outcome=missing.outcome, reason=missing.reason)
-    attempt = CheckRun(bench, reuse=True)
+    attempt = CheckRun(pool, reuse=True)
     verdict = await _attempt(check, attempt)
     if verdict.outcome != "pass" and attempt.reused:
-        verdict = await _attempt(check, CheckRun(bench, reuse=False))
+        verdict = await _attempt(check, CheckRun(pool, reuse=False))
     return verdict
 
 
@@ -147,10 +147,10 @@ async def _attempt(check: Check, attempt: CheckRun) -> Verdict:
 # ------------------------------------------------------------------ everything that was said
 
 
-def _look_back(bench: AgentPool, wanted: Sequence[Rule]) -> list[Verdict]:
+def _look_back(pool: AgentPool, wanted: Sequence[Rule]) -> list[Verdict]:
     seen: dict[str, list[Observation]] = {rule.id: [] for rule in wanted}
-    for watcher in WATCHERS[bench.options.protocol]:
-        for sighting in watcher(bench.lines):
-            if sighting.rule in seen:
-                seen[sighting.rule].append(sighting)
+    for monitor in MONITORS[pool.options.protocol]:
+        for observation in monitor(pool.agents):
+            if observation.rule in seen:
+                seen[observation.rule].append(observation)
     return [judged(rule, seen[rule.id]) for rule in wanted]

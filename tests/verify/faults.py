@@ -119,7 +119,7 @@ TOGETHER: Sequence[tuple[str, ...]] = (
 )  # fmt: skip
 """Faults that one agent can have at once: found by different rules, and not in each other's way."""
 
-FOUND_IN_SECOND_BY: Mapping[str, Sequence[str]] = {
+FOUND_IN_V2_BY: Mapping[str, Sequence[str]] = {
     "TakesNullIds": ("jsonrpc.no-null-ids",),
     "TakesAnonymous": ("initialize.info-required",),
     "KeepsLoad": ("session.unoffered-methods", "methods.of-protocol-1-gone"),
@@ -150,7 +150,7 @@ FOUND_IN_SECOND_BY: Mapping[str, Sequence[str]] = {
 }
 """The same for the faults of `agents/second.py`, in protocol 2."""
 
-TOGETHER_IN_SECOND: Sequence[tuple[str, ...]] = (
+TOGETHER_IN_V2: Sequence[tuple[str, ...]] = (
     ("TakesNullIds", "KeepsLoad", "OtherMessageId", "OwnStatus", "NeverAsks", "NoIds", "ResumesSilently",
      "TalksAfterClose", "CancelsAnything"),
     ("TakesAnonymous", "NeverRuns", "NewIds", "OldFiles", "KeepsQuestions", "CancelEndsTurn", "WantsServers", "Flags"),

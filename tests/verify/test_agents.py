@@ -10,7 +10,7 @@ import pytest
 from claw_acp.verify.rule import CannotStart
 from claw_acp.verify.run import rules
 from tests.verify.bench import LONG_TIMEOUT, TIMEOUT, checked, failed, faulty, minimal, second
-from tests.verify.faults import FOUND_BY, FOUND_IN_SECOND_BY, TOGETHER, TOGETHER_IN_SECOND
+from tests.verify.faults import FOUND_BY, FOUND_IN_V2_BY, TOGETHER, TOGETHER_IN_V2
 
 NOT_SEEN = {"auth.authenticates", "auth.logout-unoffered", "auth.required-has-a-way"}
 """What a correct agent that needs no login gives no occasion for."""
@@ -31,9 +31,9 @@ async def test_each_fault_is_found_by_its_rules_and_by_no_other(faults: tuple[st
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("faults", TOGETHER_IN_SECOND, ids="+".join)
+@pytest.mark.parametrize("faults", TOGETHER_IN_V2, ids="+".join)
 async def test_each_fault_of_protocol_2_is_found_by_its_rules(faults: tuple[str, ...], tmp_path: Path) -> None:
-    expected = {rule for fault in faults for rule in FOUND_IN_SECOND_BY[fault]}
+    expected = {rule for fault in faults for rule in FOUND_IN_V2_BY[fault]}
     await _is_found(second(*faults), tmp_path, by=expected, protocol=2)
 
 
@@ -48,7 +48,7 @@ async def _is_found(command: Sequence[str], folder: Path, *, by: set[str], proto
     assert (too_many, by - found.keys()) == ({}, set())
 
 
-@pytest.mark.parametrize(("together", "found_by"), [(TOGETHER, FOUND_BY), (TOGETHER_IN_SECOND, FOUND_IN_SECOND_BY)])
+@pytest.mark.parametrize(("together", "found_by"), [(TOGETHER, FOUND_BY), (TOGETHER_IN_V2, FOUND_IN_V2_BY)])
 def test_every_fault_is_tried_once_and_shares_no_rule_with_those_beside_it(
     together: Sequence[tuple[str, ...]], found_by: Mapping[str, Sequence[str]]
 ) -> None:
@@ -58,7 +58,7 @@ def test_every_fault_is_tried_once_and_shares_no_rule_with_those_beside_it(
         assert expected.total() == len(expected), faults
 
 
-@pytest.mark.parametrize(("protocol", "found_by"), [(1, FOUND_BY), (2, FOUND_IN_SECOND_BY)])
+@pytest.mark.parametrize(("protocol", "found_by"), [(1, FOUND_BY), (2, FOUND_IN_V2_BY)])
 def test_every_rule_that_a_fault_should_break_exists_and_rules_are_named_once(
     protocol: int, found_by: Mapping[str, Sequence[str]]
 ) -> None:

@@ -57,14 +57,14 @@ def _text(frames: Sequence[Frame], kind: str) -> str:
 
 
 async def _opened(
-    attempt: CheckRun, line: AgentConnection, session: str, method: str = "session/load"
+    attempt: CheckRun, agent: AgentConnection, session: str, method: str = "session/load"
 ) -> tuple[Frame, list[Frame]]:
     """The answer to session/load or session/resume, and the messages before it."""
-    begin = len(line.frames)
-    answer = await line.ask(method, attempt.opening(sessionId=session))
+    begin = len(agent.frames)
+    answer = await agent.ask(method, attempt.opening(sessionId=session))
     must_succeed(answer, method)
-    end = line.frames.index(answer)
-    return answer, [frame for frame in updates(line, session, since=begin, until=end) if frame.kind in MESSAGES]
+    end = agent.frames.index(answer)
+    return answer, [frame for frame in updates(agent, session, since=begin, until=end) if frame.kind in MESSAGES]
 
 
 # ------------------------------------------------------------------ load
@@ -74,8 +74,8 @@ async def _opened(
 async def replays(attempt: CheckRun) -> None:
     """session/load shows the whole conversation again, of the user and of the agent, before it is answered."""
     session = await _stored_once(attempt)
-    async with attempt.line() as line:
-        answer, history = await _opened(attempt, line, session)
+    async with attempt.agent() as agent:
+        answer, history = await _opened(attempt, agent, session)
         if MARKER not in _text(history, "user_message_chunk"):
             raise Failed("the user's message was not shown before the answer", [*exchange(answer), *history[:5]])
         if not any(frame.kind != "user_message_chunk" for frame in history):
@@ -86,9 +86,9 @@ async def replays(attempt: CheckRun) -> None:
 async def nothing_after(attempt: CheckRun) -> None:
     """No part of the conversation is shown after the answer to session/load."""
     session = await _stored_once(attempt)
-    async with attempt.line() as line:
-        answer, _ = await _opened(attempt, line, session)
-        if shown := [frame for frame in await late(line, session, answer) if frame.kind in MESSAGES]:
+    async with attempt.agent() as agent:
+        answer, _ = await _opened(attempt, agent, session)
+        if shown := [frame for frame in await late(agent, session, answer) if frame.kind in MESSAGES]:
             raise Failed("parts of the conversation came after the answer", [*exchange(answer), *shown[:5]])
 
 
@@ -96,10 +96,10 @@ async def nothing_after(attempt: CheckRun) -> None:
 async def not_doubled(attempt: CheckRun) -> None:
     """Loading a session, on the same connection too, does not add to it: it shows the same each time."""
     session = await _stored_once(attempt)
-    async with attempt.line() as line:
-        _, first = await _opened(attempt, line, session)
+    async with attempt.agent() as agent:
+        _, first = await _opened(attempt, agent, session)
         await anyio.sleep(SETTLED)
-        answer, second = await _opened(attempt, line, session)
+        answer, second = await _opened(attempt, agent, session)
         for kind in ("user_message_chunk", "agent_message_chunk"):
             if _text(first, kind) != _text(second, kind):
                 raise Failed(f"{kind}: the second load shows something else", [*exchange(answer), *first, *second][:9])
@@ -109,36 +109,36 @@ async def not_doubled(attempt: CheckRun) -> None:
 async def then_prompt(attempt: CheckRun) -> None:
     """A loaded session takes prompts."""
     session, _ = await attempt.stored()
-    async with attempt.line() as line:
-        await _opened(attempt, line, session)
-        must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a loaded session")
+    async with attempt.agent() as agent:
+        await _opened(attempt, agent, session)
+        must_succeed(await attempt.ended(agent, attempt.prompt(agent, session)), "a prompt in a loaded session")
 
 
 @should("load.tool-calls-settled", tool, _load, source=_PAGE, cases=(11,), versions=ONLY_1)
 async def tool_calls(attempt: CheckRun) -> None:
     """Tool calls are part of what session/load shows, each with its final status."""
     session, _ = await attempt.stored(attempt.options.tool_prompt)
-    async with attempt.line() as line:
-        begin = len(line.frames)
-        answer, history = await _opened(attempt, line, session)
+    async with attempt.agent() as agent:
+        begin = len(agent.frames)
+        answer, history = await _opened(attempt, agent, session)
         if not any(frame.kind == "tool_call" for frame in history):
             raise Failed("the tool call was not shown", exchange(answer))
         last: dict[str, str] = {}
-        for frame in updates(line, session, since=begin):
+        for frame in updates(agent, session, since=begin):
             if name := text_of(frame.update, "toolCallId"):
                 last[name] = text_of(frame.update, "status") or last.get(name, "pending")
         for name, status in last.items():
             if status not in {"completed", "failed"}:
                 raise Failed(f"tool call {name} is left {status!r}", [*exchange(answer), *history])
-        await attempt.turn(line, session, attempt.options.tool_prompt)  # its ids are compared with the earlier ones
+        await attempt.turn(agent, session, attempt.options.tool_prompt)  # its ids are compared with the earlier ones
 
 
 @advice("load.result-is-an-object", turn, _load, source=f"{_PAGE}; TCK ACP-LOAD-003", versions=ONLY_1)
 async def result_is_an_object(attempt: CheckRun) -> None:
     """The result of session/load is an object, `{}` if there is nothing to say; older agents sent null."""
     session = await _stored_once(attempt)
-    async with attempt.line() as line:
-        answer, _ = await _opened(attempt, line, session)
+    async with attempt.agent() as agent:
+        answer, _ = await _opened(attempt, agent, session)
         if not isinstance(answer.object.get("result"), dict):
             raise Failed("the result is no object", exchange(answer))
 
@@ -150,17 +150,17 @@ async def result_is_an_object(attempt: CheckRun) -> None:
 async def resumes(attempt: CheckRun) -> None:
     """session/resume opens a stored session, which then takes prompts."""
     session, _ = await attempt.stored()
-    async with attempt.line() as line:
-        must_succeed(await line.ask("session/resume", attempt.opening(sessionId=session)), "session/resume")
-        must_succeed(await attempt.ended(line, attempt.prompt(line, session)), "a prompt in a resumed session")
+    async with attempt.agent() as agent:
+        must_succeed(await agent.ask("session/resume", attempt.opening(sessionId=session)), "session/resume")
+        must_succeed(await attempt.ended(agent, attempt.prompt(agent, session)), "a prompt in a resumed session")
 
 
 @must("resume.no-history", turn, _resume, source=f"{_PAGE}; TCK ACP-RESUME-002, 203", cases=(13,))
 async def no_history(attempt: CheckRun) -> None:
     """session/resume shows nothing of the conversation before it is answered."""
     session = await _stored_once(attempt)
-    async with attempt.line() as line:
-        answer, shown = await _opened(attempt, line, session, "session/resume")
+    async with attempt.agent() as agent:
+        answer, shown = await _opened(attempt, agent, session, "session/resume")
         if shown:
             raise Failed("history was shown", [*exchange(answer), *shown[:5]])
 
@@ -169,19 +169,19 @@ async def no_history(attempt: CheckRun) -> None:
 async def resumes_with_directories(attempt: CheckRun) -> None:
     """session/resume takes additional directories when the agent offers them."""
     session = await _stored_once(attempt)
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         where = attempt.opening(sessionId=session, additionalDirectories=[str(attempt.options.cwd.parent)])
-        must_succeed(await line.ask("session/resume", where), "session/resume with additionalDirectories")
+        must_succeed(await agent.ask("session/resume", where), "session/resume with additionalDirectories")
 
 
 # ------------------------------------------------------------------ list
 
 
-async def _all_sessions(line: AgentConnection, **params: JsonValue) -> list[JsonObject]:
+async def _all_sessions(agent: AgentConnection, **params: JsonValue) -> list[JsonObject]:
     found: list[JsonObject] = []
     cursor: JsonObject = {}
     for _ in range(PAGES):
-        answer = await line.ask("session/list", {**params, **cursor})
+        answer = await agent.ask("session/list", {**params, **cursor})
         must_succeed(answer, "session/list")
         found += [as_object(session) for session in as_list(answer.result.get("sessions"))]
         if not text_of(answer.result, "nextCursor"):
@@ -193,9 +193,9 @@ async def _all_sessions(line: AgentConnection, **params: JsonValue) -> list[Json
 @must("list.answers-an-array", opened, _list, source="session-list; TCK ACP-LIST-001, 002, 201, 202", cases=(46,))
 async def lists(attempt: CheckRun) -> None:
     """session/list without parameters, or for a directory without sessions, is answered with an array, never null."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for params in ({}, {"cwd": str(attempt.scratch / "nothing-happened-here")}):
-            answer = await line.ask("session/list", params)
+            answer = await agent.ask("session/list", params)
             must_succeed(answer, "session/list")
             sessions = answer.result.get("sessions")
             if not isinstance(sessions, list):
@@ -205,24 +205,26 @@ async def lists(attempt: CheckRun) -> None:
 @should("list.holds-the-session", turn, _list, source="session-list")
 async def holds_the_session(attempt: CheckRun) -> None:
     """A session in which something was said is in the list, once."""
-    async with attempt.in_session() as (line, session):
-        answer = await attempt.turn(line, session)
-        listed = [text_of(found, "sessionId") for found in await _all_sessions(line)]
+    async with attempt.in_session() as (agent, session):
+        answer = await attempt.turn(agent, session)
+        listed = [text_of(found, "sessionId") for found in await _all_sessions(agent)]
         if session not in listed:
-            raise Failed(f"session {session} is not in the list of {len(listed)}", [answer, *exchange(line.frames[-1])])
+            raise Failed(
+                f"session {session} is not in the list of {len(listed)}", [answer, *exchange(agent.frames[-1])]
+            )
 
 
 @must("list.only-of-the-directory", turn, _list, source="session-list; TCK ACP-LIST-203", cases=(46,))
 async def only_of_the_directory(attempt: CheckRun) -> None:
     """session/list with a cwd gives only the sessions of that directory."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         elsewhere = attempt.scratch / "elsewhere"
         await anyio.Path(elsewhere).mkdir(exist_ok=True)
-        here, there = await attempt.session(line), await attempt.session(line, cwd=elsewhere)
+        here, there = await attempt.session(agent), await attempt.session(agent, cwd=elsewhere)
         for session in (here, there):
-            await attempt.turn(line, session)
-        listed = await _all_sessions(line, cwd=str(elsewhere))
-        shown = exchange(line.frames[-1]) if line.frames[-1].is_answer else []
+            await attempt.turn(agent, session)
+        listed = await _all_sessions(agent, cwd=str(elsewhere))
+        shown = exchange(agent.frames[-1]) if agent.frames[-1].is_answer else []
         if here in [text_of(found, "sessionId") for found in listed]:
             raise Failed("a session of another directory is in the list", shown)
         if odd := [text_of(found, "cwd") for found in listed if text_of(found, "cwd") != str(elsewhere)]:
@@ -232,8 +234,8 @@ async def only_of_the_directory(attempt: CheckRun) -> None:
 @should("list.bad-cursor", opened, _list, source="session-list; errors", cases=(46,))
 async def bad_cursor(attempt: CheckRun) -> None:
     """A cursor that was never given out is refused with error -32602."""
-    async with attempt.line() as line:
-        answer = await line.ask("session/list", {"cursor": "verify: no such cursor"})
+    async with attempt.agent() as agent:
+        answer = await agent.ask("session/list", {"cursor": "verify: no such cursor"})
         must_fail(answer, "session/list with a made-up cursor", [INVALID_PARAMS])
 
 
@@ -243,19 +245,19 @@ async def bad_cursor(attempt: CheckRun) -> None:
 @must("close.closes", opened, _close, source=f"{_PAGE}; TCK ACP-CLOSE-001, 201", cases=(15,))
 async def closes(attempt: CheckRun) -> None:
     """session/close is answered with a result, and afterwards the session takes no prompt."""
-    async with attempt.in_session() as (line, session):
-        must_succeed(await line.ask("session/close", {"sessionId": session}), "session/close")
-        must_fail(await line.answered(attempt.prompt(line, session)), "a prompt in a closed session")
+    async with attempt.in_session() as (agent, session):
+        must_succeed(await agent.ask("session/close", {"sessionId": session}), "session/close")
+        must_fail(await agent.answered(attempt.prompt(agent, session)), "a prompt in a closed session")
 
 
 @must("close.ends-the-turn", slow, _close, source=f"{_PAGE}; TCK ACP-CLOSE-002", versions=ONLY_1)
 async def ends_the_turn(attempt: CheckRun) -> None:
     """session/close cancels the turn that runs in the session, as session/cancel does."""
-    async with attempt.in_session() as (line, session):
-        call = await attempt.slow_turn(line, session)
-        closing = line.call("session/close", {"sessionId": session})
-        must_succeed(await line.answered(closing), "session/close")
-        answer = await line.answered(call)
+    async with attempt.in_session() as (agent, session):
+        call = await attempt.slow_turn(agent, session)
+        closing = agent.call("session/close", {"sessionId": session})
+        must_succeed(await agent.answered(closing), "session/close")
+        answer = await agent.answered(call)
         must_succeed(answer, "the prompt whose session was closed")
         if answer.result.get("stopReason") != "cancelled":
             reason = answer.result.get("stopReason")
@@ -265,31 +267,31 @@ async def ends_the_turn(attempt: CheckRun) -> None:
 @must("delete.removes", turn, _delete, source=f"{_PAGE}; TCK ACP-DELETE-001, 201, 202", cases=(15,))
 async def removes(attempt: CheckRun) -> None:
     """A deleted session is in no list any more and cannot be loaded."""
-    async with attempt.in_session() as (line, session):
-        await attempt.turn(line, session)
-        deleted = await line.ask("session/delete", {"sessionId": session})
+    async with attempt.in_session() as (agent, session):
+        await attempt.turn(agent, session)
+        deleted = await agent.ask("session/delete", {"sessionId": session})
         must_succeed(deleted, "session/delete")
         if attempt.facts.offers("sessionCapabilities.list"):
-            listed = [text_of(found, "sessionId") for found in await _all_sessions(line)]
+            listed = [text_of(found, "sessionId") for found in await _all_sessions(agent)]
             if session in listed:
                 raise Failed("the deleted session is in the list", exchange(deleted))
         if attempt.facts.offers("loadSession"):
-            answer = await line.ask("session/load", attempt.opening(sessionId=session))
+            answer = await agent.ask("session/load", attempt.opening(sessionId=session))
             must_fail(answer, "session/load of a deleted session")
 
 
 @should("delete.twice", opened, _delete, source=f"{_PAGE}; TCK ACP-DELETE-002, 203", cases=(14,))
 async def deletes_twice(attempt: CheckRun) -> None:
     """Deleting a session that does not exist, or does no longer, succeeds."""
-    async with attempt.line() as line:
-        must_succeed(await line.ask("session/delete", {"sessionId": "verify-no-such-session"}), "session/delete")
+    async with attempt.agent() as agent:
+        must_succeed(await agent.ask("session/delete", {"sessionId": "verify-no-such-session"}), "session/delete")
 
 
 @should("close.unknown", opened, _close, source=f"{_PAGE}; errors", cases=(14,))
 async def closes_unknown(attempt: CheckRun) -> None:
     """Closing a session that is not open succeeds, or is refused with error -32002."""
-    async with attempt.line() as line:
-        answer = await line.ask("session/close", {"sessionId": "verify-no-such-session"})
+    async with attempt.agent() as agent:
+        answer = await agent.ask("session/close", {"sessionId": "verify-no-such-session"})
         if answer.error is not None and answer.code != NOT_FOUND:
             raise Failed(f"it was refused with error {answer.code}, not {NOT_FOUND}", exchange(answer))
 

@@ -33,8 +33,8 @@ MALFORMED: JsonObject = {"fs": 7, "terminal": "yes", "session": ["notices"], "au
 FOREIGN: JsonObject = {"fs": {"readTextFile": False, "teleport": True}, "telepathy": {"level": 3}, "_meta": {"a": 1}}
 
 
-async def _hello(line: AgentConnection, attempt: CheckRun, **changes: JsonValue) -> Frame:
-    return await line.ask("initialize", {**attempt.hello(capabilities={}), **changes})
+async def _hello(agent: AgentConnection, attempt: CheckRun, **changes: JsonValue) -> Frame:
+    return await agent.ask("initialize", {**attempt.hello(capabilities={}), **changes})
 
 
 def _version(answer: Frame) -> JsonValue:
@@ -49,8 +49,8 @@ def _version(answer: Frame) -> JsonValue:
 @must("initialize.answers", source=f"{_PAGE}; TCK ACP-INIT-001, 002, 201", cases=(16, 51))
 async def answers(attempt: CheckRun) -> None:
     """Initialize is answered with the protocol version, an integer: the one asked for if the agent speaks it."""
-    async with attempt.bare() as line:
-        answer = await _hello(line, attempt)
+    async with attempt.bare() as agent:
+        answer = await _hello(agent, attempt)
         wanted = attempt.options.protocol
         if (version := _version(answer)) != wanted:
             raise Failed(f"version {wanted} was asked for, and {version} answered", exchange(answer))
@@ -59,16 +59,16 @@ async def answers(attempt: CheckRun) -> None:
 @must("initialize.needs-only-the-version", greeted, source=_PAGE, versions=ONLY_1)
 async def minimal(attempt: CheckRun) -> None:
     """Capabilities and clientInfo may be left out."""
-    async with attempt.bare() as line:
-        answer = await line.ask("initialize", {"protocolVersion": attempt.options.protocol})
+    async with attempt.bare() as agent:
+        answer = await agent.ask("initialize", {"protocolVersion": attempt.options.protocol})
         must_succeed(answer, "initialize with nothing but the version")
 
 
 @must("initialize.version-65535", greeted, source=f"{_PAGE}; TCK ACP-INIT-003", cases=(16,))
 async def future_version(attempt: CheckRun) -> None:
     """A version that the agent does not speak is answered with one that it speaks, never echoed and never an error."""
-    async with attempt.bare() as line:
-        answer = await _hello(line, attempt, protocolVersion=FUTURE, info=INFO)
+    async with attempt.bare() as agent:
+        answer = await _hello(agent, attempt, protocolVersion=FUTURE, info=INFO)
         must_succeed(answer, f"initialize for version {FUTURE}")
         if answer.result.get("protocolVersion") == FUTURE:
             raise Failed(f"version {FUTURE} was echoed, which does not exist", exchange(answer))
@@ -77,8 +77,8 @@ async def future_version(attempt: CheckRun) -> None:
 @must("initialize.version-2", greeted, source=_PAGE, cases=(16,), versions=ONLY_1)
 async def next_version(attempt: CheckRun) -> None:
     """A request for version 2 is answered with 2, or with 1."""
-    async with attempt.bare() as line:
-        answer = await _hello(line, attempt, protocolVersion=2, info=INFO, capabilities={})
+    async with attempt.bare() as agent:
+        answer = await _hello(agent, attempt, protocolVersion=2, info=INFO, capabilities={})
         must_succeed(answer, "initialize for version 2")
         if str(answer.result.get("protocolVersion")) not in {"1", "2"}:
             raise Failed("version 2 was asked for: the answer is 2, or 1 where 2 is not spoken", exchange(answer))
@@ -87,8 +87,8 @@ async def next_version(attempt: CheckRun) -> None:
 @should("initialize.version-0", greeted, source=_PAGE, cases=(16,))
 async def version_zero(attempt: CheckRun) -> None:
     """A request for version 0 is answered with a version that is spoken, or with error -32022."""
-    async with attempt.bare() as line:
-        answer = await _hello(line, attempt, protocolVersion=0)
+    async with attempt.bare() as agent:
+        answer = await _hello(agent, attempt, protocolVersion=0)
         if answer.error is None:
             if answer.result.get("protocolVersion") == 0:
                 raise Failed("version 0 was echoed, which does not exist", exchange(answer))
@@ -99,12 +99,12 @@ async def version_zero(attempt: CheckRun) -> None:
 @should("initialize.version-not-an-integer", greeted, source=f"{_PAGE}; errors", cases=(16,))
 async def no_version(attempt: CheckRun) -> None:
     """A protocolVersion that is missing, or no integer from 0 to 65535, is answered with error -32602."""
-    async with attempt.bare() as line:
+    async with attempt.bare() as agent:
         for version in NO_VERSIONS:
             params = attempt.hello(capabilities={})
             del params["protocolVersion"]
             asked: JsonObject = params if version is None else {**params, "protocolVersion": version}
-            answer = await line.ask("initialize", asked)
+            answer = await agent.ask("initialize", asked)
             must_fail(answer, f"initialize with protocolVersion {version!r}", [INVALID_PARAMS])
 
 
@@ -113,9 +113,9 @@ async def no_version(attempt: CheckRun) -> None:
 )
 async def malformed_capabilities(attempt: CheckRun) -> None:
     """A malformed optional capability counts as absent; initialize still succeeds."""
-    async with attempt.bare() as line:
+    async with attempt.bare() as agent:
         must_succeed(
-            await _hello(line, attempt, clientCapabilities=MALFORMED, capabilities=MALFORMED),
+            await _hello(agent, attempt, clientCapabilities=MALFORMED, capabilities=MALFORMED),
             "initialize with broken capabilities",
         )
 
@@ -123,16 +123,16 @@ async def malformed_capabilities(attempt: CheckRun) -> None:
 @must("initialize.unknown-fields", greeted, source="extensibility", cases=(18, 43))
 async def foreign_fields(attempt: CheckRun) -> None:
     """Unknown fields and capabilities are ignored, and _meta may be null."""
-    async with attempt.bare() as line:
-        answer = await _hello(line, attempt, clientCapabilities=FOREIGN, capabilities=FOREIGN, mood="fine", _meta=None)
+    async with attempt.bare() as agent:
+        answer = await _hello(agent, attempt, clientCapabilities=FOREIGN, capabilities=FOREIGN, mood="fine", _meta=None)
         must_succeed(answer, "initialize with fields from the future")
 
 
 @should("initialize.agent-info", greeted, source=f"{_PAGE}; TCK ACP-INIT-004, 203")
 async def info(attempt: CheckRun) -> None:
     """The agent gives its name and version in agentInfo."""
-    async with attempt.bare() as line:
-        answer = await _hello(line, attempt)
+    async with attempt.bare() as agent:
+        answer = await _hello(agent, attempt)
         info = as_object(answer.result.get("info") or answer.result.get("agentInfo"))
         if not text_of(info, "name") or not text_of(info, "version"):
             raise Failed("agentInfo with name and version is missing", exchange(answer))
@@ -141,29 +141,29 @@ async def info(attempt: CheckRun) -> None:
 @should("initialize.twice", greeted, source="errors", cases=(19,), versions=ONLY_1)
 async def twice(attempt: CheckRun) -> None:
     """A second initialize is answered with a result or with error -32600, and the connection goes on."""
-    async with attempt.fresh() as line:
-        answer = await _hello(line, attempt)
+    async with attempt.fresh() as agent:
+        answer = await _hello(agent, attempt)
         if answer.error is not None and answer.code != INVALID_REQUEST:
             raise Failed(f"the second initialize was refused with {answer.code}", exchange(answer))
-        await attempt.alive(line, shown=exchange(answer))
+        await attempt.alive(agent, shown=exchange(answer))
 
 
 @should("initialize.comes-first", greeted, source=f"{_PAGE}; errors", cases=(19,))
 async def comes_first(attempt: CheckRun) -> None:
     """A request before initialize is answered with error -32600, and initialize still works."""
-    async with attempt.bare() as line:
-        must_fail(await line.ask("session/new", attempt.opening()), "a request before initialize", [INVALID_REQUEST])
-        must_succeed(await _hello(line, attempt), "initialize after a request that came too early")
+    async with attempt.bare() as agent:
+        must_fail(await agent.ask("session/new", attempt.opening()), "a request before initialize", [INVALID_REQUEST])
+        must_succeed(await _hello(agent, attempt), "initialize after a request that came too early")
 
 
 @should("initialize.pipelined", greeted, source=_PAGE, cases=(19,))
 async def pipelined(attempt: CheckRun) -> None:
     """A request that does not wait for the answer to initialize is answered all the same."""
-    async with attempt.bare() as line:
-        hello = line.call("initialize", attempt.hello(capabilities={}))
-        opening = line.call("session/new", attempt.opening())
-        must_succeed(await line.answered(hello), "initialize")
-        await line.answered(opening)
+    async with attempt.bare() as agent:
+        hello = agent.call("initialize", attempt.hello(capabilities={}))
+        opening = agent.call("session/new", attempt.opening())
+        must_succeed(await agent.answered(hello), "initialize")
+        await agent.answered(opening)
 
 
 # ------------------------------------------------------------------ logging in
@@ -174,18 +174,18 @@ def _id(method: JsonObject) -> str:
     return text_of(method, "id") or text_of(method, "methodId")
 
 
-def _has_methods(bench: AgentPool) -> NotJudged | None:
-    return greeted(bench) or (None if bench.facts.auth_methods else Skipped("no authMethods are offered"))
+def _has_methods(pool: AgentPool) -> NotJudged | None:
+    return greeted(pool) or (None if pool.facts.auth_methods else Skipped("no authMethods are offered"))
 
 
-def _has_method(bench: AgentPool) -> NotJudged | None:
-    if bench.options.auth_method is None:
+def _has_method(pool: AgentPool) -> NotJudged | None:
+    if pool.options.auth_method is None:
         return Skipped("give --auth-method ID, one of the agent's authMethods")
-    return greeted(bench)
+    return greeted(pool)
 
 
-def _may_log_out(bench: AgentPool) -> NotJudged | None:
-    if not bench.options.allow_logout:
+def _may_log_out(pool: AgentPool) -> NotJudged | None:
+    if not pool.options.allow_logout:
         return Skipped("give --allow-logout; it forgets the agent's credentials")
     return None
 
@@ -208,21 +208,21 @@ async def registry(attempt: CheckRun) -> None:
 @should("auth.unknown-method", _has_methods, source="authentication", cases=(42,))
 async def unknown_method(attempt: CheckRun) -> None:
     """Authenticate with an id that was not offered is answered with error -32602."""
-    async with attempt.fresh() as line:
-        answer = await line.ask(attempt.talk.login, {"methodId": "verify-no-such-method"})
+    async with attempt.fresh() as agent:
+        answer = await agent.ask(attempt.dialect.login, {"methodId": "verify-no-such-method"})
         must_fail(answer, "authenticate with an unknown method", [INVALID_PARAMS])
 
 
 @should("auth.terminal-method-not-callable", greeted, source="authentication", cases=(42,))
 async def terminal_method(attempt: CheckRun) -> None:
     """Authenticate with a method of type terminal is answered with error -32602."""
-    async with attempt.bare() as line:
-        answer = await line.ask("initialize", attempt.hello(capabilities={"auth": {"terminal": attempt.talk.yes}}))
+    async with attempt.bare() as agent:
+        answer = await agent.ask("initialize", attempt.hello(capabilities={"auth": {"terminal": attempt.dialect.yes}}))
         methods = [as_object(method) for method in _methods(answer)]
         terminal = next((method for method in methods if method.get("type") == "terminal"), None)
         if terminal is None:
             raise Skipped("no method of type terminal is offered")
-        answer = await line.ask(attempt.talk.login, {"methodId": _id(terminal)})
+        answer = await agent.ask(attempt.dialect.login, {"methodId": _id(terminal)})
         must_fail(answer, "authenticate with a terminal method", [INVALID_PARAMS])
 
 
@@ -234,28 +234,28 @@ def _methods(answer: Frame) -> Sequence[JsonValue]:
 @must("auth.authenticates", _has_method, source="authentication; TCK ACP-AUTH-003, 204")
 async def authenticates(attempt: CheckRun) -> None:
     """After authenticate with an offered method, sessions can be opened."""
-    async with attempt.bare() as line:
-        must_succeed(await _hello(line, attempt), "initialize")
-        answer = await line.ask(attempt.talk.login, {"methodId": attempt.options.auth_method})
+    async with attempt.bare() as agent:
+        must_succeed(await _hello(agent, attempt), "initialize")
+        answer = await agent.ask(attempt.dialect.login, {"methodId": attempt.options.auth_method})
         if answer.error is not None:
             raise NotTried(f"{attempt.options.auth_method} was refused: {answer.error.get('message')}")
-        must_succeed(await line.ask("session/new", attempt.opening()), "session/new after authenticate")
+        must_succeed(await agent.ask("session/new", attempt.opening()), "session/new after authenticate")
 
 
 @must("auth.logs-out", offers("auth.logout"), _may_log_out, source="authentication; TCK ACP-AUTH-004, 203", alone=True)
 async def logs_out(attempt: CheckRun) -> None:
     """Logout is answered with a result, and the connection goes on."""
-    async with attempt.fresh() as line:
-        answer = await line.ask(attempt.talk.logout, {})
+    async with attempt.fresh() as agent:
+        answer = await agent.ask(attempt.dialect.logout, {})
         must_succeed(answer, "logout")
-        await attempt.alive(line, shown=exchange(answer))
+        await attempt.alive(agent, shown=exchange(answer))
 
 
 @should("auth.logout-unoffered", session, offers_not("auth.logout"), source="authentication; errors")
 async def logout_unoffered(attempt: CheckRun) -> None:
     """Logout that is not offered is answered with error -32601."""
-    async with attempt.line() as line:
-        must_fail(await line.ask(attempt.talk.logout, {}), "logout, which is not offered", [METHOD_NOT_FOUND])
+    async with attempt.agent() as agent:
+        must_fail(await agent.ask(attempt.dialect.logout, {}), "logout, which is not offered", [METHOD_NOT_FOUND])
 
 
 CHECKS = checks_in(globals())

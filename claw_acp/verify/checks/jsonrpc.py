@@ -40,16 +40,16 @@ NO_MESSAGES = (b"42", b'"text"', b"null", b"true", b"{}", b"[]", BATCH)
 @must("jsonrpc.ids-echoed", greeted, source="JSON-RPC 2.0 §5; TCK ACP-JSONRPC-001", cases=(20,))
 async def ids(attempt: CheckRun) -> None:
     """An answer carries the id of its request, as the same JSON value: 1 is not "1"."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for request_id in IDS:
-            _same_id(await line.ask("_claw-acp/verify", {}, id=request_id), request_id)
+            _same_id(await agent.ask("_claw-acp/verify", {}, id=request_id), request_id)
 
 
 @advice("jsonrpc.large-ids", greeted, source="JSON-RPC 2.0 §5", cases=(20,))
 async def large_ids(attempt: CheckRun) -> None:
     """Ids beyond 2^53 come back unharmed."""
-    async with attempt.line() as line:
-        answer = await line.ask("_claw-acp/verify", {}, id=LARGE)
+    async with attempt.agent() as agent:
+        answer = await agent.ask("_claw-acp/verify", {}, id=LARGE)
         if str(answer.object.get("id")) != str(LARGE):
             raise Failed(f"the id {LARGE} came back as {answer.object.get('id')}", exchange(answer))
 
@@ -63,46 +63,46 @@ def _same_id(answer: Frame, request_id: JsonValue) -> None:
 @must("jsonrpc.requests-at-once", greeted, source="JSON-RPC 2.0 §4")
 async def at_once(attempt: CheckRun) -> None:
     """Requests that are sent without waiting are all answered."""
-    async with attempt.line() as line:
-        for call in [line.call("_claw-acp/verify", {"number": number}) for number in range(AT_ONCE)]:
-            await line.answered(call)
+    async with attempt.agent() as agent:
+        for call in [agent.call("_claw-acp/verify", {"number": number}) for number in range(AT_ONCE)]:
+            await agent.answered(call)
 
 
 @should("jsonrpc.unknown-method", greeted, source="extensibility; JSON-RPC 2.0 §5.1; TCK ACP-JSONRPC-004")
 async def unknown_method(attempt: CheckRun) -> None:
     """A request for a method that does not exist is answered with error -32601."""
-    async with attempt.line() as line:
-        must_fail(await line.ask("verify/no_such_method", {}), "an unknown method", [METHOD_NOT_FOUND])
+    async with attempt.agent() as agent:
+        must_fail(await agent.ask("verify/no_such_method", {}), "an unknown method", [METHOD_NOT_FOUND])
 
 
 @must("jsonrpc.extensions-answered", greeted, source="extensibility; TCK ACP-EXT-001", cases=(44,))
 async def extensions_answered(attempt: CheckRun) -> None:
     """A request for an unknown method that begins with an underscore is answered in some way."""
-    async with attempt.line() as line:
-        await line.ask("_claw-acp/no_such_method", {})
+    async with attempt.agent() as agent:
+        await agent.ask("_claw-acp/no_such_method", {})
 
 
 @should("jsonrpc.usable-after-errors", session, source="TCK ACP-JSONRPC-005")
 async def usable_after_errors(attempt: CheckRun) -> None:
     """After requests that were answered with errors the next ones are served."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for method in ("verify/no_such_method", "session/new", "session/prompt"):
-            must_fail(await line.ask(method, {"nonsense": True}), method)
-        must_succeed(await line.ask("session/new", attempt.opening()), "session/new after errors")
+            must_fail(await agent.ask(method, {"nonsense": True}), method)
+        must_succeed(await agent.ask("session/new", attempt.opening()), "session/new after errors")
 
 
 @should("jsonrpc.unknown-extension", greeted, source="extensibility; TCK ACP-JSONRPC-004", cases=(44,))
 async def unknown_extension(attempt: CheckRun) -> None:
     """A request for an unknown method that begins with an underscore is answered with error -32601."""
-    async with attempt.line() as line:
-        must_fail(await line.ask("_claw-acp/no_such_method", {}), "an unknown extension", [METHOD_NOT_FOUND])
+    async with attempt.agent() as agent:
+        must_fail(await agent.ask("_claw-acp/no_such_method", {}), "an unknown extension", [METHOD_NOT_FOUND])
 
 
 @advice("jsonrpc.notification-as-request", session, source="JSON-RPC 2.0 §4")
 async def notification_as_request(attempt: CheckRun) -> None:
     """A notification that is sent with an id is answered in some way, so that the client does not wait."""
-    async with attempt.in_session() as (line, opened):
-        await line.ask("session/cancel", {"sessionId": opened})
+    async with attempt.in_session() as (agent, opened):
+        await agent.ask("session/cancel", {"sessionId": opened})
 
 
 @must(
@@ -127,10 +127,10 @@ async def unknown_notifications(attempt: CheckRun) -> None:
 
 async def _silence(attempt: CheckRun, notifications: Sequence[tuple[str, JsonValue]]) -> None:
     """Check that none of these is answered."""
-    async with attempt.line() as line:
-        begin = len(line.frames)
-        sent = [line.notify(method, params) for method, params in notifications]
-        for frame in await attempt.heard(line, begin=begin, shown=sent):
+    async with attempt.agent() as agent:
+        begin = len(agent.frames)
+        sent = [agent.notify(method, params) for method, params in notifications]
+        for frame in await attempt.heard(agent, begin=begin, shown=sent):
             if frame.is_answer:
                 raise Failed("a notification was answered", [*sent, frame])
 
@@ -138,22 +138,22 @@ async def _silence(attempt: CheckRun, notifications: Sequence[tuple[str, JsonVal
 @should("jsonrpc.invalid-params", greeted, source="JSON-RPC 2.0 §5.1; errors", cases=(41,))
 async def invalid_params(attempt: CheckRun) -> None:
     """A request without a required parameter, or with one of a wrong type, is answered with error -32602."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for method, params in MISSHAPEN:
-            must_fail(await line.ask(method, params), f"{method} with wrong parameters", [INVALID_PARAMS])
+            must_fail(await agent.ask(method, params), f"{method} with wrong parameters", [INVALID_PARAMS])
 
 
 @must("jsonrpc.answers-to-nothing-ignored", greeted, source="JSON-RPC 2.0 §5", cases=(21,))
 async def unasked_answers(attempt: CheckRun) -> None:
     """An answer to a request that was never sent is ignored."""
-    async with attempt.line() as line:
-        begin = len(line.frames)
+    async with attempt.agent() as agent:
+        begin = len(agent.frames)
         sent = [
-            line.say({"jsonrpc": "2.0", "id": 719_999, "result": {}}),
-            line.say({"jsonrpc": "2.0", "id": "nobody asked", "error": {"code": -32603, "message": "no"}}),
-            line.say({"jsonrpc": "2.0", "id": None, "result": None}),
+            agent.say({"jsonrpc": "2.0", "id": 719_999, "result": {}}),
+            agent.say({"jsonrpc": "2.0", "id": "nobody asked", "error": {"code": -32603, "message": "no"}}),
+            agent.say({"jsonrpc": "2.0", "id": None, "result": None}),
         ]
-        for frame in await attempt.heard(line, begin=begin, shown=sent):
+        for frame in await attempt.heard(agent, begin=begin, shown=sent):
             if frame.is_answer:
                 raise Failed("an answer was answered", [*sent, frame])
 
@@ -164,19 +164,19 @@ async def unasked_answers(attempt: CheckRun) -> None:
 @must("jsonrpc.survives-what-is-no-request", greeted, source="JSON-RPC 2.0 §5.1", cases=(22,))
 async def survives(attempt: CheckRun) -> None:
     """Numbers, strings, null, empty objects and arrays do not end the connection."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for data in NO_MESSAGES:
-            sent = line.send_raw(data + b"\n", unreadable=2)
-            await attempt.alive(line, shown=[sent])
+            sent = agent.send_raw(data + b"\n", unreadable=2)
+            await attempt.alive(agent, shown=[sent])
 
 
 @must("jsonrpc.batch-not-executed", greeted, source="protocol schema; official SDKs", cases=(22,))
 async def batch_not_executed(attempt: CheckRun) -> None:
     """The requests inside a batch are not executed: ACP has no batches."""
-    async with attempt.line() as line:
-        begin = len(line.frames)
-        sent = line.send_raw(BATCH + b"\n", unreadable=1)
-        for frame in await _heard(attempt, line, sent, begin=begin):
+    async with attempt.agent() as agent:
+        begin = len(agent.frames)
+        sent = agent.send_raw(BATCH + b"\n", unreadable=1)
+        for frame in await _heard(attempt, agent, sent, begin=begin):
             if isinstance(frame.message, list) or frame.object.get("id") in {710_001, 710_002}:
                 raise Failed("the requests inside a batch were answered", [sent, frame])
 
@@ -184,8 +184,8 @@ async def batch_not_executed(attempt: CheckRun) -> None:
 @should("jsonrpc.batch-refused", greeted, source="JSON-RPC 2.0 §5.1; errors", cases=(22,))
 async def batch_refused(attempt: CheckRun) -> None:
     """A batch is answered with one error -32600 and a null id."""
-    async with attempt.line() as line:
-        await _refused(attempt, line, BATCH, INVALID_REQUEST)
+    async with attempt.agent() as agent:
+        await _refused(attempt, agent, BATCH, INVALID_REQUEST)
 
 
 @should(
@@ -193,31 +193,31 @@ async def batch_refused(attempt: CheckRun) -> None:
 )
 async def invalid_requests_refused(attempt: CheckRun) -> None:
     """JSON that is no request is answered with error -32600 and a null id."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for data in (b"42", b'"text"', b"{}"):
-            await _refused(attempt, line, data, INVALID_REQUEST)
+            await _refused(attempt, agent, data, INVALID_REQUEST)
 
 
 @should("jsonrpc.parse-error-answered", greeted, source="JSON-RPC 2.0 §5.1; TCK ACP-INFO-PARSE-001", cases=(23,))
 async def parse_error(attempt: CheckRun) -> None:
     """A line that is no JSON is answered with error -32700 and a null id."""
-    async with attempt.line() as line:
-        await _refused(attempt, line, b'{"jsonrpc":"2.0","id":710003,"method":', PARSE_ERROR)
+    async with attempt.agent() as agent:
+        await _refused(attempt, agent, b'{"jsonrpc":"2.0","id":710003,"method":', PARSE_ERROR)
 
 
-async def _heard(attempt: CheckRun, line: AgentConnection, sent: Frame, *, begin: int) -> list[Frame]:
+async def _heard(attempt: CheckRun, agent: AgentConnection, sent: Frame, *, begin: int) -> list[Frame]:
     """The frames that came; whether the agent survives is another check."""
     try:
-        return await attempt.heard(line, begin=begin, shown=[sent])
+        return await attempt.heard(agent, begin=begin, shown=[sent])
     except Dead as dead:
         raise NotTried(dead.reason) from dead
 
 
-async def _refused(attempt: CheckRun, line: AgentConnection, data: bytes, code: int) -> None:
+async def _refused(attempt: CheckRun, agent: AgentConnection, data: bytes, code: int) -> None:
     """Check that a line is answered once, with this code and a null id."""
-    begin = len(line.frames)
-    sent = line.send_raw(data + b"\n", unreadable=1)
-    came = await _heard(attempt, line, sent, begin=begin)
+    begin = len(agent.frames)
+    sent = agent.send_raw(data + b"\n", unreadable=1)
+    came = await _heard(attempt, agent, sent, begin=begin)
     answers = [frame for frame in came if frame.is_answer and frame.object.get("id") is None]
     if not answers:
         raise Failed(f"it was not answered; a client waits for ever for error {code}", [sent])
@@ -230,11 +230,11 @@ async def _refused(attempt: CheckRun, line: AgentConnection, data: bytes, code: 
 @advice("jsonrpc.version-checked", greeted, source="JSON-RPC 2.0 §4")
 async def missing_version(attempt: CheckRun) -> None:
     """A request that is not of JSON-RPC 2.0 is answered with error -32600."""
-    async with attempt.line() as line:
-        begin = len(line.frames)
-        line.unreadable += 1  # the answer may have a null id: it is no request
-        call = line.call("_claw-acp/verify", {}, jsonrpc="1.0")
-        came = await _heard(attempt, line, call.frame, begin=begin)
+    async with attempt.agent() as agent:
+        begin = len(agent.frames)
+        agent.unreadable += 1  # the answer may have a null id: it is no request
+        call = agent.call("_claw-acp/verify", {}, jsonrpc="1.0")
+        came = await _heard(attempt, agent, call.frame, begin=begin)
         if not any(frame.code == INVALID_REQUEST for frame in came):
             raise Failed("it was not refused", [call.frame, *came])
 
@@ -242,15 +242,15 @@ async def missing_version(attempt: CheckRun) -> None:
 @must("jsonrpc.own-id-space", tool, source="JSON-RPC 2.0 §4", cases=(20,))
 async def own_id_space(attempt: CheckRun) -> None:
     """The ids of both directions are apart: a request of the client may carry an id that the agent uses too."""
-    async with attempt.in_session() as (line, opened):
-        call, question = await attempt.question(line, opened)
-        twin = line.call("_claw-acp/verify", {}, id=question.object.get("id"))
-        await line.answered(twin)
+    async with attempt.in_session() as (agent, opened):
+        call, question = await attempt.question(agent, opened)
+        twin = agent.call("_claw-acp/verify", {}, id=question.object.get("id"))
+        await agent.answered(twin)
         await anyio.sleep(QUIET)
-        if end := attempt.talk.end(line, call):
+        if end := attempt.dialect.end(agent, call):
             raise Failed("the turn ended although the question was not answered", [question, twin.frame, end])
-        line.answer(question, "allow")
-        await attempt.ended(line, call)
+        agent.answer(question, "allow")
+        await attempt.ended(agent, call)
 
 
 CHECKS = checks_in(globals())

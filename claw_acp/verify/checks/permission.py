@@ -13,26 +13,26 @@ _PAGE = "tool-calls: permission"
 
 async def _not_done(attempt: CheckRun, how: PermissionAnswer) -> None:
     """Answer the first question with something that is no permission: the call must not succeed, the turn must end."""
-    async with attempt.in_session() as (line, session):
-        begin = len(line.frames)
-        call, question = await attempt.question(line, session)
-        line.desk.permission = "reject"  # whatever else it may ask
-        sent = line.answer(question, how)
-        answer = await attempt.ended(line, call)
+    async with attempt.in_session() as (agent, session):
+        begin = len(agent.frames)
+        call, question = await attempt.question(agent, session)
+        agent.client.permission = "reject"  # whatever else it may ask
+        sent = agent.answer(question, how)
+        answer = await attempt.ended(agent, call)
         shown = [question, *([sent] if sent else []), *exchange(answer)]
-        status = _status(line, session, question, since=begin)
+        status = _status(agent, session, question, since=begin)
         if status is not None and status.params and text_of(status.update, "status") == "completed":
             raise Failed("the tool call was completed all the same", [*shown, status])
-        await attempt.alive(line, shown=shown)
+        await attempt.alive(agent, shown=shown)
 
 
-def _status(line: AgentConnection, session: str, question: Frame, *, since: int) -> Frame | None:
+def _status(agent: AgentConnection, session: str, question: Frame, *, since: int) -> Frame | None:
     """The last update with a status of the call in question."""
     subject = as_object(question.params.get("subject")) or question.params
     wanted = text_of(as_object(subject.get("toolCall")), "toolCallId")
     told = [
         frame
-        for frame in updates(line, session, since=since)
+        for frame in updates(agent, session, since=since)
         if text_of(frame.update, "toolCallId") == wanted and text_of(frame.update, "status")
     ]
     return told[-1] if told else None
@@ -71,19 +71,19 @@ async def error(attempt: CheckRun) -> None:
 @must("permission.allowed-is-done", tool, source=f"{_PAGE}; TCK ACP-PERM-201")
 async def allowed(attempt: CheckRun) -> None:
     """A call that was allowed goes on, and the turn comes to an end."""
-    async with attempt.in_session() as (line, session):
-        call, question = await attempt.question(line, session)
-        line.desk.permission = "allow"
-        line.answer(question, "allow")
-        must_succeed(await attempt.ended(line, call), "the turn of --tool-prompt")
+    async with attempt.in_session() as (agent, session):
+        call, question = await attempt.question(agent, session)
+        agent.client.permission = "allow"
+        agent.answer(question, "allow")
+        must_succeed(await attempt.ended(agent, call), "the turn of --tool-prompt")
 
 
 @should("permission.options", tool, source=_PAGE)
 async def options(attempt: CheckRun) -> None:
     """A question offers options, each with an id of its own, at least one to allow and one to reject."""
-    async with attempt.in_session() as (line, session):
-        call, question = await attempt.question(line, session)
-        await attempt.over(line, session, call)
+    async with attempt.in_session() as (agent, session):
+        call, question = await attempt.question(agent, session)
+        await attempt.over(agent, session, call)
         offered: list[JsonObject] = [as_object(option) for option in as_list(question.params.get("options"))]
         ids = [text_of(option, "optionId") for option in offered]
         if len(set(ids)) < len(ids):
@@ -96,38 +96,38 @@ async def options(attempt: CheckRun) -> None:
 @must("permission.out-of-order", tool, source=_PAGE, cases=(8,))
 async def out_of_order(attempt: CheckRun) -> None:
     """Questions of two sessions may be open at once, and be answered in any order."""
-    async with attempt.line() as line:
-        first, second = await attempt.session(line), await attempt.session(line)
-        one, early = await attempt.question(line, first)
-        other, late = await attempt.question(line, second)
-        line.desk.permission = "reject"
-        line.answer(late, "reject")
-        await attempt.ended(line, other)
-        if end := attempt.talk.end(line, one):
+    async with attempt.agent() as agent:
+        first, second = await attempt.session(agent), await attempt.session(agent)
+        one, early = await attempt.question(agent, first)
+        other, late = await attempt.question(agent, second)
+        agent.client.permission = "reject"
+        agent.answer(late, "reject")
+        await attempt.ended(agent, other)
+        if end := attempt.dialect.end(agent, one):
             raise Failed("the turn of the other question ended", [early, late, end])
-        line.answer(early, "reject")
-        await attempt.ended(line, one)
+        agent.answer(early, "reject")
+        await attempt.ended(agent, one)
 
 
 @must("permission.holds-up-nobody", tool, source=_PAGE, cases=(32,))
 async def holds_up_nobody(attempt: CheckRun) -> None:
     """While a question is open, other sessions can be opened and the agent answers."""
-    async with attempt.in_session() as (line, session):
-        call, question = await attempt.question(line, session)
-        must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a question is open")
-        await attempt.alive(line, shown=[question])
-        await attempt.over(line, session, call)
+    async with attempt.in_session() as (agent, session):
+        call, question = await attempt.question(agent, session)
+        must_succeed(await agent.ask("session/new", attempt.opening()), "session/new while a question is open")
+        await attempt.alive(agent, shown=[question])
+        await attempt.over(agent, session, call)
 
 
 # ------------------------------------------------------------------ files and terminals of the client
 
 
 async def _with_client(attempt: CheckRun, *, works: bool) -> None:
-    async with attempt.fresh(capabilities=EVERYTHING) as line:
-        line.desk.works = works
-        session = await attempt.session(line)
-        call = attempt.prompt(line, session, attempt.options.tool_prompt)
-        must_succeed(await attempt.ended(line, call), "the turn of --tool-prompt")
+    async with attempt.fresh(capabilities=EVERYTHING) as agent:
+        agent.client.works = works
+        session = await attempt.session(agent)
+        call = attempt.prompt(agent, session, attempt.options.tool_prompt)
+        must_succeed(await attempt.ended(agent, call), "the turn of --tool-prompt")
 
 
 @must("client.serves-everything", tool, source="file-system; terminals", cases=(36, 37), versions=ONLY_1)

@@ -36,8 +36,8 @@ PARALLEL = 5  # sessions opened at once
 @must("session.opens", greeted, source=f"{_PAGE}; TCK ACP-SESSION-001")
 async def opens(attempt: CheckRun) -> None:
     """session/new is answered with the id of the session, a string that is not empty."""
-    async with attempt.line() as line:
-        answer = await line.ask("session/new", attempt.opening())
+    async with attempt.agent() as agent:
+        answer = await agent.ask("session/new", attempt.opening())
         if answer.code == AUTH_REQUIRED:
             raise NotTried("session/new was answered with error -32000; give --auth-method, --env or --keep-home")
         must_succeed(answer, "session/new")
@@ -48,9 +48,9 @@ async def opens(attempt: CheckRun) -> None:
 @must("session.unique-ids", session, source=f"{_PAGE}; TCK ACP-SESSION-002")
 async def unique_ids(attempt: CheckRun) -> None:
     """Each session has an id of its own, also when several are opened at once."""
-    async with attempt.line() as line:
-        calls = [line.call("session/new", attempt.opening()) for _ in range(PARALLEL)]
-        answers = [await line.answered(call) for call in calls]
+    async with attempt.agent() as agent:
+        calls = [agent.call("session/new", attempt.opening()) for _ in range(PARALLEL)]
+        answers = [await agent.answered(call) for call in calls]
         for answer in answers:
             must_succeed(answer, f"one of {PARALLEL} session/new at once")
         ids = {text_of(answer.result, "sessionId") for answer in answers}
@@ -61,19 +61,19 @@ async def unique_ids(attempt: CheckRun) -> None:
 @should("session.relative-cwd", session, source=_PAGE, cases=(38,))
 async def relative_cwd(attempt: CheckRun) -> None:
     """A cwd that is no absolute path is refused with error -32602."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for path in RELATIVE:
-            answer = await line.ask("session/new", attempt.opening(cwd=path))
+            answer = await agent.ask("session/new", attempt.opening(cwd=path))
             must_fail(answer, f"session/new with the relative cwd {path!r}", [INVALID_PARAMS])
 
 
 @must("session.unknown-fields", session, source="extensibility", cases=(18, 43))
 async def foreign_fields(attempt: CheckRun) -> None:
     """Unknown fields are ignored, and _meta may hold anything, or be null."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         meta: JsonObject = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "x": [1, None]}
         for more in ({"_meta": meta, "mood": "fine"}, {"_meta": None}):
-            must_succeed(await line.ask("session/new", attempt.opening(**more)), "session/new with unknown fields")
+            must_succeed(await agent.ask("session/new", attempt.opening(**more)), "session/new with unknown fields")
 
 
 @must(
@@ -81,17 +81,17 @@ async def foreign_fields(attempt: CheckRun) -> None:
 )
 async def directories(attempt: CheckRun) -> None:
     """session/new takes additional directories when the agent offers them."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         opening = attempt.opening(additionalDirectories=[str(attempt.options.cwd.parent)])
-        must_succeed(await line.ask("session/new", opening), "session/new with additionalDirectories")
+        must_succeed(await agent.ask("session/new", opening), "session/new with additionalDirectories")
 
 
 @should("session.relative-directories", session, offers(_ROOTS), source=_PAGE, cases=(39,))
 async def relative_directories(attempt: CheckRun) -> None:
     """An additional directory that is no absolute path is refused with error -32602."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         opening = attempt.opening(additionalDirectories=["elsewhere"])
-        must_fail(await line.ask("session/new", opening), "a relative additional directory", [INVALID_PARAMS])
+        must_fail(await agent.ask("session/new", opening), "a relative additional directory", [INVALID_PARAMS])
 
 
 # ------------------------------------------------------------------ unknown and unoffered
@@ -100,9 +100,9 @@ async def relative_directories(attempt: CheckRun) -> None:
 @should("session.unknown-refused", session, source="errors; TCK ACP-INFO-UNKNOWNSESSION-001", cases=(14,))
 async def unknown_session(attempt: CheckRun) -> None:
     """Whatever is asked of a session that was never opened is answered with error -32002."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for method, params in _of_session(attempt, NOBODY):
-            answer = await line.ask(method, params)
+            answer = await agent.ask(method, params)
             must_fail(answer, f"{method} for an unknown session", [NOT_FOUND])
 
 
@@ -132,24 +132,24 @@ UNOFFERED = {
 @should("session.unoffered-methods", session, source="errors")
 async def unoffered(attempt: CheckRun) -> None:
     """A method whose capability the agent does not offer is answered with error -32601."""
-    async with attempt.in_session() as (line, opened):
+    async with attempt.in_session() as (agent, opened):
         where = attempt.opening(sessionId=opened)
         for method, capability in UNOFFERED.items():
             if not attempt.facts.offers(capability):
-                answer = await line.ask(method, {} if method == "session/list" else where)
+                answer = await agent.ask(method, {} if method == "session/list" else where)
                 must_fail(answer, f"{method}, which is not offered,", [METHOD_NOT_FOUND])
 
 
 @must("session.side-by-side", slow, turn, source="prompt-turn", cases=(32,))
 async def side_by_side(attempt: CheckRun) -> None:
     """A session that is busy holds up no other, nor the opening of one."""
-    async with attempt.line() as line:
-        busy, idle = await attempt.session(line), await attempt.session(line)
-        held = await attempt.slow_turn(line, busy)
-        other = await attempt.ended(line, attempt.prompt(line, idle))
+    async with attempt.agent() as agent:
+        busy, idle = await attempt.session(agent), await attempt.session(agent)
+        held = await attempt.slow_turn(agent, busy)
+        other = await attempt.ended(agent, attempt.prompt(agent, idle))
         must_succeed(other, "a prompt in one session while another is busy")
-        must_succeed(await line.ask("session/new", attempt.opening()), "session/new while a session is busy")
-        await attempt.over(line, busy, held)
+        must_succeed(await agent.ask("session/new", attempt.opening()), "session/new while a session is busy")
+        await attempt.over(agent, busy, held)
 
 
 # ------------------------------------------------------------------ MCP servers
@@ -173,11 +173,11 @@ for line in sys.stdin:
 @should("mcp.stdio-server-starts", turn, source=_PAGE, cases=(40,))
 async def server_starts(attempt: CheckRun) -> None:
     """The agent connects to the stdio MCP servers that the client names."""
-    async with attempt.fresh() as line:
+    async with attempt.fresh() as agent:
         mark = attempt.scratch / "mcp-server-started"
-        server = attempt.talk.server("verify", sys.executable, "-c", _SERVER, str(mark))
-        opened = await attempt.lead_up(line, "session/new", attempt.opening(mcpServers=[server]))
-        await attempt.ended(line, attempt.prompt(line, text_of(opened.result, "sessionId")))
+        server = attempt.dialect.server("verify", sys.executable, "-c", _SERVER, str(mark))
+        opened = await attempt.lead_up(agent, "session/new", attempt.opening(mcpServers=[server]))
+        await attempt.ended(agent, attempt.prompt(agent, text_of(opened.result, "sessionId")))
         with anyio.move_on_after(min(SERVER_STARTS, attempt.options.timeout)):
             while not await anyio.Path(mark).exists():  # noqa: ASYNC110 - a process of the agent's makes it
                 await anyio.sleep(0.02)
@@ -188,21 +188,21 @@ async def server_starts(attempt: CheckRun) -> None:
 @should("mcp.broken-server", session, source=_PAGE, cases=(40,))
 async def broken_server(attempt: CheckRun) -> None:
     """An MCP server that cannot be started does not keep the session from opening."""
-    async with attempt.fresh() as line:
-        make = attempt.talk.server
+    async with attempt.fresh() as agent:
+        make = attempt.dialect.server
         servers = [make("missing", "/no/such/program"), make("dies", sys.executable, "-c", "exit(3)")]
-        answer = await line.ask("session/new", attempt.opening(mcpServers=servers))
+        answer = await agent.ask("session/new", attempt.opening(mcpServers=servers))
         must_succeed(answer, "session/new with MCP servers that cannot be started")
 
 
 @should("mcp.unoffered-transport", session, source=f"{_PAGE}; errors", cases=(40,))
 async def unoffered_transport(attempt: CheckRun) -> None:
     """An MCP server of a kind that the agent does not offer is refused with error -32602."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for kind in ("http", "sse"):
             if not attempt.facts.offers(f"mcpCapabilities.{kind}"):
                 server: JsonObject = {"type": kind, "name": kind, "url": "http://127.0.0.1:9/", "headers": []}
-                answer = await line.ask("session/new", attempt.opening(mcpServers=[server]))
+                answer = await agent.ask("session/new", attempt.opening(mcpServers=[server]))
                 must_fail(answer, f"an MCP server of type {kind}, which is not offered,", [INVALID_PARAMS])
 
 

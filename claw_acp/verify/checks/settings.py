@@ -15,17 +15,17 @@ _OPTIONS = "session-config-options"
 _METHOD = "session/set_config_option"
 
 
-def _has_modes(bench: AgentPool) -> NotJudged | None:
-    return session(bench) or (None if bench.facts.modes else Skipped("session/new gives no modes"))
+def _has_modes(pool: AgentPool) -> NotJudged | None:
+    return session(pool) or (None if pool.facts.modes else Skipped("session/new gives no modes"))
 
 
-def _has_options(bench: AgentPool) -> NotJudged | None:
-    return session(bench) or (None if bench.facts.options else Skipped("session/new gives no configOptions"))
+def _has_options(pool: AgentPool) -> NotJudged | None:
+    return session(pool) or (None if pool.facts.options else Skipped("session/new gives no configOptions"))
 
 
-def _has_select(bench: AgentPool) -> NotJudged | None:
-    usable = any(_values(option) for option in bench.facts.options)
-    return _has_options(bench) or (None if usable else Skipped("no option is a choice among values"))
+def _has_select(pool: AgentPool) -> NotJudged | None:
+    usable = any(_values(option) for option in pool.facts.options)
+    return _has_options(pool) or (None if usable else Skipped("no option is a choice among values"))
 
 
 def _name(option: JsonObject) -> str:
@@ -61,37 +61,37 @@ def _changes(options: list[JsonObject]) -> Iterator[tuple[str, str]]:
 @must("modes.switches", _has_modes, source=f"{_MODES}; TCK ACP-MODES-002", versions=ONLY_1)
 async def switches(attempt: CheckRun) -> None:
     """session/set_mode takes each mode that was named."""
-    async with attempt.in_session() as (line, opened):
+    async with attempt.in_session() as (agent, opened):
         for mode in attempt.facts.modes:
-            must_succeed(await line.ask("session/set_mode", {"sessionId": opened, "modeId": mode}), f"mode {mode}")
+            must_succeed(await agent.ask("session/set_mode", {"sessionId": opened, "modeId": mode}), f"mode {mode}")
 
 
 @should("modes.unknown-refused", _has_modes, source=f"{_MODES}; errors", versions=ONLY_1)
 async def unknown_mode(attempt: CheckRun) -> None:
     """A mode that does not exist is refused with error -32602."""
-    async with attempt.in_session() as (line, opened):
-        answer = await line.ask("session/set_mode", {"sessionId": opened, "modeId": "verify-no-such-mode"})
+    async with attempt.in_session() as (agent, opened):
+        answer = await agent.ask("session/set_mode", {"sessionId": opened, "modeId": "verify-no-such-mode"})
         must_fail(answer, "an unknown mode", [INVALID_PARAMS])
 
 
 @must("modes.during-a-turn", slow, _has_modes, source=_MODES, cases=(33,), versions=ONLY_1)
 async def during_a_turn(attempt: CheckRun) -> None:
     """The mode can be switched while a turn runs, and the turn goes on."""
-    async with attempt.in_session() as (line, opened):
-        call = await attempt.slow_turn(line, opened)
-        answer = await line.ask("session/set_mode", {"sessionId": opened, "modeId": attempt.facts.modes[-1]})
+    async with attempt.in_session() as (agent, opened):
+        call = await attempt.slow_turn(agent, opened)
+        answer = await agent.ask("session/set_mode", {"sessionId": opened, "modeId": attempt.facts.modes[-1]})
         must_succeed(answer, "session/set_mode while a turn runs")
-        if end := attempt.talk.end(line, call):
+        if end := attempt.dialect.end(agent, call):
             raise Failed("the turn ended", exchange(end))
-        await attempt.over(line, opened, call)
+        await attempt.over(agent, opened, call)
 
 
 # ------------------------------------------------------------------ options
 
 
 async def _set(attempt: CheckRun, changes: JsonObject) -> Frame:
-    async with attempt.in_session() as (line, opened):
-        return await line.ask(_METHOD, {"sessionId": opened, **changes})
+    async with attempt.in_session() as (agent, opened):
+        return await agent.ask(_METHOD, {"sessionId": opened, **changes})
 
 
 @must("config.set-gives-all-options", _has_select, source=f"{_OPTIONS}; TCK ACP-CONFIG-002, 202", cases=(35,))
@@ -99,7 +99,7 @@ async def gives_all(attempt: CheckRun) -> None:
     """Setting an option is answered with all options, the one that was set with its new value."""
     known = {_name(option) for option in attempt.facts.options}
     for name, value in _changes(attempt.facts.options):
-        answer = await _set(attempt, attempt.talk.setting(name, value))
+        answer = await _set(attempt, attempt.dialect.setting(name, value))
         must_succeed(answer, f"setting {name} to {value}")
         options = {_name(option): option for option in map(as_object, as_list(answer.result.get("configOptions")))}
         if missing := known - set(options):
@@ -111,7 +111,7 @@ async def gives_all(attempt: CheckRun) -> None:
 @should("config.unknown-option", _has_options, source=f"{_OPTIONS}; errors")
 async def unknown_option(attempt: CheckRun) -> None:
     """An option that does not exist is refused with error -32602."""
-    answer = await _set(attempt, attempt.talk.setting("verify-no-such-option", "x"))
+    answer = await _set(attempt, attempt.dialect.setting("verify-no-such-option", "x"))
     must_fail(answer, "an unknown option", [INVALID_PARAMS])
 
 
@@ -119,7 +119,7 @@ async def unknown_option(attempt: CheckRun) -> None:
 async def unknown_value(attempt: CheckRun) -> None:
     """A value that was not offered is refused with error -32602."""
     name = next(_name(option) for option in attempt.facts.options if _values(option))
-    answer = await _set(attempt, attempt.talk.setting(name, "verify-no-such-value"))
+    answer = await _set(attempt, attempt.dialect.setting(name, "verify-no-such-value"))
     must_fail(answer, f"an unknown value of {name}", [INVALID_PARAMS])
 
 
@@ -134,15 +134,15 @@ async def switch_for_choice(attempt: CheckRun) -> None:
 @must("config.switches", session, source=f"{_OPTIONS}; TCK ACP-CONFIG-003", cases=(34,), versions=ONLY_1)
 async def switches_on_and_off(attempt: CheckRun) -> None:
     """An option that is a switch can be set, by a client that says that it knows switches."""
-    async with attempt.fresh(capabilities={"session": {"configOptions": {"boolean": {}}}}) as line:
-        answer = await attempt.lead_up(line, "session/new", attempt.opening())
+    async with attempt.fresh(capabilities={"session": {"configOptions": {"boolean": {}}}}) as agent:
+        answer = await attempt.lead_up(agent, "session/new", attempt.opening())
         options = map(as_object, as_list(answer.result.get("configOptions")))
         switch = next((option for option in options if option.get("type") == "boolean"), None)
         if switch is None:
             raise Skipped("no option is a switch")
         name, wanted = _name(switch), switch.get("currentValue") is not True
         params: JsonObject = {"configId": name, "type": "boolean", "value": wanted}
-        answer = await line.ask(_METHOD, {"sessionId": text_of(answer.result, "sessionId"), **params})
+        answer = await agent.ask(_METHOD, {"sessionId": text_of(answer.result, "sessionId"), **params})
         must_succeed(answer, f"setting {name} to {wanted}")
         now = {_name(option): option for option in map(as_object, as_list(answer.result.get("configOptions")))}
         if as_object(now.get(name)).get("currentValue") is not wanted:

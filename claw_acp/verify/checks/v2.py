@@ -40,20 +40,20 @@ def _kind(frame: Frame) -> str:
 @should("initialize.info-required", greeted, source=f"{_PAGE}: initialization; errors")
 async def info_required(attempt: CheckRun) -> None:
     """A request for version 2 without `info` is refused with error -32602, and can be sent again."""
-    async with attempt.bare() as line:
-        must_fail(await line.ask("initialize", {"protocolVersion": 2}), "initialize without info", [INVALID_PARAMS])
-        must_succeed(await line.ask("initialize", attempt.hello(capabilities={})), "initialize after a refused one")
+    async with attempt.bare() as agent:
+        must_fail(await agent.ask("initialize", {"protocolVersion": 2}), "initialize without info", [INVALID_PARAMS])
+        must_succeed(await agent.ask("initialize", attempt.hello(capabilities={})), "initialize after a refused one")
 
 
 @should("jsonrpc.no-null-ids", greeted, source=f"{_PAGE}: envelope", cases=(20,))
 async def null_ids(attempt: CheckRun) -> None:
     """A request whose id is null or a fraction is refused with error -32600 and a null id."""
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         for request_id in (None, 1.5):
-            begin = len(line.frames)
-            line.unreadable += 1
-            call = line.call("session/new", attempt.opening(), id=request_id)
-            came = await attempt.heard(line, begin=begin, shown=[call.frame])
+            begin = len(agent.frames)
+            agent.unreadable += 1
+            call = agent.call("session/new", attempt.opening(), id=request_id)
+            came = await attempt.heard(agent, begin=begin, shown=[call.frame])
             refused = [frame for frame in came if frame.code == INVALID_REQUEST]
             if not refused or any(frame.result for frame in came):
                 raise Failed(f"the id {request_id!r} was accepted", [call.frame, *came])
@@ -62,21 +62,21 @@ async def null_ids(attempt: CheckRun) -> None:
 @should("methods.of-protocol-1-gone", session, source=_PAGE)
 async def gone(attempt: CheckRun) -> None:
     """Methods that protocol 2 removed (session/load, session/set_mode, authenticate) are answered with error -32601."""
-    async with attempt.in_session() as (line, opened):
+    async with attempt.in_session() as (agent, opened):
         where = attempt.opening(sessionId=opened)
         for method, params in (
             ("session/load", where),
             ("session/set_mode", {"sessionId": opened, "modeId": "x"}),
             ("authenticate", {"methodId": "x"}),
         ):
-            must_fail(await line.ask(method, params), method, [METHOD_NOT_FOUND])
+            must_fail(await agent.ask(method, params), method, [METHOD_NOT_FOUND])
 
 
 @should("initialize.version-1", greeted, source=f"{_PAGE}: initialization; TCK ACP-INIT-202", cases=(16,))
 async def version_1(attempt: CheckRun) -> None:
     """A request for version 1 is answered with a version that is spoken, or with error -32022."""
-    async with attempt.bare() as line:
-        answer = await line.ask("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+    async with attempt.bare() as agent:
+        answer = await agent.ask("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
         if answer.error is None and answer.result.get("protocolVersion") not in {1, 2}:
             raise Failed(f"the version is {answer.result.get('protocolVersion')!r}", exchange(answer))
         if answer.error is not None:
@@ -86,8 +86,10 @@ async def version_1(attempt: CheckRun) -> None:
 @must("session.servers-optional", session, source=f"{_PAGE}: session/new; TCK ACP-SESSION-203")
 async def servers_optional(attempt: CheckRun) -> None:
     """McpServers may be left out of session/new."""
-    async with attempt.line() as line:
-        must_succeed(await line.ask("session/new", {"cwd": str(attempt.options.cwd)}), "session/new without mcpServers")
+    async with attempt.agent() as agent:
+        must_succeed(
+            await agent.ask("session/new", {"cwd": str(attempt.options.cwd)}), "session/new without mcpServers"
+        )
 
 
 # ------------------------------------------------------------------ prompts and states
@@ -96,11 +98,11 @@ async def servers_optional(attempt: CheckRun) -> None:
 @must("prompt.message-ids-unique", turn, source=f"{_PAGE}: prompt; TCK ACP-PATCH-203")
 async def message_ids_unique(attempt: CheckRun) -> None:
     """Each prompt becomes a message with an id of its own."""
-    async with attempt.in_session() as (line, opened):
+    async with attempt.in_session() as (agent, opened):
         calls: list[Call] = []
         for _ in range(2):
-            calls.append(attempt.prompt(line, opened))
-            must_succeed(await attempt.ended(line, calls[-1]), "session/prompt")
+            calls.append(attempt.prompt(agent, opened))
+            must_succeed(await attempt.ended(agent, calls[-1]), "session/prompt")
         names = [text_of(call.answers[0].result, "messageId") for call in calls]
         if len(set(names)) < len(names):
             raise Failed(f"two prompts have the id {names[0]}", [call.answers[0] for call in calls])
@@ -109,16 +111,16 @@ async def message_ids_unique(attempt: CheckRun) -> None:
 @must("prompt.answered-with-its-message", session, source=f"{_PAGE}: prompt; TCK ACP-PROMPT-201, 203")
 async def answered_with_message(attempt: CheckRun) -> None:
     """session/prompt is answered with the id of the message, and the message is shown under that id."""
-    async with attempt.in_session() as (line, opened):
-        begin = len(line.frames)
-        call = attempt.prompt(line, opened)
-        answer = await line.answered(call)
+    async with attempt.in_session() as (agent, opened):
+        begin = len(agent.frames)
+        call = attempt.prompt(agent, opened)
+        answer = await agent.answered(call)
         must_succeed(answer, "session/prompt")
         name = text_of(answer.result, "messageId")
         if not name:
             raise Failed("there is no messageId in the result", exchange(answer))
-        await attempt.ended(line, call)
-        shown = [frame for frame in updates(line, opened, since=begin) if frame.update.get("messageId") == name]
+        await attempt.ended(agent, call)
+        shown = [frame for frame in updates(agent, opened, since=begin) if frame.update.get("messageId") == name]
         if not any(kind.startswith("user_message") for kind in map(_kind, shown)):
             raise Failed(f"no user message has the id {name}", exchange(answer))
 
@@ -126,14 +128,14 @@ async def answered_with_message(attempt: CheckRun) -> None:
 @must("state.runs-then-rests", session, source=f"{_PAGE}: states; TCK ACP-STATE-201, 202, 203")
 async def runs_then_rests(attempt: CheckRun) -> None:
     """A turn begins with the state running and ends with the state idle and a stop reason."""
-    async with attempt.in_session() as (line, opened):
-        begin = len(line.frames)
-        end = await attempt.ended(line, attempt.prompt(line, opened))
+    async with attempt.in_session() as (agent, opened):
+        begin = len(agent.frames)
+        end = await attempt.ended(agent, attempt.prompt(agent, opened))
         must_succeed(end, "session/prompt")
-        reason = attempt.talk.reason(end)
+        reason = attempt.dialect.reason(end)
         if reason not in STOP_REASONS and not reason.startswith("_"):
             raise Failed(f"the stop reason is {reason!r}", [end])
-        said = updates(line, opened, since=begin)
+        said = updates(agent, opened, since=begin)
         if "running" not in map(_kind, said[: said.index(end)]):
             raise Failed("the state was never running before it was idle", [end])
 
@@ -141,14 +143,14 @@ async def runs_then_rests(attempt: CheckRun) -> None:
 @should("state.asks", tool, source=f"{_PAGE}: states; TCK ACP-PATCH-209")
 async def asks(attempt: CheckRun) -> None:
     """While a question is open the state is requires_action."""
-    async with attempt.in_session() as (line, opened):
-        begin = len(line.frames)
-        call, question = await attempt.question(line, opened)
-        await attempt.alive(line, shown=[question])
+    async with attempt.in_session() as (agent, opened):
+        begin = len(agent.frames)
+        call, question = await attempt.question(agent, opened)
+        await attempt.alive(agent, shown=[question])
         await anyio.sleep(QUIET)
-        states = [text_of(frame.update, "state") for frame in updates(line, opened, since=begin)]
+        states = [text_of(frame.update, "state") for frame in updates(agent, opened, since=begin)]
         last = [state for state in states if state][-1:]
-        await attempt.over(line, opened, call)
+        await attempt.over(agent, opened, call)
         if last != ["requires_action"]:
             raise Failed(f"the state is {last[0] if last else 'none'} while a question is open", [question])
 
@@ -156,21 +158,21 @@ async def asks(attempt: CheckRun) -> None:
 # ------------------------------------------------------------------ resume
 
 
-async def _resumed(attempt: CheckRun, line: AgentConnection, opened: str) -> tuple[Frame, list[Frame]]:
+async def _resumed(attempt: CheckRun, agent: AgentConnection, opened: str) -> tuple[Frame, list[Frame]]:
     """The answer to a resume from the start, and the frames before it."""
-    begin = len(line.frames)
+    begin = len(agent.frames)
     where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "replayFrom": {"type": "start"}}
-    answer = await line.ask("session/resume", where)
+    answer = await agent.ask("session/resume", where)
     must_succeed(answer, "session/resume")
-    return answer, updates(line, opened, since=begin, until=line.frames.index(answer))
+    return answer, updates(agent, opened, since=begin, until=agent.frames.index(answer))
 
 
 @must("resume.replays-from-start", turn, source=f"{_PAGE}: session/resume", cases=(11,))
 async def replays(attempt: CheckRun) -> None:
     """With replayFrom start, the whole conversation is shown again before session/resume is answered."""
     opened, _ = await attempt.stored()
-    async with attempt.line() as line:
-        answer, shown = await _resumed(attempt, line, opened)
+    async with attempt.agent() as agent:
+        answer, shown = await _resumed(attempt, agent, opened)
         text = "".join(str(frame.update) for frame in shown if _kind(frame).startswith("user_message"))
         if MARKER not in text:
             raise Failed("the user's message was not shown before the answer", [*exchange(answer), *shown[:5]])
@@ -182,8 +184,8 @@ async def replays(attempt: CheckRun) -> None:
 async def state_before_answer(attempt: CheckRun) -> None:
     """The current state is sent after the replay and before the answer to session/resume."""
     opened, _ = await attempt.stored()
-    async with attempt.line() as line:
-        answer, shown = await _resumed(attempt, line, opened)
+    async with attempt.agent() as agent:
+        answer, shown = await _resumed(attempt, agent, opened)
         kinds = [_kind(frame) for frame in shown]
         if not {"running", "idle", "requires_action"} & set(kinds):
             raise Failed("no state was sent before the answer", [*exchange(answer), *shown[-3:]])
@@ -200,8 +202,8 @@ def _message_ids(shown: list[Frame]) -> set[str]:
 async def ids_stay(attempt: CheckRun) -> None:
     """Messages have the same ids when they are shown again."""
     opened, before = await attempt.stored()
-    async with attempt.line() as line:
-        answer, after = await _resumed(attempt, line, opened)
+    async with attempt.agent() as agent:
+        answer, after = await _resumed(attempt, agent, opened)
         if missing := _message_ids(before) - _message_ids(after) - {""}:
             raise Failed(f"the messages {sorted(missing)} have other ids now", [*exchange(answer), *after[:5]])
 
@@ -210,18 +212,18 @@ async def ids_stay(attempt: CheckRun) -> None:
 async def unknown_cursor(attempt: CheckRun) -> None:
     """A replayFrom of unknown type is refused with error -32602."""
     opened, _ = await attempt.stored()
-    async with attempt.line() as line:
+    async with attempt.agent() as agent:
         where: JsonObject = {"sessionId": opened, "cwd": str(attempt.options.cwd), "replayFrom": {"type": "middle"}}
-        must_fail(await line.ask("session/resume", where), "an unknown replayFrom", [INVALID_PARAMS])
+        must_fail(await agent.ask("session/resume", where), "an unknown replayFrom", [INVALID_PARAMS])
 
 
 @must("resume.silent-after-answer", turn, source=f"{_PAGE}: session/resume; TCK ACP-RESUME-202", cases=(11,))
 async def silent_after_answer(attempt: CheckRun) -> None:
     """No part of the conversation is shown after the answer to session/resume."""
     opened, _ = await attempt.stored()
-    async with attempt.line() as line:
-        answer, _ = await _resumed(attempt, line, opened)
-        shown = await late(line, opened, answer)
+    async with attempt.agent() as agent:
+        answer, _ = await _resumed(attempt, agent, opened)
+        shown = await late(agent, opened, answer)
         if said := [frame for frame in shown if _kind(frame).startswith(("user_message", "agent_", "tool_"))]:
             raise Failed("parts of the conversation came after the answer", [*exchange(answer), *said[:5]])
 
@@ -230,8 +232,8 @@ async def silent_after_answer(attempt: CheckRun) -> None:
 async def messages_before_chunks(attempt: CheckRun) -> None:
     """In a replay, chunks of a message come after the message itself, so that they do not add to what is there."""
     opened, _ = await attempt.stored()
-    async with attempt.line() as line:
-        answer, shown = await _resumed(attempt, line, opened)
+    async with attempt.agent() as agent:
+        answer, shown = await _resumed(attempt, agent, opened)
         begun: set[str] = set()
         for frame in shown:
             name, kind = text_of(frame.update, "messageId"), _kind(frame)
@@ -246,52 +248,52 @@ async def messages_before_chunks(attempt: CheckRun) -> None:
 @must("close.cancels-work", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202, ACP-CANCEL-208")
 async def cancels_work(attempt: CheckRun) -> None:
     """session/close ends the work of the session as session/cancel does: idle, with the stop reason `cancelled`."""
-    async with attempt.in_session() as (line, opened):
-        call = await attempt.slow_turn(line, opened)
-        answer = await line.ask("session/close", {"sessionId": opened})
+    async with attempt.in_session() as (agent, opened):
+        call = await attempt.slow_turn(agent, opened)
+        answer = await agent.ask("session/close", {"sessionId": opened})
         must_succeed(answer, "session/close")
-        end = attempt.talk.end(line, call)
-        if end is None or attempt.talk.reason(end) != "cancelled":
+        end = attempt.dialect.end(agent, call)
+        if end is None or attempt.dialect.reason(end) != "cancelled":
             raise Failed("the work did not end with `cancelled`", [*exchange(answer), *([end] if end else [])])
 
 
 @advice("cancel.withdraws-questions", tool, source=f"{_PAGE}: cancellation; TCK ACP-INFO-CANCEL-202")
 async def withdraws(attempt: CheckRun) -> None:
     """When a turn is cancelled, the agent withdraws its open questions with $/cancel_request."""
-    async with attempt.in_session() as (line, opened):
-        call, question = await attempt.question(line, opened)
-        begin = len(line.frames)
-        cancel = line.notify("session/cancel", {"sessionId": opened})
+    async with attempt.in_session() as (agent, opened):
+        call, question = await attempt.question(agent, opened)
+        begin = len(agent.frames)
+        cancel = agent.notify("session/cancel", {"sessionId": opened})
         name = question.object.get("id")
 
         def withdrawn() -> Frame | None:
-            return next((frame for frame in line.frames[begin:] if frame.params.get("requestId") == name), None)
+            return next((frame for frame in agent.frames[begin:] if frame.params.get("requestId") == name), None)
 
         try:
-            await line.until(withdrawn, "a $/cancel_request", within=min(WITHDRAWAL_TIMEOUT, line.timeout))
+            await agent.until(withdrawn, "a $/cancel_request", within=min(WITHDRAWAL_TIMEOUT, agent.timeout))
         except Failed as failed:
-            await attempt.over(line, opened, call)
+            await attempt.over(agent, opened, call)
             raise Failed("the question was not withdrawn", [question, cancel]) from failed
-        await attempt.over(line, opened, call)
+        await attempt.over(agent, opened, call)
 
 
 @must("close.then-silence", slow, source=f"{_PAGE}: session/close; TCK ACP-CLOSE-202")
 async def then_silence(attempt: CheckRun) -> None:
     """After the answer to session/close there are no more messages about the session, whatever was going on in it."""
-    async with attempt.in_session() as (line, opened):
-        await attempt.slow_turn(line, opened)
-        answer = await line.ask("session/close", {"sessionId": opened})
+    async with attempt.in_session() as (agent, opened):
+        await attempt.slow_turn(agent, opened)
+        answer = await agent.ask("session/close", {"sessionId": opened})
         must_succeed(answer, "session/close")
-        if shown := await late(line, opened, answer):
+        if shown := await late(agent, opened, answer):
             raise Failed("updates came after the session was closed", [*exchange(answer), *shown[:5]])
 
 
 @should("cancel.unknown-work", session, source=f"{_PAGE}: tool_call/cancel, terminal/cancel; errors")
 async def unknown_work(attempt: CheckRun) -> None:
     """tool_call/cancel and terminal/cancel for what cannot be cancelled are refused with error -32602."""
-    async with attempt.in_session() as (line, opened):
+    async with attempt.in_session() as (agent, opened):
         for method, key in (("tool_call/cancel", "toolCallId"), ("terminal/cancel", "terminalId")):
-            answer = await line.ask(method, {"sessionId": opened, key: "verify-no-such-thing"})
+            answer = await agent.ask(method, {"sessionId": opened, key: "verify-no-such-thing"})
             must_fail(answer, f"{method} for something unknown", [INVALID_PARAMS])
 
 

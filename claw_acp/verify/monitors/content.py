@@ -40,12 +40,12 @@ RULES = (SHAPE, KEYS, METHODS, MODES, OPTIONS, IN_STEP, PATHS, COMMANDS, DATES)
 _NAME = re.compile(r"[^\s/]+")
 
 
-def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
+def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Judge all frames of protocol 1."""
-    for line in lines:
-        if line.protocol != 1:
+    for agent in agents:
+        if agent.protocol != 1:
             continue
-        for frame in line.frames:
+        for frame in agent.frames:
             if frame.way == "<-" and not frame.fault:
                 yield from _shape(frame)
                 yield from _state(frame.result, frame)

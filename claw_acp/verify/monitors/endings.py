@@ -17,11 +17,11 @@ RULES = (NO_ORPHANS, EXPLAINS)
 _TOLD = -15  # by the SIGTERM that we send
 
 
-def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
+def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Judge every end that the agent came to by itself."""
     can_look = Path("/proc").exists()
-    for line in lines:
-        ending = line.ending
+    for agent in agents:
+        ending = agent.ending
         if ending is None or ending.seconds is None:
             continue
         if can_look:

@@ -23,7 +23,7 @@ class Observation(Value):
     frames: tuple[Frame, ...] = ()
 
 
-Watcher: TypeAlias = Callable[[Sequence[AgentConnection]], Iterator[Observation]]
+Monitor: TypeAlias = Callable[[Sequence[AgentConnection]], Iterator[Observation]]
 
 
 def kept(rule: Rule) -> Observation:
@@ -41,12 +41,12 @@ def observed(rule: Rule, reason: str, *frames: Frame, fine: bool) -> Observation
     return kept(rule) if fine else broken(rule, reason, *frames)
 
 
-def judged(rule: Rule, sightings: Sequence[Observation]) -> Verdict:
+def judged(rule: Rule, observations: Sequence[Observation]) -> Verdict:
     """The verdict on a rule from all its observations."""
-    faults = [sighting for sighting in sightings if sighting.reason]
+    faults = [observation for observation in observations if observation.reason]
     if faults:
         more = f" (and {len(faults) - 1} more times)" if len(faults) > 1 else ""
         return Verdict(rule=rule, outcome="fail", reason=faults[0].reason + more, frames=faults[0].frames)
-    if not sightings:
+    if not observations:
         return Verdict(rule=rule, outcome="not tried", reason="nothing of the kind was seen")
     return Verdict(rule=rule, outcome="pass")

@@ -43,17 +43,17 @@ UPDATES = {
 AUTH_REQUIRED = -32000
 
 
-def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
+def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Compare the features used with those offered."""
-    for line in lines:
-        if line.protocol != 1:
+    for agent in agents:
+        if agent.protocol != 1:
             continue
-        offered = line.offered or {}
+        offered = agent.offered or {}
         seen = False
-        for frame in line.frames:
+        for frame in agent.frames:
             if frame.way == "<-" and not frame.fault:
                 seen = seen or frame.method == "session/update"
-                yield from _called(frame, offered) if frame.method else _answered(frame, line)
+                yield from _called(frame, offered) if frame.method else _answered(frame, agent)
         if seen and not offered:
             yield from (kept(rule) for rule in (FILES, TERMINALS, ELICITATION, NOTICES))
 
@@ -94,16 +94,16 @@ def _options(holder: JsonObject, offered: JsonObject, frame: Frame) -> Iterator[
         yield kept(SWITCHES)
 
 
-def _answered(frame: Frame, line: AgentConnection) -> Iterator[Observation]:
-    offered = line.offered or {}
+def _answered(frame: Frame, agent: AgentConnection) -> Iterator[Observation]:
+    offered = agent.offered or {}
     yield from _options(frame.result, offered, frame)
-    if frame is line.hello:
+    if frame is agent.hello:
         methods = [as_object(method) for method in as_list(frame.result.get("authMethods"))]
         terminal = any(method.get("type") == "terminal" for method in methods)
         may = offers(offered, "auth.terminal") or as_object(offered.get("_meta")).get("terminal-auth") is True
         if methods:
             fine = may or not terminal
             yield observed(TERMINAL_LOGIN, "the client does not offer auth.terminal", frame, fine=fine)
-    if frame.code == AUTH_REQUIRED and line.hello is not None:
-        ways = as_list(line.hello.result.get("authMethods"))
-        yield kept(HAS_METHODS) if ways else broken(HAS_METHODS, "authMethods is empty", line.hello, frame)
+    if frame.code == AUTH_REQUIRED and agent.hello is not None:
+        ways = as_list(agent.hello.result.get("authMethods"))
+        yield kept(HAS_METHODS) if ways else broken(HAS_METHODS, "authMethods is empty", agent.hello, frame)

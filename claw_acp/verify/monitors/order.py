@@ -48,15 +48,15 @@ FINAL = frozenset({"completed", "failed"})
 OPENING = frozenset({"session/load", "session/resume"})
 
 
-def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
+def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Follow every connection, and compare their sessions."""
     given: dict[str, Frame] = {}
-    for line in lines:
-        if line.hello is None or not _keeps_sessions(line.hello):
+    for agent in agents:
+        if agent.hello is None or not _keeps_sessions(agent.hello):
             given = {}  # an agent that forgets its sessions with its process may count them from 1 in each
-        if line.protocol == 1:
-            yield from _Follower(line).follow()
-        for call in line.calls:
+        if agent.protocol == 1:
+            yield from _Follower(agent).follow()
+        for call in agent.calls:
             for answer in call.answers[:1]:
                 session = text_of(answer.result, "sessionId")
                 if call.method == "session/new" and session:
@@ -85,26 +85,26 @@ class _Session:
 class _Follower:
     """Walks through one connection and tracks its sessions."""
 
-    def __init__(self, line: AgentConnection) -> None:
-        self._line = line
+    def __init__(self, agent: AgentConnection) -> None:
+        self._agent = agent
         self._sessions: dict[str, _Session] = {}
         self._asked: dict[str, Frame] = {}  # the agent's requests by id
         self._to_come = {
             text_of(answer.result, "sessionId")
-            for call in line.calls
+            for call in agent.calls
             if call.method == "session/new"
             for answer in call.answers[:1]
         }
 
     def follow(self) -> Iterator[Observation]:
-        for frame in self._line.frames:
+        for frame in self._agent.frames:
             if frame.way == "->":
                 yield from self._we_said(frame)
             elif frame.is_answer:
                 yield from self._answered(frame)
             else:
                 yield from self._called(frame)
-        ended = self._line.ending
+        ended = self._agent.ending
         for session in self._sessions.values():
             for made in session.terminals.values():
                 if ended is not None and ended.seconds is not None:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from claw_acp.verify.monitors import content, endings, offers, order, v2, wire
-from claw_acp.verify.monitors.observation import Watcher
+from claw_acp.verify.monitors.observation import Monitor
 from claw_acp.verify.rule import Rule
 
-WATCHERS: Mapping[int, tuple[Watcher, ...]] = {
+MONITORS: Mapping[int, tuple[Monitor, ...]] = {
     1: (wire.watch, order.watch, offers.watch, content.watch, endings.watch),
     2: (wire.watch, v2.watch, endings.watch),
 }

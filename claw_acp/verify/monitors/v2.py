@@ -82,11 +82,11 @@ SPOKEN = frozenset(
 AUTH_REQUIRED = -32000
 
 
-def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
+def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Judge all frames of protocol 2."""
-    for line in lines:
-        if line.protocol == 2:
-            yield from _Follower(line).follow()
+    for agent in agents:
+        if agent.protocol == 2:
+            yield from _Follower(agent).follow()
 
 
 @dataclass(slots=True)
@@ -102,12 +102,12 @@ class _Session:
 class _Follower:
     """Walks through one connection and tracks its sessions."""
 
-    line: AgentConnection
+    agent: AgentConnection
     sessions: dict[str, _Session] = field(default_factory=dict[str, _Session])
 
     def follow(self) -> Iterator[Observation]:
         """Every observation, in order."""
-        for frame in self.line.frames:
+        for frame in self.agent.frames:
             if frame.way == "->":
                 if frame.call is not None and frame.method == "session/resume":
                     self._session(frame).opening += 1
@@ -134,17 +134,17 @@ class _Follower:
             yield from content.judged_commands(frame.result, frame)
         elif method in {"session/close", "session/delete"} and frame.error is None:
             self._session(frame).is_open = False
-        if frame is self.line.hello:
+        if frame is self.agent.hello:
             yield from self._hello(frame)
-        if frame.code == AUTH_REQUIRED and self.line.hello is not None:
-            ways = as_list(self.line.hello.result.get("authMethods"))
+        if frame.code == AUTH_REQUIRED and self.agent.hello is not None:
+            ways = as_list(self.agent.hello.result.get("authMethods"))
             yield kept(offers.HAS_METHODS) if ways else broken(offers.HAS_METHODS, "authMethods is empty", frame)
 
     def _hello(self, frame: Frame) -> Iterator[Observation]:
         odd = list(_flags(frame.result.get("capabilities"), ""))
         yield broken(MARKERS, f"{odd[0]} is true or false", frame) if odd else kept(MARKERS)
         methods = [as_object(method) for method in as_list(frame.result.get("authMethods"))]
-        may = offers.offers(self.line.offered or {}, "auth.terminal")
+        may = offers.offers(self.agent.offered or {}, "auth.terminal")
         for method in methods:
             kind = text_of(method, "type")
             known = kind in {"agent", "terminal"} or kind.startswith("_")
@@ -158,7 +158,7 @@ class _Follower:
             return
         if frame.method == "elicitation/create":
             path = f"elicitation.{text_of(frame.params, 'mode') or 'form'}"
-            fine = offers.offers(self.line.offered or {}, path)
+            fine = offers.offers(self.agent.offered or {}, path)
             yield kept(offers.ELICITATION) if fine else broken(offers.ELICITATION, f"the client lacks {path}", frame)
         name = text_of(frame.params, "sessionId")
         if not name:
@@ -166,7 +166,7 @@ class _Follower:
         yield kept(GONE)
         session = self._session(frame)
         if not session.is_open and not session.opening:
-            later = {text_of(answer.result, "sessionId") for call in self.line.calls for answer in call.answers}
+            later = {text_of(answer.result, "sessionId") for call in self.agent.calls for answer in call.answers}
             rule = AFTER_OPENING if name in later and not session.told else KNOWN_SESSION
             yield broken(rule, f"session {name} is not open", frame)
             return

@@ -30,29 +30,29 @@ READABLE = should("jsonrpc.errors-say-why", source="errors; TCK ACP-ERROR-001", 
 RULES = (ONLY_PROTOCOL, ONE_LINE, ANSWER_FIRST, MESSAGES, ONE_ANSWER, OWN_IDS, READABLE)
 
 
-def watch(lines: Sequence[AgentConnection]) -> Iterator[Observation]:
+def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
     """Judge every frame."""
-    for line in lines:
-        yield from _first(line)
-        for frame in line.frames:
+    for agent in agents:
+        yield from _first(agent)
+        for frame in agent.frames:
             if frame.way == "<-":
                 yield from _line(frame)
                 if not frame.fault:
                     yield from _message(frame)
-        yield from _answers(line)
-        yield from _own_ids(line)
+        yield from _answers(agent)
+        yield from _own_ids(agent)
 
 
-def _first(line: AgentConnection) -> Iterator[Observation]:
+def _first(agent: AgentConnection) -> Iterator[Observation]:
     """Judge only connections that began with `initialize`: after another request, other answers may come first."""
-    heard = next((frame for frame in line.frames if frame.way == "<-" and not frame.fault), None)
+    heard = next((frame for frame in agent.frames if frame.way == "<-" and not frame.fault), None)
     if (
         heard is not None
-        and line.calls
-        and line.calls[0].frame is line.frames[0]
-        and line.calls[0].method == "initialize"
+        and agent.calls
+        and agent.calls[0].frame is agent.frames[0]
+        and agent.calls[0].method == "initialize"
     ):
-        first = heard.call is line.calls[0]
+        first = heard.call is agent.calls[0]
         yield kept(ANSWER_FIRST) if first else broken(ANSWER_FIRST, "something else came first", heard)
 
 
@@ -102,15 +102,15 @@ def _is_id(frame: Frame) -> bool:
     return value is None or (isinstance(value, str | int) and not isinstance(value, bool)) or frame.call is not None
 
 
-def _answers(line: AgentConnection) -> Iterator[Observation]:
-    allowed = line.unreadable
-    for frame in line.frames:
+def _answers(agent: AgentConnection) -> Iterator[Observation]:
+    allowed = agent.unreadable
+    for frame in agent.frames:
         if frame.way == "<-" and frame.is_answer and frame.call is None:
             if frame.object.get("id") is None and frame.code in NULL_ID_CODES and allowed > 0:
                 allowed -= 1
                 continue
             yield broken(ONE_ANSWER, "it answers no request that was sent", frame)
-    for call in line.calls:
+    for call in agent.calls:
         if len(call.answers) > 1:
             reason = f"{call.method or 'a request'} was answered {len(call.answers)} times"
             yield broken(ONE_ANSWER, reason, call.frame, *call.answers)
@@ -118,9 +118,9 @@ def _answers(line: AgentConnection) -> Iterator[Observation]:
             yield kept(ONE_ANSWER)
 
 
-def _own_ids(line: AgentConnection) -> Iterator[Observation]:
+def _own_ids(agent: AgentConnection) -> Iterator[Observation]:
     waiting: dict[str, Frame] = {}
-    for frame in line.frames:
+    for frame in agent.frames:
         name = repr(frame.object.get("id"))
         if frame.way == "<-" and frame.is_request:
             yield broken(OWN_IDS, f"id {name} is in use", waiting[name], frame) if name in waiting else kept(OWN_IDS)
