@@ -15,7 +15,7 @@ from claw_acp.agent.turn_limits import TurnMeter
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, ContextTooLong, EmptyAnswer, StoreError
-from claw_acp.core.events import MessageStarted, Notice, StateChanged, StopReason, TextDelta
+from claw_acp.core.events import MessageStarted, Notice, NoticeTopic, StateChanged, StopReason, TextDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, ModelStop, ToolCall, Usage
 from claw_acp.core.value import Value, replace
@@ -182,21 +182,20 @@ class Turn:
         circles = self._runner.repetition.explanation
         if circles is None or not self._steering.close():
             return False
+        await self._announce("The turn was stopped, because it went round in circles", topic="repetition")
         await self._remark(circles)
         return True
 
     async def _close(self, limit: str) -> None:
         """Have the model report how far it got; if it calls tools instead, a text of ours stands in."""
-        notice = Notice(
-            item=new_id("ntc", clock=self._clock),
-            severity="warning",
-            title=f"The turn ends at its limit of {limit}",
-            description="Say “go on” to continue. `[limits]` in config.toml sets the limits of a turn.",
-        )
-        await self._session.publish(notice)
+        await self._announce(f"The turn ends at its limit of {limit}", topic="limit")
         _, response = await self._ask(CLOSING.format(limit), tool_choice="none")
         if not response.text.strip():
             await self._remark(f"The turn ended at its limit of {limit}. Say “go on” to continue.")
+
+    async def _announce(self, title: str, *, topic: NoticeTopic) -> None:
+        notice = Notice(item=new_id("ntc", clock=self._clock), severity="warning", title=title, topic=topic)
+        await self._session.publish(notice)
 
     async def _remark(self, text: str) -> None:
         """Say something in the model's place; people see it, models do not."""

@@ -29,7 +29,7 @@ from claw_acp.contracts.provider import (
 )
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ProviderError, StreamInterrupted
-from claw_acp.core.events import MessageStarted, Notice, UsageChanged
+from claw_acp.core.events import MessageStarted, Notice, NoticeTopic, UsageChanged
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Message, ToolCall, Usage
 from claw_acp.core.redaction import Redactor
@@ -205,7 +205,8 @@ class ModelRequester:
         match event:
             case Retrying(reason=reason, delay=delay):
                 self._settle()
-                await self._warn(f"Trying again in {delay:.1f} s" if delay else "Trying again at once", reason)
+                when = f"in {delay:.1f} s" if delay else "at once"
+                await self._warn(f"Trying again {when}", reason, topic="retry")
             case Switched(reason=reason, to=to):
                 self._settle()
                 self._asking = to
@@ -244,17 +245,18 @@ class ModelRequester:
         notice, self._notice = self._notice, None
         if notice is not None:
             notice_id = new_id("ntc", clock=self._clock)
-            await self._session.publish(Notice(item=notice_id, severity="info", title=notice))
+            await self._session.publish(Notice(item=notice_id, severity="info", title=notice, topic="switch"))
 
     async def _warn_once(self, title: str, reason: str) -> None:
         """Show a notice at most once in the turn."""
         if (title, reason) not in self._told:
             self._told.add((title, reason))
-            await self._warn(title, reason)
+            await self._warn(title, reason, topic="switch")
 
-    async def _warn(self, title: str, reason: str | None = None) -> None:
+    async def _warn(self, title: str, reason: str | None = None, *, topic: NoticeTopic | None = None) -> None:
         notice_id = new_id("ntc", clock=self._clock)
-        await self._session.publish(Notice(item=notice_id, severity="warning", title=title, description=reason))
+        notice = Notice(item=notice_id, severity="warning", title=title, description=reason, topic=topic)
+        await self._session.publish(notice)
 
     async def _report_usage(self, message_id: str, response: ChatResponse) -> Usage | None:
         """Publish the request's usage, and return it including abandoned attempts."""

@@ -63,6 +63,7 @@ class _Entry:
     begun: bool = False
     began: float = 0  # when it began to run
     repeated: bool = False  # refused, because the turn goes round in circles
+    refusal: str | None = None  # for people
     asks: str = ""
     done: bool = False
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # of this call alone
@@ -266,10 +267,11 @@ class ToolRunner:
         name = entry.call.name
         if (repeated := self._repeated(entry)) is not None:
             return _failure(repeated)
+        refused = partial(self._refused, entry)
         for hook in self._extension.hooks():
             reason = await hook.before_call(name, parse_arguments(entry.call))
             if reason is not None:
-                return _failure(f"Not allowed: {reason}")
+                return refused(f"Not allowed: {reason}", why=f"A hook of an extension decided this: {reason}")
         decision = self._gate.decide(name, invocation)
         if decision.verdict == "ask":
             preview = await invocation.preview()
@@ -280,14 +282,25 @@ class ToolRunner:
             async with self._waiting.for_person():
                 admission = await self._gate.ask(question, call_id=entry.call.id)
             if not admission.allowed:
-                return _failure(admission.reason, shown=admission.shown)
+                why = f"{admission.shown} A person was asked, because: {decision.reason}"
+                return refused(admission.reason, shown=admission.shown, why=why)
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
-        return _failure(f"Not allowed: {decision.reason}") if decision.verdict == "deny" else None
+        if decision.verdict != "deny":
+            return None
+        built_in = "" if decision.rule else " No rule of yours decided this, but the mode or a built-in protection."
+        return refused(f"Not allowed: {decision.reason}", why=f"{decision.reason}{built_in}")
+
+    def _refused(self, entry: _Entry, reason: str, *, why: str, shown: str = "") -> ToolResult:
+        """The result of a call that is not run; `why` is kept for people."""
+        entry.refusal = self._redactor(why)
+        return _failure(reason, shown=shown)
 
     def _repeated(self, entry: _Entry) -> str | None:
         """The reason to refuse a call that was made too often, or None."""
         reason = self.repetition.refusal(entry.call.name, entry.call.arguments)
         entry.repeated = reason is not None
+        if reason is not None:
+            entry.refusal = f"A built-in protection decided this: {reason.removeprefix('Not run. ')}"
         return reason
 
     def _told(self, entry: _Entry, error: BaseException) -> str:
@@ -351,6 +364,7 @@ class ToolRunner:
                 content=shown,
                 raw_output=result.raw,
                 output=result.parts,
+                refusal=entry.refusal,
             ),
             committed=committed,
         )

@@ -19,6 +19,7 @@ CompactionStatus = Literal["in_progress", "completed", "failed", "cancelled"]
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 TurnState = Literal["running", "waiting", "idle"]
 Severity = Literal["info", "warning", "error"]
+NoticeTopic = Literal["retry", "switch", "limit", "repetition"]
 PathKind = Literal["absent", "file", "link", "directory", "other"]
 PlanPriority = Literal["high", "medium", "low"]
 PlanStatus = Literal["pending", "in_progress", "completed"]
@@ -155,7 +156,7 @@ class ToolCallChanged(_Event):
 
     The first event has `name`, `title`, `kind`, `message` (the assistant message that asked), `arguments` (JSON text)
     and `extra` (see `ToolCall`: stored for the model, never shown). `output` is the result for the model; it is set
-    together with a final status.
+    together with a final status, and so is `refusal`: why a call was not run, and what decided that.
     """
 
     message: str | None = None
@@ -170,6 +171,7 @@ class ToolCallChanged(_Event):
     raw_output: JsonValue = None
     output: tuple[ContentPart, ...] | None = None
     extra: JsonObject | None = None
+    refusal: str | None = None
 
 
 class TerminalChanged(_Event):
@@ -203,11 +205,15 @@ class UsageChanged(_Event):
 
 
 class Notice(_Event):
-    """Something a person should know that is not part of the conversation (a failed request, a lost server)."""
+    """Something a person should know that is not part of the conversation (a failed request, a lost server).
+
+    `topic` marks those that explain what the agent did; they are stored, so that it can be asked for later.
+    """
 
     severity: Severity
     title: str
     description: str | None = None
+    topic: NoticeTopic | None = None
 
 
 class CompactionChanged(_Event):
