@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.verify.bench import checked, failed, faulty
+from tests.verify.checker import checked, failed, faulty
 from tests.verify.faults import FOUND_BY
 
 AT_ONCE = 3

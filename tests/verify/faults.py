@@ -148,7 +148,7 @@ FOUND_IN_V2_BY: Mapping[str, Sequence[str]] = {
     "OldFiles": ("client.nothing-of-protocol-1",),
     "CancelEndsTurn": ("cancel.mid-turn", "cancel.while-asking", "close.cancels-work"),
 }
-"""The same for the faults of `agents/second.py`, in protocol 2."""
+"""The same for the faults of `agents/minimal_v2.py`, in protocol 2."""
 
 TOGETHER_IN_V2: Sequence[tuple[str, ...]] = (
     ("TakesNullIds", "KeepsLoad", "OtherMessageId", "OwnStatus", "NeverAsks", "NoIds", "ResumesSilently",

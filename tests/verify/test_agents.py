@@ -9,7 +9,7 @@ import pytest
 
 from claw_acp.verify.rule import CannotStart
 from claw_acp.verify.run import rules
-from tests.verify.bench import LONG_TIMEOUT, TIMEOUT, checked, failed, faulty, minimal, second
+from tests.verify.checker import LONG_TIMEOUT, TIMEOUT, checked, failed, faulty, minimal, minimal_v2
 from tests.verify.faults import FOUND_BY, FOUND_IN_V2_BY, TOGETHER, TOGETHER_IN_V2
 
 NOT_SEEN = {"auth.authenticates", "auth.logout-unoffered", "auth.required-has-a-way"}
@@ -34,7 +34,7 @@ async def test_each_fault_is_found_by_its_rules_and_by_no_other(faults: tuple[st
 @pytest.mark.parametrize("faults", TOGETHER_IN_V2, ids="+".join)
 async def test_each_fault_of_protocol_2_is_found_by_its_rules(faults: tuple[str, ...], tmp_path: Path) -> None:
     expected = {rule for fault in faults for rule in FOUND_IN_V2_BY[fault]}
-    await _is_found(second(*faults), tmp_path, by=expected, protocol=2)
+    await _is_found(minimal_v2(*faults), tmp_path, by=expected, protocol=2)
 
 
 async def _is_found(command: Sequence[str], folder: Path, *, by: set[str], protocol: int = 1) -> None:

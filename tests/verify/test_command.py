@@ -7,7 +7,7 @@ import pytest
 
 from claw_acp.cli.main import main
 from claw_acp.verify.run import rules
-from tests.verify.bench import ROOT, faulty, minimal
+from tests.verify.checker import ROOT, faulty, minimal
 
 SHORT = ("--only", "initialize.agent-info", "--only", "initialize.version-0", "--only", "initialize.version-65535")
 

@@ -25,10 +25,10 @@ def faulty(*faults: str) -> tuple[str, ...]:
     return sys.executable, "-S", "-s", str(AGENTS / "faulty.py"), "--fault", ",".join(faults)
 
 
-def second(*faults: str) -> tuple[str, ...]:
+def minimal_v2(*faults: str) -> tuple[str, ...]:
     """The command of the agent for protocol 2, with these faults."""
     named = ("--fault", ",".join(faults)) if faults else ()
-    return sys.executable, "-S", "-s", str(AGENTS / "second.py"), *named
+    return sys.executable, "-S", "-s", str(AGENTS / "minimal_v2.py"), *named
 
 
 def environment(home: Path) -> dict[str, str]:

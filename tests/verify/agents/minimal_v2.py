@@ -1,4 +1,4 @@
-"""The minimal agent in protocol 2, and faults of it: `second.py [--fault NAME[,NAME...]]`."""
+"""The minimal agent in protocol 2, and faults of it: `minimal_v2.py [--fault NAME[,NAME...]]`."""
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 # ruff: noqa: ARG002 - an overridden method has the arguments of the one it stands for
 
