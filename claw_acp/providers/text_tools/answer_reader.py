@@ -24,6 +24,10 @@ AMBIGUOUS: Final = (
     "Behind this call stand closing tags that belong to none, so an argument seems to hold the tag that ends it, and "
     "where it ends cannot be told. Nothing was done. Write the call as JSON in <tool_call> tags instead."
 )
+DOUBTFUL: Final = (
+    "A call before this one cannot be read, and this one may be meant as a part of it, so nothing was done. Send it "
+    "again."
+)
 _INVENTED: Final = ("<tool_result", "<tool_response", "<function_result")
 _BY_OPENER: Final = {opener: form for form in FORMS for opener in form.openers}
 _OPENER: Final = re.compile("|".join(map(re.escape, sorted(_BY_OPENER, key=len, reverse=True))))
@@ -52,9 +56,10 @@ class AnswerReader:
         self._held: list[str] | None = None  # everything from the first call on
         self._begun = False  # something but blanks came
         self._gap = ""  # blank lines at the start or after a call, shown only if text follows
-        self._raw: list[int] = []  # the calls whose values are delimited by tags alone
+        self._raw: int | None = None  # the first call whose values are delimited by tags alone
         self._behind: list[str] = []  # the text behind the first of them
         self._after_call = False  # nothing but blanks came since the last call
+        self._doubtful = False  # a call that cannot be read came; what follows may be meant as a part of it
         self._over = False
 
     def feed(self, text: str) -> str:
@@ -67,9 +72,8 @@ class AnswerReader:
     def finish(self) -> str:
         """End the answer; returns the rest of its text."""
         text = self._read(self._rest(), final=True)
-        if self._raw and LEFT_OVER.search("".join(self._behind)):
-            for index in self._raw:
-                self.calls[index] = replace(self.calls[index], problem=AMBIGUOUS)
+        if self._raw is not None and LEFT_OVER.search("".join(self._behind)):
+            self.calls[self._raw :] = [replace(call, problem=AMBIGUOUS) for call in self.calls[self._raw :]]
         return text if self.calls else text + self._gap
 
     def release(self) -> str:
@@ -95,7 +99,7 @@ class AnswerReader:
         return "".join(shown)
 
     def _show(self, text: str) -> str:
-        if self._raw:
+        if self._raw is not None:
             self._behind.append(text)
         if not text.strip() and (self._after_call or not self._begun):
             self._gap += text
@@ -130,7 +134,8 @@ class AnswerReader:
         whole = form.place == "whole"
         if section.end <= start or (whole and not self._is_whole(section, text)):
             return at
-        self._take(section, text[at : section.end], shown, strictly=self._strictly or whole)
+        strictly = self._strictly or whole or form.cautious
+        self._take(section, text[at : section.end], shown, strictly=strictly)
         return section.end
 
     def _begins(self, text: str, start: int, *, final: bool) -> tuple[Form, Body, int] | bool:
@@ -165,12 +170,17 @@ class AnswerReader:
         """Add the calls of a section, or show it as text if they are none."""
         calls = [self._offered.tool_call(found, strictly=strictly, new_id=self._new_id) for found in section.calls]
         good = [call for call in calls if call is not None]
-        if not calls or len(good) < len(calls):
+        if self._doubtful:
+            good = [] if strictly else [replace(call, problem=call.problem or DOUBTFUL) for call in good]
+        accepted = bool(calls) and len(good) == len(calls)
+        if not accepted:
             shown.append(self._show(written))
+        if section.raw and self._raw is None:
+            self._raw = len(self.calls)
+        self._doubtful = self._doubtful or any(call.broken for call in section.calls)
+        if accepted:
+            self.calls += good
+            self._gap, self._begun, self._after_call = "", True, True
+            self._places.after_call()
+        else:
             self._places.after_text(line_ended=written.endswith("\n"))
-            return
-        if section.raw:
-            self._raw += range(len(self.calls), len(self.calls) + len(good))
-        self.calls += good
-        self._gap, self._begun, self._after_call = "", True, True
-        self._places.after_call()

@@ -5,30 +5,56 @@ elements, comments and tool results that quote. In doubt a place is none: a call
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
 LONGEST_START: Final = 256  # characters of a line that are waited for
 INDENT: Final = 3  # columns; a fence that is indented by more does not end a block of code
-_THOUGHTS: Final = ("think", "thinking", "thought", "reasoning", "seed:think")
-_QUOTING: Final = (
-    "blockquote", "code", "content", "document", "example", "examples", "file", "file_content", "function_result",
-    "function_results", "output", "pre", "quote", "result", "samp", "stdout", "textarea", "tool_response",
-    "tool_result",
-)  # fmt: skip
+_NAMES_OF_THOUGHT: Final = ("think", "thinking", "thought", "reasoning", "seed:think")
+_THOUGHTS: Final[Mapping[str, str]] = {
+    **{f"<{name}>": f"</{name}>" for name in _NAMES_OF_THOUGHT},
+    "[think]": "[/think]",
+    "\u25c1think\u25b7": "\u25c1/think\u25b7",
+    "<|start_thinking|>": "<|end_thinking|>",
+    "<|channel|>analysis<|message|>": "<|end|>",
+    "<|open|>think<|sep|>": "<|close|>think<|sep|>",
+}
+_HTML: Final[Mapping[str, str]] = {
+    "<!--": "-->",
+    **{f"<{name}": f"</{name}>" for name in ("blockquote", "code", "pre", "samp", "textarea", "xmp")},
+}
+_QUOTING: Final[Mapping[str, str]] = _HTML | {
+    f"<{name}": f"</{name}>"
+    for name in (
+        "content", "document", "example", "examples", "file", "file_content", "function_result", "function_results",
+        "output", "quote", "result", "stdout", "tool_response", "tool_result",
+    )
+}  # fmt: skip
 _CONTAINERS = re.compile(r"(?:[ \t>]|[-*+](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
 _FENCE = re.compile(r"(`{3,})[^`\n]*$|(~{3,})")
-_ELEMENT = re.compile(rf"<(?:!--|({'|'.join(_QUOTING)})(?=[\s>]))", re.IGNORECASE | re.ASCII)
-_THOUGHT = re.compile(rf"<({'|'.join(_THOUGHTS)})>", re.IGNORECASE | re.ASCII)
+
+
+def _openings(marks: Iterable[str]) -> "re.Pattern[str]":
+    """A pattern for marks; behind the name of an element a space or `>` follows."""
+    each = (re.escape(mark) + (r"(?=[\s>])" if mark[-1].isalpha() else "") for mark in marks)
+    return re.compile("|".join(each), re.IGNORECASE | re.ASCII)
+
+
+_ELEMENT = _openings(_QUOTING)
+_WITHIN_LINE = _openings([*_THOUGHTS, *_HTML])
 _TICKS = re.compile("`+")
 
 
 def _beginnings(*marks: str) -> frozenset[str]:
-    return frozenset(mark[:length] for mark in marks for length in range(1, len(mark)))
+    """What may become one of the marks; the name of an element is complete with what follows it."""
+    whole = (mark + ">" if mark[-1].isalpha() else mark for mark in marks)
+    return frozenset(mark[:length] for mark in whole for length in range(1, len(mark)))
 
 
-_ELEMENT_BEGINNINGS: Final = _beginnings("<!--", *(f"<{name}>" for name in _QUOTING))
-_THOUGHT_BEGINNINGS: Final = _beginnings(*(f"<{name}>" for name in _THOUGHTS))
+_ELEMENT_BEGINNINGS: Final = _beginnings(*_QUOTING)
+_LINE_BEGINNINGS: Final = _beginnings(*_THOUGHTS, *_HTML)
+_FIRST: Final = frozenset(mark[0] for mark in (*_LINE_BEGINNINGS, *_QUOTING.values(), *_THOUGHTS.values()))
 
 
 class CallPlaces:
@@ -39,7 +65,8 @@ class CallPlaces:
         self._fence = ""
         self._fence_indent = 0
         self._fence_quoted = False
-        self._inside = ""  # the name of an element that quotes, or of thinking
+        self._fence_listed = False
+        self._inside = ""  # the mark that ends an element that quotes, or a thought
         self._span = 0  # backticks of the inline code that is open
         self._ticks = 0  # backticks at the end of the text so far
 
@@ -93,7 +120,13 @@ class CallPlaces:
         end = min(len(text), start + LONGEST_START) if newline < 0 else newline + 1
         line, indent = text[start:end].rstrip(), len(before.replace(">", "").expandtabs(4))
         fence = _FENCE.match(line)
-        if self._fence:
+        if self._fence and fence is not None and self._fence_listed and indent < self._fence_indent:
+            self._fence, self._fence_listed, self._fence_indent = (
+                fence[1] or fence[2],
+                False,
+                indent,
+            )  # the list is over
+        elif self._fence:
             ends = len(line) >= len(self._fence) and not line.strip(self._fence[0])
             plain = not before.strip(" \t>" if self._fence_quoted else " \t")
             if not (ends and plain and indent <= self._fence_indent + INDENT):
@@ -103,16 +136,17 @@ class CallPlaces:
             return 0
         else:
             self._fence, self._fence_quoted, self._fence_indent = fence[1] or fence[2], ">" in before, indent
+            self._fence_listed = bool(before.strip(" \t>"))
         self._line_starts = newline >= 0
         return end
 
     def _element(self, text: str, start: int, *, final: bool) -> int | None:
-        if not final and text[start : start + 32].lower() in _ELEMENT_BEGINNINGS:
+        if not final and text[start : start + LONGEST_START].lower() in _ELEMENT_BEGINNINGS:
             return None
         element = _ELEMENT.match(text, start)
         if element is None:
             return 0
-        self._line_starts, self._inside = False, (element[1] or "!").lower()
+        self._line_starts, self._inside = False, _QUOTING[element[0].lower()]
         return element.end()
 
     # ------------------------------------------------------------------ the rest of it
@@ -124,7 +158,7 @@ class CallPlaces:
         end = len(text) if newline < 0 else newline + 1
         closed = close.search(text, at, end)
         if closed is not None:
-            self._line_starts = self._inside in _THOUGHTS
+            self._line_starts = self._inside in _THOUGHTS.values()
             self._inside = ""
             self._span = self._ticks = 0
             return closed.end()
@@ -138,16 +172,16 @@ class CallPlaces:
         if self._fence:
             self._line_starts = newline >= 0
             return end
-        thought = _THOUGHT.search(text, at, end)
-        if thought is not None:
-            self._count_ticks(text, at, thought.start())
+        mark = _WITHIN_LINE.search(text, at, end)
+        if mark is not None:
+            self._count_ticks(text, at, mark.start())
             if not (self._span or self._ticks):
-                self._inside = thought[1].lower()
-            self._count_ticks(text, thought.start(), thought.end())
+                self._inside = _THOUGHTS.get(mark[0].lower()) or _HTML[mark[0].lower()]
+            self._count_ticks(text, mark.start(), mark.end())
             self._line_starts = False
-            return thought.end()
+            return mark.end()
         if newline < 0 and not final:
-            end = _undecided(text, at, _THOUGHT_BEGINNINGS)
+            end = _undecided(text, at, _LINE_BEGINNINGS)
         if end == at:
             return None
         self._line_starts = text[end - 1] == "\n"
@@ -174,8 +208,7 @@ class CallPlaces:
 
 
 @lru_cache(maxsize=64)
-def _closing(name: str) -> tuple["re.Pattern[str]", frozenset[str]]:
-    mark = "-->" if name == "!" else f"</{name}>"
+def _closing(mark: str) -> tuple["re.Pattern[str]", frozenset[str]]:
     return re.compile(re.escape(mark), re.IGNORECASE | re.ASCII), _beginnings(mark)
 
 
@@ -183,6 +216,6 @@ def _undecided(text: str, at: int, beginnings: frozenset[str]) -> int:
     """The place from which on the text may be the beginning of a mark."""
     longest = max(map(len, beginnings))
     for place in range(max(at, len(text) - longest), len(text)):
-        if text[place] in "<-" and text[place:].lower() in beginnings:
+        if text[place] in _FIRST and text[place:].lower() in beginnings:
             return place
     return len(text)

@@ -31,13 +31,17 @@ class Body(Value):
 
 
 class Form(Value):
-    """One form. Its text is read from behind the opener; `keeps` means from the opener on."""
+    """One form. Its text is read from behind the opener; `keeps` means from the opener on.
+
+    `cautious` means that only what fits a tool is a call: the same marks stand around other things, too.
+    """
 
     openers: tuple[str, ...]
     bodies: tuple[Body, ...]
     closers: tuple[str, ...] = ()
     place: Place = "line"
     keeps: bool = False
+    cautious: bool = False
 
 
 def _objects(text: str, at: int, form: Form, _: OfferedTools) -> Section:
@@ -131,7 +135,7 @@ _ONE_KEY: Final = (
     r"\{\s*\"(?:(?:name|tool_name|tool)\"\s*:\s*\"(?P<known>[^\"\\]{1,128})\""
     r"|(?:type|id|function|tool_calls|arguments|parameters)\"\s*:)"
 )
-_TAGS: Final = ("tool_call", "tool_calls", "toolcall", "tool-call", "seed:tool_call", "function_call", "tools")
+_TAGS: Final = ("tool_call", "tool_calls", "toolcall", "tool-call", "seed:tool_call", "function_call")
 _CLOSING_TAGS: Final = tuple(f"</{tag}>" for tag in (*_TAGS, "minimax:tool_call", "minimax:toolcall"))
 _INVOKING: Final = ("function_calls", f"{_NS}function_calls", "minimax:tool_call", "minimax:toolcall")
 _SECTION_D: Final = ("function_calls", "tool_calls", " calls", "calls", " function_calls", " tool_calls")
@@ -153,6 +157,7 @@ FORMS: Final[tuple[Form, ...]] = (
         ),
         closers=_CLOSING_TAGS,
     ),
+    Form(openers=("<tools>",), bodies=(_OBJECTS,), closers=("</tools>",), cautious=True),
     Form(
         openers=tuple(f"<{tag}>" for tag in _INVOKING),
         bodies=(_tags_body(_INVOKE), _OBJECTS),

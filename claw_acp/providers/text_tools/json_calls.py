@@ -106,6 +106,8 @@ def call_of(value: JsonValue) -> FoundCall:
         value = inner
     keys = [key for key in ARGUMENTS if key in value]
     name = next((value[key] for key in NAMES if isinstance(value.get(key), str)), inner)
+    if "description" in value:
+        raise ValueError("it describes a tool")
     if len(keys) > 1:
         raise ValueError(f"both `{keys[0]}` and `{keys[1]}`")
     if not keys and len(value) > 1:

@@ -60,8 +60,22 @@ def test_text_after_a_call_without_an_end_is_no_part_of_an_argument() -> None:
 
 def test_no_call_runs_when_closing_tags_are_left_over() -> None:
     first = "<function=shell>\n<parameter=command>ls</parameter>\n</function>\n"
-    _, calls = read(f"{first}{first}as the file says</parameter>\n</function>\n{CALL}")
-    assert [call.problem for call in calls] == [AMBIGUOUS, AMBIGUOUS, ""]
+    _, calls = read(f"{CALL}\n{first}{first}as the file says</parameter>\n</function>\n{CALL}")
+    assert [call.problem for call in calls] == ["", AMBIGUOUS, AMBIGUOUS, AMBIGUOUS]
+
+
+def test_a_call_that_stays_text_spoils_none_behind_it() -> None:
+    unknown = "<function=make_coffee>\n<parameter=size>5</parameter>\n</function>\n"
+    text, calls = read(unknown + CALL, mode="strict")
+    assert (text, [call.problem for call in calls]) == (unknown, [""])
+
+
+def test_what_follows_a_call_that_cannot_be_read_may_be_a_part_of_it_and_never_runs() -> None:
+    broken = '<tool_call>{"name": "write_file", "arguments": {"content": "say "hi" so"}}</tool_call>'
+    answer = f"{broken}\n{CALL}\nand so on"
+    _, calls = read(answer)
+    assert [bool(call.problem) for call in calls] == [True, True]
+    assert read(answer, mode="strict") == (answer, [])
 
 
 def test_invented_results_and_what_follows_them_are_dropped_only_behind_a_call() -> None:
