@@ -12,7 +12,7 @@ from tests.support.servers.model_server import ModelServer
 from tests.support.servers.narrow_model import NarrowModel
 
 WINDOW = 16_385  # of the model that the program knows by this name
-LINES = "a line of the file, as long as lines are\n" * 60
+LINES = "a line of the file, as long as lines are\n" * 120
 
 
 @dataclass
