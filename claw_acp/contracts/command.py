@@ -2,13 +2,15 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from claw_acp.contracts.checkpoints import Checkpoints
 from claw_acp.core.events import Event
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.spending import Bill
 from claw_acp.core.value import Value
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.checkpoints import Checkpoints
 
 
 class Said(Value):
@@ -112,10 +114,13 @@ class CommandContext(Value):
     """Write a text to a new file of the project, if the policy allows a person that; raises ToolError."""
     choose: Callable[[str, str], Awaitable[None]]
     """Change a setting by its id; raises InvalidRequest."""
-    checkpoints: Checkpoints
+    checkpoints: "Checkpoints"
     """The states of files before each turn, and the way back to them."""
-    fork: Callable[[], Awaitable[str]]
-    """Copy the session as it was before this command; returns the id of the copy."""
+    fork: Callable[[int | None], Awaitable[str]]
+    """Copy the session as it was after a turn (by its number), or before this command; returns the id of the copy.
+
+    Raises InvalidRequest when there is no such turn.
+    """
     rename: Callable[[str], Awaitable[str]]
     """Give the session a title; returns the title as stored. Raises InvalidRequest."""
 

@@ -124,10 +124,11 @@ class Sessions:
             if live.closed is None:  # nobody closed it just now
                 return live
 
-    async def fork(self, session_id: str, setup: SessionSetup) -> LiveSession:
+    async def fork(self, session_id: str, setup: SessionSetup, *, until: int | None = None) -> LiveSession:
         """A new session with the conversation and settings of another, open or not.
 
-        It may work in another folder. A running turn is copied as far as it got, as if it had been interrupted.
+        It may work in another folder. A running turn is copied as far as it got, as if it had been interrupted. With
+        `until` only the events up to this position are copied.
 
         Raises:
             SessionNotFound: There is no session to copy.
@@ -139,7 +140,7 @@ class Sessions:
             source, clock=self._clock, cwd=setup.cwd, additional=setup.additional, instructions=setup.instructions
         )
         async with self._unless_cancelled(record.id):
-            await self._journal.fork(record, source=source.id)
+            await self._journal.fork(record, source=source.id, until=until)
         live = self._assemble(record, setup, roots=roots, settings=self._configuration.for_folder(roots[0]))
         self._configure(live, setup)
         return live

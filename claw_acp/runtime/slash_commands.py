@@ -26,6 +26,7 @@ from claw_acp.runtime.permissions import places_of
 from claw_acp.runtime.session_options import choose, settings_in
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.security.policy import Policy
+from claw_acp.session.checkpoints.log import CheckpointLog, turn_at
 from claw_acp.session.export import to_markdown
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
@@ -147,10 +148,11 @@ def command_context(
     )
 
 
-async def _fork(sessions: Sessions, live: LiveSession) -> str:
+async def _fork(sessions: Sessions, live: LiveSession, turn: int | None) -> str:
     session = live.session
+    until = None if turn is None else turn_at(CheckpointLog(await session.read()).turns, turn).last
     setup = SessionSetup(cwd=live.setup.cwd, additional=session.record.additional_directories)
-    copy = await sessions.fork(session.id, setup)
+    copy = await sessions.fork(session.id, setup, until=until)
     await sessions.close(copy.session.id)  # kept; whoever opens it says how
     return copy.session.id
 

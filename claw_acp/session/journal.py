@@ -158,7 +158,7 @@ class Journal:
         """
         await self._change(session_id, Statement(_ARCHIVE, [(archived, session_id)]))
 
-    async def fork(self, record: SessionRecord, *, source: str, until: int = _ALL) -> None:
+    async def fork(self, record: SessionRecord, *, source: str, until: int | None = None) -> None:
         """Store a new session with a copy of the events that `source` has now, in one transaction.
 
         A running turn is copied as far as it got, as if it had been interrupted.
@@ -166,7 +166,7 @@ class Journal:
         Args:
             record: The new session.
             source: The session to copy the events from.
-            until: The position of the last event to copy, such as the end of a turn.
+            until: The position of the last event to copy, such as the end of a turn; None: all are copied.
 
         Raises:
             InvalidRequest: It holds a path that cannot be stored.
@@ -177,7 +177,7 @@ class Journal:
             raise SessionNotFound(source)
         ticket = self._writer.put(record.id, Statement(_FORK, [(*as_columns(record), source)]), wait=True)
         self._writer.put(
-            record.id, Statement(_COPY, [(record.id, record.id, source, until)]), wait=False
+            record.id, Statement(_COPY, [(record.id, record.id, source, _ALL if until is None else until)]), wait=False
         )  # the same commit
         if ticket is None or await ticket.wait() == 0:
             raise SessionNotFound(source)

@@ -214,3 +214,17 @@ async def test_the_copies_are_private(opened: Spawn, project: Path, home: Path) 
         await editor.prompt("change it")
         paths = [home / "claw/blobs", *(home / "claw/blobs").rglob("*")]
         assert {path.stat().st_mode & 0o077 for path in paths} == {0}
+
+
+async def test_a_session_is_copied_as_it_was_after_a_turn(opened: Spawn, project: Path) -> None:
+    script = Script(_create("a.txt", "a\n"), turn(say("done")), turn(say("second")))
+    async with opened(script=script, config=AUTO) as editor:
+        await editor.prompt("first prompt")
+        await editor.prompt("second prompt")
+        assert "no turn 5" in (await editor.prompt("/fork 5")).text
+        copy = (await editor.prompt("/fork 1")).text.split("`")[1]
+        _, replayed = await editor.load(copy)
+        assert "first prompt" in str(replayed)
+        assert "second prompt" not in str(replayed)
+        await editor.prompt("/undo", session=copy)
+        assert _contents(project) == {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.events import Event, FilesChanged, FilesRestored, MessageStarted, PathChange, PathState, StateChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.core.value import Record, Value, replace
@@ -134,3 +135,19 @@ def is_edited(chain: Chain, now: PathState) -> bool:
     """Return whether others changed the path, or may have, since we did."""
     left = chain.change.after
     return chain.broken or left is None or not left.same_as(now)
+
+
+def turn_at(turns: Sequence[PastTurn], number: int | None) -> PastTurn:
+    """The turn with this number; None: the last one.
+
+    Raises:
+        InvalidRequest: There is none.
+    """
+    if not turns:
+        raise InvalidRequest("this conversation has no turn")
+    if number is None:
+        return turns[-1]
+    found = next((turn for turn in turns if turn.number == number), None)
+    if found is None:
+        raise InvalidRequest(f"there is no turn {number}; they go from 1 to {turns[-1].number}")
+    return found

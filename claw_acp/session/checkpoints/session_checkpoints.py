@@ -23,7 +23,7 @@ from claw_acp.core.events import FilesRestored, Notice, PathChange, PathState
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
 from claw_acp.session.checkpoints.command_watch import CommandWatch
-from claw_acp.session.checkpoints.log import Chain, CheckpointLog, PastTurn, is_edited
+from claw_acp.session.checkpoints.log import Chain, CheckpointLog, is_edited, turn_at
 from claw_acp.session.checkpoints.restoring import Restorer
 from claw_acp.session.session import Session
 from claw_acp.store.contents import ContentStore
@@ -80,7 +80,7 @@ class SessionCheckpoints:
         """See `Checkpoints`."""
         log = await self._log()
         turns = log.turns
-        chosen = _chosen(turns, turn)
+        chosen = turn_at(turns, turn)
         chains: Mapping[str, Chain] = {} if scope == "conversation" else log.since(chosen.first)
         if path is not None:
             located = str(self._workspace.locate(path))
@@ -126,7 +126,7 @@ class SessionCheckpoints:
                 raise InvalidRequest("no turn of this conversation changed a file")
             chosen = changed[-1]
         else:
-            chosen = _chosen(log.turns, turn)
+            chosen = turn_at(log.turns, turn)
         chains = log.since(chosen.first, until=chosen.last)
         return [await to_thread.run_sync(self._compared, chains[path].change) for path in sorted(chains)]
 
@@ -199,17 +199,6 @@ class SessionCheckpoints:
 def _goal(state: PathState) -> PathState:
     """The state to restore: the text that the editor showed becomes the file's."""
     return replace(state, digest=state.unsaved, unsaved="", kept=True) if state.unsaved else state
-
-
-def _chosen(turns: Sequence[PastTurn], number: int | None) -> PastTurn:
-    if not turns:
-        raise InvalidRequest("this conversation has no turn")
-    if number is None:
-        return turns[-1]
-    found = next((turn for turn in turns if turn.number == number), None)
-    if found is None:
-        raise InvalidRequest(f"there is no turn {number}; they go from 1 to {turns[-1].number}")
-    return found
 
 
 def _deeds(changes: Iterable[PathChange]) -> tuple[RestoredFile, ...]:

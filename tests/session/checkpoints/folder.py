@@ -21,7 +21,8 @@ from claw_acp.store.contents import ContentStore
 from claw_acp.workspace.local import LocalWorkspace
 
 Tree = Mapping[str, tuple[str, int]]
-Deed = Callable[[Path], None]
+Deed = Callable[[Path, str], object]
+"""Changes a folder; the text is that of files it writes."""
 
 
 def tree_of(folder: Path) -> dict[str, tuple[str, int]]:
@@ -89,28 +90,27 @@ class Project:
         with suppress(ToolError):
             await workspace.write_text(workspace.locate(name), text)
 
-    async def command(self, deed: Deed, *, killed: bool = False) -> None:
+    async def command(self, deed: Deed, text: str, *, killed: bool = False) -> None:
         """Change files as a command does; the program may be killed in the middle."""
         watch = CommandWatch.on(self.session.tool_state, store=self.store)
         command = Command(line="make", cwd=self.folder)
         watched = await watch.begin(self.session, command, roots=[self.folder])
-        self.by_hand(deed)
+        self.by_hand(deed, text)
         if not killed:
             await watched.end()
 
-    def by_hand(self, deed: Deed) -> None:
+    def by_hand(self, deed: Deed, text: str) -> None:
         """Change files as a person does."""
         with suppress(OSError):
-            deed(self.folder)
+            deed(self.folder, text)
 
 
-def write(name: str, text: str) -> Deed:
+def write(name: str) -> Deed:
     """Write a file, and make its directories."""
 
-    def deed(folder: Path) -> None:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    def deed(folder: Path, text: str) -> None:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
 
     return deed
 
@@ -118,7 +118,7 @@ def write(name: str, text: str) -> Deed:
 def remove(name: str) -> Deed:
     """Remove a file, a link or a whole directory."""
 
-    def deed(folder: Path) -> None:
+    def deed(folder: Path, _: str) -> None:
         path = folder / name
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
@@ -127,18 +127,14 @@ def remove(name: str) -> Deed:
 
 def move(name: str, other: str) -> Deed:
     """Rename."""
-
-    def deed(folder: Path) -> None:
-        (folder / name).rename(folder / other)
-
-    return deed
+    return lambda folder, _: (folder / name).rename(folder / other)
 
 
 def link(name: str, target: str) -> Deed:
     """Make a link."""
-    return lambda folder: (folder / name).symlink_to(target)
+    return lambda folder, _: (folder / name).symlink_to(target)
 
 
 def chmod(name: str, mode: int) -> Deed:
     """Change the mode of a file."""
-    return lambda folder: (folder / name).chmod(mode) if (folder / name).is_file() else None
+    return lambda folder, _: (folder / name).chmod(mode) if (folder / name).is_file() else None
