@@ -57,6 +57,7 @@ class AnswerReader:
         self._begun = False  # something but blanks came
         self._gap = ""  # blank lines at the start or after a call, shown only if text follows
         self._raw: int | None = None  # the first call whose values are delimited by tags alone
+        self._closers: set[str] = set()  # the marks that ended their sections
         self._behind: list[str] = []  # the text behind the first of them
         self._after_call = False  # nothing but blanks came since the last call
         self._doubtful = False  # a call that cannot be read came; what follows may be meant as a part of it
@@ -72,13 +73,18 @@ class AnswerReader:
     def finish(self) -> str:
         """End the answer; returns the rest of its text."""
         text = self._read(self._rest(), final=True)
-        if self._raw is not None and LEFT_OVER.search("".join(self._behind)):
+        if self._raw is not None and self._left_over():
             self.calls[self._raw :] = [replace(call, problem=AMBIGUOUS) for call in self.calls[self._raw :]]
         return text if self.calls else text + self._gap
 
     def release(self) -> str:
         """End the answer without looking for calls: all of its text that was not shown yet."""
         return self._gap + self._rest()
+
+    def _left_over(self) -> bool:
+        """True if closing tags stand behind calls whose values end with such."""
+        behind = "".join(self._behind)
+        return LEFT_OVER.search(behind) is not None or any(closer in behind for closer in self._closers)
 
     def _rest(self) -> str:
         return self._text if self._held is None else "".join(self._held)
@@ -122,6 +128,7 @@ class AnswerReader:
             return len(text)
         mark = _END_MARK.match(text, start) if self._after_call else None
         if mark is not None:
+            self._behind += [] if self._raw is None else [mark[0]]
             return mark.end()
         found = self._begins(text, start, final=final)
         if isinstance(found, bool):
@@ -175,8 +182,9 @@ class AnswerReader:
         accepted = bool(calls) and len(good) == len(calls)
         if not accepted:
             shown.append(self._show(written))
-        if section.raw and self._raw is None:
-            self._raw = len(self.calls)
+        if section.raw:
+            self._raw = len(self.calls) if self._raw is None else self._raw
+            self._closers |= set(section.closers)
         self._doubtful = self._doubtful or any(call.broken for call in section.calls)
         if accepted:
             self.calls += good

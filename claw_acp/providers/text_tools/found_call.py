@@ -36,11 +36,16 @@ class FoundCall(Value):
 
 
 class Section(Value):
-    """A stretch of an answer that holds calls, up to `end`. `raw` means that its values are delimited by tags alone."""
+    """A stretch of an answer that holds calls, up to `end`.
+
+    `raw` means that tags alone delimit its values. If the end of a value was within it, closing tags are left over
+    behind the section: those of its form, and `closers`.
+    """
 
     end: int
     calls: tuple[FoundCall, ...]
     raw: bool = False
+    closers: tuple[str, ...] = ()
 
 
 def usable_name(name: str | None) -> str:

@@ -6,10 +6,10 @@ Nothing is evaluated: Python's grammar is parsed and only literals are taken fro
 import ast
 import json
 import re
-from collections.abc import Callable
 from typing import Final, cast
 
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.value import replace
 from claw_acp.providers.text_tools.found_call import Argument, FoundCall, RawText, Section, cut_off, unreadable
 from claw_acp.providers.text_tools.json_calls import call_of, decoded, skip_blank
 from claw_acp.providers.text_tools.tagged_calls import N
@@ -92,7 +92,8 @@ def read_code(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
     stop = text.find("</code>", at)
     if head is None or stop < 0:
         return _cut(text, at, head)
-    return _ended(text, stop + len("</code>"), (_of_lines(head["name"], text[head.end() : stop]),), closers)
+    section = _ended(text, stop + len("</code>"), (_of_lines(head["name"], text[head.end() : stop]),), closers)
+    return replace(section, raw=True, closers=("</code>", *closers))
 
 
 def read_lines(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
@@ -102,7 +103,7 @@ def read_lines(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
     name, _, lines = text[at:stop].strip().partition("/")
     if not stops:
         return Section(end=stop, calls=(cut_off(name, text[at:]),))
-    return _ended(text, stop, (_of_lines(name, lines),), closers)
+    return replace(_ended(text, stop, (_of_lines(name, lines),), closers), raw=True, closers=closers)
 
 
 def _of_lines(name: str, text: str) -> FoundCall:
@@ -207,6 +208,3 @@ def _ended(text: str, at: int, calls: tuple[FoundCall, ...], closers: tuple[str,
 def _refused(name: str | None, text: str, reason: str) -> FoundCall:
     told = f"This call cannot be read ({reason}), so nothing was done. Send it again."
     return unreadable(name, text, problem=told)
-
-
-Reader = Callable[..., Section]

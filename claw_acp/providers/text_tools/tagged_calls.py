@@ -57,10 +57,12 @@ def read_tagged(text: str, at: int, *, form: TaggedForm, closers: tuple[str, ...
         found.append(call)
         end = position
         if form.one_call:
-            return Section(end=end, calls=tuple(found), raw=True)
+            return Section(end=end, calls=tuple(found), raw=True, closers=closers)
     behind = _skip(text, end)
     closing = next((closer for closer in closers if text.startswith(closer, behind)), None)
-    return Section(end=end if closing is None else behind + len(closing), calls=tuple(found), raw=True)
+    if closing is None:
+        return Section(end=end, calls=tuple(found), raw=True)
+    return Section(end=behind + len(closing), calls=tuple(found), raw=True, closers=closers)
 
 
 class _TaggedCall:
