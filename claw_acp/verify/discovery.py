@@ -3,6 +3,7 @@
 import anyio
 
 from claw_acp.core.json_value import JsonObject
+from claw_acp.schema.errors import AUTHENTICATION_REQUIRED
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.agent_pool import AgentPool
 from claw_acp.verify.check_run import CheckRun
@@ -12,7 +13,6 @@ from claw_acp.verify.rule import CannotStart, Failed, NotTried
 
 FIRST_ANSWER_TIMEOUT = 3.0  # seconds for an answer that needs no thought
 SETTLED = 0.3  # seconds after the first turn, for what comes late to be seen by those who watch for it
-AUTH_REQUIRED = -32000
 UNKNOWN_SESSION = "verify-no-such-session"
 
 
@@ -57,7 +57,7 @@ async def _first_turn(attempt: CheckRun, agent: AgentConnection) -> None:
 async def _first_session(attempt: CheckRun, agent: AgentConnection) -> Frame:
     """The answer to session/new, after logging in if that is needed and possible."""
     answer = await attempt.tried(agent, "session/new", attempt.opening())
-    if answer.code == AUTH_REQUIRED and attempt.options.auth_method is not None:
+    if answer.code == AUTHENTICATION_REQUIRED and attempt.options.auth_method is not None:
         await attempt.authenticate(agent)
         attempt.facts.must_authenticate = True
         answer = await attempt.tried(agent, "session/new", attempt.opening())

@@ -5,10 +5,12 @@ import anyio
 from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.message import REQUEST_CANCELLED
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.check import ONLY_1, advice, checks_in, exchange, must, must_succeed, slow, tool, turn
-from claw_acp.verify.check import session as opened
+from claw_acp.verify.answers import exchange, must_succeed
+from claw_acp.verify.check import ONLY_1, advice, checks_in, must
 from claw_acp.verify.check_run import SETTLED, CheckRun
 from claw_acp.verify.frames import Call, Frame
+from claw_acp.verify.needs import session as opened
+from claw_acp.verify.needs import slow, tool, turn
 from claw_acp.verify.rule import Failed
 
 _PAGE = "prompt-turn: cancellation"

@@ -6,28 +6,17 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
+from claw_acp.schema.errors import RESOURCE_NOT_FOUND
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.check import (
-    ONLY_1,
-    advice,
-    checks_in,
-    exchange,
-    must,
-    must_fail,
-    must_succeed,
-    offers,
-    should,
-    slow,
-    tool,
-    turn,
-)
-from claw_acp.verify.check import session as opened
+from claw_acp.verify.answers import exchange, must_fail, must_succeed
+from claw_acp.verify.check import ONLY_1, advice, checks_in, must, should
 from claw_acp.verify.check_run import MARKER, SETTLED, CheckRun, late, updates
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
+from claw_acp.verify.needs import offers, slow, tool, turn
+from claw_acp.verify.needs import session as opened
 from claw_acp.verify.rule import Failed
 
 _PAGE = "session-setup"
-NOT_FOUND = -32002
 PAGES = 200  # of a list before it is taken for endless
 MESSAGES = frozenset(
     {"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk",
@@ -292,8 +281,8 @@ async def closes_unknown(attempt: CheckRun) -> None:
     """Closing a session that is not open succeeds, or is refused with error -32002."""
     async with attempt.agent() as agent:
         answer = await agent.ask("session/close", {"sessionId": "verify-no-such-session"})
-        if answer.error is not None and answer.code != NOT_FOUND:
-            raise Failed(f"it was refused with error {answer.code}, not {NOT_FOUND}", exchange(answer))
+        if answer.error is not None and answer.code != RESOURCE_NOT_FOUND:
+            raise Failed(f"it was refused with error {answer.code}, not {RESOURCE_NOT_FOUND}", exchange(answer))
 
 
 CHECKS = checks_in(globals())

@@ -6,22 +6,11 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.agent_pool import AgentPool
-from claw_acp.verify.check import (
-    ONLY_1,
-    advice,
-    checks_in,
-    exchange,
-    greeted,
-    must,
-    must_fail,
-    must_succeed,
-    offers,
-    offers_not,
-    session,
-    should,
-)
+from claw_acp.verify.answers import exchange, must_fail, must_succeed
+from claw_acp.verify.check import ONLY_1, advice, checks_in, must, should
 from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import Frame, as_object, text_of
+from claw_acp.verify.needs import greeted, offers, offers_not, session
 from claw_acp.verify.rule import Failed, NotJudged, NotTried, Skipped
 
 _PAGE = "initialization"

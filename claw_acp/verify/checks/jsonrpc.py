@@ -7,20 +7,11 @@ import anyio
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.check import (
-    advice,
-    checks_in,
-    exchange,
-    greeted,
-    must,
-    must_fail,
-    must_succeed,
-    session,
-    should,
-    tool,
-)
+from claw_acp.verify.answers import exchange, must_fail, must_succeed
+from claw_acp.verify.check import advice, checks_in, must, should
 from claw_acp.verify.check_run import QUIET, CheckRun
 from claw_acp.verify.frames import Frame
+from claw_acp.verify.needs import greeted, session, tool
 from claw_acp.verify.rule import Dead, Failed, NotTried
 
 IDS: Sequence[JsonValue] = (0, -1, 2_147_483_648, "", "0", "verify-id", "ä\u2028😀")

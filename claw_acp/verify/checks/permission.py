@@ -2,10 +2,12 @@
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_succeed, should, tool
+from claw_acp.verify.answers import exchange, must_succeed
+from claw_acp.verify.check import ONLY_1, checks_in, must, should
 from claw_acp.verify.check_run import CheckRun, updates
 from claw_acp.verify.client_stub import EVERYTHING, PermissionAnswer
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
+from claw_acp.verify.needs import tool
 from claw_acp.verify.rule import Failed
 
 _PAGE = "tool-calls: permission"

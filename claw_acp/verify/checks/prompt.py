@@ -2,26 +2,16 @@
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
+from claw_acp.schema.errors import AUTHENTICATION_REQUIRED
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.check import (
-    ONLY_1,
-    Check,
-    advice,
-    checks_in,
-    exchange,
-    must,
-    must_fail,
-    must_succeed,
-    offers,
-    should,
-    turn,
-)
-from claw_acp.verify.check import session as opened
+from claw_acp.verify.answers import exchange, must_fail, must_succeed
+from claw_acp.verify.check import ONLY_1, Check, advice, checks_in, must, should
 from claw_acp.verify.check_run import CheckRun, updates
+from claw_acp.verify.needs import offers, turn
+from claw_acp.verify.needs import session as opened
 from claw_acp.verify.rule import Failed, NotTried
 
 _PAGE = "prompt-turn"
-AUTH_REQUIRED = -32000
 STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 SILENT_WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
@@ -44,7 +34,7 @@ async def answers(attempt: CheckRun) -> None:
     """session/prompt is answered with a stop reason: end_turn, max_tokens, max_turn_requests, refusal or cancelled."""
     async with attempt.in_session() as (agent, session):
         answer = await agent.answered(attempt.prompt(agent, session))
-        if answer.code == AUTH_REQUIRED:
+        if answer.code == AUTHENTICATION_REQUIRED:
             raise NotTried("session/prompt was answered with error -32000: authentication required")
         must_succeed(answer, "session/prompt")
         if answer.result.get("stopReason") not in STOP_REASONS:

@@ -6,27 +6,16 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.message import INVALID_PARAMS, METHOD_NOT_FOUND
-from claw_acp.verify.check import (
-    checks_in,
-    exchange,
-    greeted,
-    must,
-    must_fail,
-    must_succeed,
-    offers,
-    session,
-    should,
-    slow,
-    turn,
-)
+from claw_acp.schema.errors import AUTHENTICATION_REQUIRED, RESOURCE_NOT_FOUND
+from claw_acp.verify.answers import exchange, must_fail, must_succeed
+from claw_acp.verify.check import checks_in, must, should
 from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import text_of
+from claw_acp.verify.needs import greeted, offers, session, slow, turn
 from claw_acp.verify.rule import Failed, NotTried
 
 _PAGE = "session-setup"
 _ROOTS = "sessionCapabilities.additionalDirectories"
-AUTH_REQUIRED = -32000
-NOT_FOUND = -32002
 NOBODY = "verify-no-such-session"
 RELATIVE = ("src", "./src", "~/src", "")
 SERVER_STARTS = 15.0  # seconds an agent has to start an MCP server, which it may do after the session was opened
@@ -38,7 +27,7 @@ async def opens(attempt: CheckRun) -> None:
     """session/new is answered with the id of the session, a string that is not empty."""
     async with attempt.agent() as agent:
         answer = await agent.ask("session/new", attempt.opening())
-        if answer.code == AUTH_REQUIRED:
+        if answer.code == AUTHENTICATION_REQUIRED:
             raise NotTried("session/new was answered with error -32000; give --auth-method, --env or --keep-home")
         must_succeed(answer, "session/new")
         if not text_of(answer.result, "sessionId"):
@@ -103,7 +92,7 @@ async def unknown_session(attempt: CheckRun) -> None:
     async with attempt.agent() as agent:
         for method, params in _of_session(attempt, NOBODY):
             answer = await agent.ask(method, params)
-            must_fail(answer, f"{method} for an unknown session", [NOT_FOUND])
+            must_fail(answer, f"{method} for an unknown session", [RESOURCE_NOT_FOUND])
 
 
 def _of_session(attempt: CheckRun, name: str) -> list[tuple[str, JsonObject]]:

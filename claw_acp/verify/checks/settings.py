@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import INVALID_PARAMS
 from claw_acp.verify.agent_pool import AgentPool
-from claw_acp.verify.check import ONLY_1, checks_in, exchange, must, must_fail, must_succeed, session, should, slow
+from claw_acp.verify.answers import exchange, must_fail, must_succeed
+from claw_acp.verify.check import ONLY_1, checks_in, must, should
 from claw_acp.verify.check_run import CheckRun
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
+from claw_acp.verify.needs import session, slow
 from claw_acp.verify.rule import Failed, NotJudged, Skipped
 
 _MODES = "session-modes"

@@ -3,8 +3,9 @@
 import signal
 
 from claw_acp.verify.agent_connection import EXIT_TIMEOUT, AgentConnection
-from claw_acp.verify.check import advice, checks_in, greeted, should, slow, turn
+from claw_acp.verify.check import advice, checks_in, should
 from claw_acp.verify.check_run import CheckRun
+from claw_acp.verify.needs import greeted, slow, turn
 from claw_acp.verify.process import Ending
 from claw_acp.verify.rule import Failed
 

@@ -7,8 +7,9 @@ import anyio
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.check import checks_in, greeted, must, session, should
+from claw_acp.verify.check import checks_in, must, should
 from claw_acp.verify.check_run import CheckRun
+from claw_acp.verify.needs import greeted, session
 from claw_acp.verify.rule import Failed
 
 SIZES = (70 * 1024, 1536 * 1024)  # bytes: beyond the usual limit of a line buffer, and a screenshot

@@ -5,22 +5,11 @@ import anyio
 from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.message import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from claw_acp.verify.agent_connection import AgentConnection
-from claw_acp.verify.check import (
-    advice,
-    checks_in,
-    exchange,
-    greeted,
-    must,
-    must_fail,
-    must_succeed,
-    session,
-    should,
-    slow,
-    tool,
-    turn,
-)
+from claw_acp.verify.answers import exchange, must_fail, must_succeed
+from claw_acp.verify.check import advice, checks_in, must, should
 from claw_acp.verify.check_run import MARKER, QUIET, CheckRun, late, updates
 from claw_acp.verify.frames import Call, Frame, text_of
+from claw_acp.verify.needs import greeted, session, slow, tool, turn
 from claw_acp.verify.rule import Failed
 
 _PAGE = "protocol 2 (draft)"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.schema.errors import AUTHENTICATION_REQUIRED
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.monitors.observation import Observation, broken, kept, observed
@@ -40,7 +41,6 @@ UPDATES = {
     "compaction_update": "session.compaction",
     "compaction_summary_chunk": "session.compaction",
 }
-AUTH_REQUIRED = -32000
 
 
 def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
@@ -104,6 +104,6 @@ def _answered(frame: Frame, agent: AgentConnection) -> Iterator[Observation]:
         if methods:
             fine = may or not terminal
             yield observed(TERMINAL_LOGIN, "the client does not offer auth.terminal", frame, fine=fine)
-    if frame.code == AUTH_REQUIRED and agent.hello is not None:
+    if frame.code == AUTHENTICATION_REQUIRED and agent.hello is not None:
         ways = as_list(agent.hello.result.get("authMethods"))
         yield kept(HAS_METHODS) if ways else broken(HAS_METHODS, "authMethods is empty", agent.hello, frame)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.schema.base import Wire
 from claw_acp.schema.elicitation import CompleteElicitationNotification, CreateElicitationRequest
-from claw_acp.schema.errors import Error
+from claw_acp.schema.errors import AUTHENTICATION_REQUIRED, Error
 from claw_acp.schema.prompt import CancelRequestNotification
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
@@ -79,7 +79,6 @@ UPDATES = frozenset(
 SPOKEN = frozenset(
     {"agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "tool_call_content_chunk"}
 )
-AUTH_REQUIRED = -32000
 
 
 def watch(agents: Sequence[AgentConnection]) -> Iterator[Observation]:
@@ -136,7 +135,7 @@ class _Follower:
             self._session(frame).is_open = False
         if frame is self.agent.hello:
             yield from self._hello(frame)
-        if frame.code == AUTH_REQUIRED and self.agent.hello is not None:
+        if frame.code == AUTHENTICATION_REQUIRED and self.agent.hello is not None:
             ways = as_list(self.agent.hello.result.get("authMethods"))
             yield kept(offers.HAS_METHODS) if ways else broken(offers.HAS_METHODS, "authMethods is empty", frame)
 
