@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from claw_acp.contracts.bounded import MOST_PARTS, MOST_TEXT, bounded_parts
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.events import Event, PartContent, ToolCallChanged, ToolContent
+from claw_acp.core.messages import TextPart
 from claw_acp.core.value import replace
 from claw_acp.session.codec import decode, encode
 
@@ -35,6 +36,20 @@ def bounded_content(content: Sequence[ToolContent]) -> tuple[ToolContent, ...]:
         elif (part := next(texts, None)) is not None:
             shown.append(PartContent(part=part))
     return (*shown, *(PartContent(part=part) for part in texts))
+
+
+def failed_result(reason: str, *, shown: str = "") -> ToolResult:
+    """A failed result for the model; people are shown the same unless `shown` is given."""
+    content = (PartContent(part=TextPart(text=shown)),) if shown else None
+    return ToolResult(parts=bounded_parts((TextPart(text=reason),)), content=content, failed=True)
+
+
+def broken_off(reason: str, known: ToolResult | None) -> ToolResult:
+    """The result of an interrupted call: the reason, and what it did until then."""
+    if known is None:
+        return failed_result(reason)
+    content = (*(known.content or ()), PartContent(part=TextPart(text=reason)))
+    return replace(known, parts=(TextPart(text=f"{reason} Until then:\n\n"), *known.parts), content=content)
 
 
 def sound_result(result: ToolResult) -> ToolResult:

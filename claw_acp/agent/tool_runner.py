@@ -5,7 +5,7 @@ never ends more than that call; only a cancellation, and a journal that cannot b
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -21,11 +21,11 @@ from claw_acp.agent.large_results import LargeResults
 from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.repetition import RepetitionGuard
-from claw_acp.agent.results import bounded_result, sound, sound_result
+from claw_acp.agent.results import bounded_result, broken_off, failed_result, sound, sound_result
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
-from claw_acp.contracts.bounded import MOST_TEXT, bounded_parts
-from claw_acp.contracts.tool import Invocation, ReadsPath, Tool, ToolContext, ToolResult
+from claw_acp.contracts.bounded import MOST_TEXT
+from claw_acp.contracts.tool import Invocation, ReadsPath, RunsCommand, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
 from claw_acp.core.events import (
@@ -37,15 +37,19 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
-from claw_acp.core.messages import TextPart, ToolCall
+from claw_acp.core.messages import ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import is_cancellation, package_of
+from claw_acp.registry.reference import Ref
 from claw_acp.session.entries import INTERRUPTED, NEVER_RAN
 from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
+
+LINE_ONLY_LOOKS: Final[Ref[Callable[[str], bool]]] = Ref("claw_acp.security.read_only.environment:line_only_looks")
+"""By name, as the shell's parsers are loaded with the first command only."""
 
 PARALLEL = 8  # read-only calls at once
 
@@ -84,6 +88,9 @@ class _Entry:
     def may_change(self) -> bool:
         """True if the call may change something outside the conversation."""
         if self.tool is None or self.invocation is None or self.tool.parallel:
+            return False
+        lines = [access.line for access in self.invocation.accesses if isinstance(access, RunsCommand)]
+        if lines and all(map(LINE_ONLY_LOOKS.load(), lines)):
             return False
         return self.invocation.view.kind not in {"read", "think"}
 
@@ -183,7 +190,7 @@ class ToolRunner:
         await self._session.publish(announcement)
         if problem is not None:
             problem = self._repeated(entry) or problem
-            await self._finish(entry, await self._presentable(entry, _failure(problem)))
+            await self._finish(entry, await self._presentable(entry, failed_result(problem)))
 
     def _bind(self, entry: _Entry, arguments: JsonObject) -> Invocation:
         if entry.tool is None:
@@ -223,7 +230,7 @@ class ToolRunner:
         if result is None:
             self._session.reset_cleanup()
             reason = CANCELLED if entry.begun else CANCELLED_BEFORE
-            result = _broken_off(reason, await self._so_far(entry))
+            result = broken_off(reason, await self._so_far(entry))
             await self._end(entry, result, status="cancelled")
         else:
             await self._finish(entry, result)
@@ -241,9 +248,9 @@ class ToolRunner:
                 for hook in self._extension.hooks():
                     await hook.after_call(entry.call.name, result)
                 return await self._presentable(entry, result)
-            return _failure(f"{entry.call.name} was stopped: it ran for more than {LONGEST_CALL / 60:g} minutes.")
+            return failed_result(f"{entry.call.name} was stopped: it ran for more than {LONGEST_CALL / 60:g} minutes.")
         except BaseException as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
-            return await self._presentable(entry, _failure(self._told(entry, error)))
+            return await self._presentable(entry, failed_result(self._told(entry, error)))
 
     async def _presentable(self, entry: _Entry, result: ToolResult) -> ToolResult:
         """A result for the model, the client and the journal."""
@@ -266,7 +273,7 @@ class ToolRunner:
         """The result of a call that may not run; None when it may."""
         name = entry.call.name
         if (repeated := self._repeated(entry)) is not None:
-            return _failure(repeated)
+            return failed_result(repeated)
         refused = partial(self._refused, entry)
         for hook in self._extension.hooks():
             reason = await hook.before_call(name, parse_arguments(entry.call))
@@ -293,7 +300,7 @@ class ToolRunner:
     def _refused(self, entry: _Entry, reason: str, *, why: str, shown: str = "") -> ToolResult:
         """The result of a call that is not run; `why` is kept for people."""
         entry.refusal = self._redactor(why)
-        return _failure(reason, shown=shown)
+        return failed_result(reason, shown=shown)
 
     def _repeated(self, entry: _Entry) -> str | None:
         """The reason to refuse a call that was made too often, or None."""
@@ -336,12 +343,12 @@ class ToolRunner:
             known = await self._so_far(entry)
         with self._session.cleanup_scope():
             reason = INTERRUPTED if entry.begun else NEVER_RAN
-            await self._end(entry, _broken_off(reason, known), status=status, committed=False)
+            await self._end(entry, broken_off(reason, known), status=status, committed=False)
 
     async def _end_unbegun(self, entry: _Entry) -> None:
         """End a call that was cancelled while it waited for those before it."""
         if not (entry.turn or entry.done):
-            await self._end(entry, _failure(CANCELLED_BEFORE), status="cancelled")
+            await self._end(entry, failed_result(CANCELLED_BEFORE), status="cancelled")
 
     async def _so_far(self, entry: _Entry) -> ToolResult | None:
         try:
@@ -368,20 +375,6 @@ class ToolRunner:
             ),
             committed=committed,
         )
-
-
-def _failure(reason: str, *, shown: str = "") -> ToolResult:
-    """A failed result for the model; people are shown the same unless `shown` is given."""
-    content = (PartContent(part=TextPart(text=shown)),) if shown else None
-    return ToolResult(parts=bounded_parts((TextPart(text=reason),)), content=content, failed=True)
-
-
-def _broken_off(reason: str, known: ToolResult | None) -> ToolResult:
-    """The result of an interrupted call: the reason, and what it did until then."""
-    if known is None:
-        return _failure(reason)
-    content = (*(known.content or ()), PartContent(part=TextPart(text=reason)))
-    return replace(known, parts=(TextPart(text=f"{reason} Until then:\n\n"), *known.parts), content=content)
 
 
 def _groups(entries: Sequence[_Entry]) -> list[list[_Entry]]:

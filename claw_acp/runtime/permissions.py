@@ -41,7 +41,7 @@ def places_of(session: Session, own: Locations) -> PolicyContext:
         home=Path.home(),
         protected=tuple(protected),
         search_path=search_path,
-        results=own.results_dir.resolve(),
+        results=own.results_dir.resolve() / session.id,
     )
 
 

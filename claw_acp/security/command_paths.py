@@ -21,7 +21,8 @@ class PolicyContext(Value):
         home: The user's home directory.
         protected: The agent's own directories and files.
         search_path: The directories of programs (`PATH`).
-        results: The resolved directory of stored tool results, which lies below a protected one.
+        results: The resolved directory of the session's stored tool results, which lies below a protected one, beside
+            those of other sessions.
     """
 
     roots: tuple[Path, ...]
@@ -35,8 +36,16 @@ class PolicyContext(Value):
         return any(path.is_relative_to(root) for root in self.roots)
 
     def is_result(self, path: Path) -> bool:
-        """Return whether a resolved path is a stored result. Its name is its permission: nobody can guess it."""
-        return self.results is not None and path.parent.parent == self.results and path.suffix == ".txt"
+        """Return whether a resolved path is a stored result. Its name is its permission: nobody can guess it.
+
+        A copy of a session knows results of the original.
+        """
+        own = self.results
+        return own is not None and path.parent.parent == own.parent and path.suffix == ".txt"
+
+    def is_own_result(self, path: Path) -> bool:
+        """Return whether a resolved path is a result of this session, so that a search may come across it."""
+        return path.parent == self.results and path.suffix == ".txt"
 
 
 class Places(Value):

@@ -57,7 +57,7 @@ class Policy:
     def hides(self, path: Path, *, tool: str, context: PolicyContext) -> str | None:
         """The reason a permitted search must still skip this file, or None."""
         why = forbidden(path, home=context.home, protected=context.protected)
-        if why and not context.is_result(path):
+        if why and not context.is_own_result(path):
             return why
         denying = [rule for rule in self._rules if rule.verdict == "deny"]
         found = next(matching_rules(ReadsPath(path=path), tool=tool, rules=denying, context=context), None)

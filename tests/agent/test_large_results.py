@@ -13,6 +13,8 @@ from tests.support.editors.exchange import shown_text
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.fixed_clock import FixedClock
 from tests.support.script_files import Script, call, say, turn
+from tests.support.servers.model_replies import Call
+from tests.support.servers.model_server import ModelServer
 
 PICTURE = ImagePart(data="AAAA", mime_type="image/png")
 NUMBERS = "\n".join(f"number {n}" for n in range(20_000))
@@ -105,14 +107,46 @@ async def test_the_whole_output_is_stored_without_credentials_and_goes_with_the_
         assert not file.exists()
 
 
+async def test_no_search_comes_across_the_results_of_another_session(home: Path) -> None:
+    folder = home / "claw" / "results" / "ses_of_another"
+    folder.mkdir(parents=True)
+    (folder / "0123456789abcdef.txt").write_text("first\nsecond\n")
+    script = Script(turn(call("grep", pattern="second"), call("glob", pattern="**/*.txt")), turn(say("done")))
+    async with SharedHouse.opened(project=home, home=home, script=script, config='mode = "auto"') as house:
+        guest = await house.visit()
+        guest.will_answer("allow_once")
+        await guest.new_session()
+        outcome = await guest.prompt("go")
+        assert "0123456789abcdef" not in str(outcome.updates)
+        assert "second" not in shown_text(outcome.calls[0]).replace("matches second", "")
+
+
+async def test_a_result_of_the_session_is_searched(project: Path, home: Path) -> None:
+    async with ModelServer() as server:
+        config = f'mode = "auto"\n[providers.work]\nkind = "openai"\nbase_url = "{server.openai_url}"\nmodels = ["m"]'
+        env = {"CLAW_ACP_MODEL": "work/m"}
+        async with SharedHouse.opened(project=project, home=home, script=Script(), config=config, env=env) as house:
+            guest = await house.visit()
+            await guest.new_session()
+            server.will_say(calls=[Call(name="shell", arguments={"command": "seq -f 'number %.0f' 20000"})])
+            server.will_say("seen")
+            await guest.prompt("go")
+            messages = (await house.session(guest.session)).history.messages()
+            file = stored_in(next(message for message in messages if message.role == "tool").parts)
+            server.will_say(calls=[Call(name="grep", arguments={"path": str(file), "pattern": "number 9999$"})])
+            server.will_say("found")
+            outcome = await guest.prompt("search")
+        assert "number 9999" in shown_text(outcome.calls[0])
+        assert outcome.calls[0]["status"] == "completed"
+
+
 async def test_results_are_open_to_reading_and_to_nothing_else(opened: Spawn, home: Path) -> None:
-    folder = home / "claw" / "results" / "ses_1"
+    folder = home / "claw" / "results" / "ses_of_another"
     folder.mkdir(parents=True)
     file = folder / "0123456789abcdef0123456789abcdef.txt"
     file.write_text("first\nsecond\n")
     calls = (
         call("read_file", path=str(file), line=2),
-        call("grep", path=str(file), pattern="first"),
         call("read_file", path=str(home / "claw" / "config.toml")),
         call("grep", path=str(folder), pattern="first"),
         call("list_files", path=str(folder)),
@@ -122,6 +156,6 @@ async def test_results_are_open_to_reading_and_to_nothing_else(opened: Spawn, ho
     async with opened(script=Script(turn(*calls), turn(say("done"))), config='mode = "auto"') as editor:
         outcome = await editor.prompt("go")
     shown = [(tool["status"], shown_text(tool)) for tool in outcome.calls]
-    assert [status for status, _ in shown] == ["completed"] * 2 + ["failed"] * 5
+    assert [status for status, _ in shown] == ["completed"] + ["failed"] * 5
     assert "second" in shown[0][1]
     assert file.read_text() == "first\nsecond\n"

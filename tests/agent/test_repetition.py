@@ -147,6 +147,13 @@ async def test_a_model_that_reads_one_file_for_ever_is_stopped_and_the_person_to
         assert "3 times with these arguments" in shown_text(outcome.calls[3])
 
 
+async def test_commands_that_only_look_are_no_changes_however_many_there_are(opened: Spawn) -> None:
+    looks = [turn(call("shell", command=f"find . -name nothing{number}")) for number in range(30)]
+    async with opened(script=Script(*looks)) as editor:
+        outcome = await editor.prompt("go")
+        assert "went round in circles" in outcome.text
+
+
 async def test_a_model_that_heeds_the_refusal_goes_on(opened: Spawn) -> None:
     same = turn(call("read_file", path="a.txt"))
     script = Script(same, same, same, same, turn(expect("Not run."), say("another way")))

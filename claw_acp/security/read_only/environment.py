@@ -19,6 +19,12 @@ _FIXED: Final = {
 }
 
 
+def line_only_looks(line: str) -> bool:
+    """Return whether a command line only reads, judging by its text."""
+    plain = read_line(line)
+    return plain is not None and only_looks(plain)
+
+
 def look_environment(line: str, *, inherited: Mapping[str, str]) -> dict[str, str]:
     """Variables to set for a command line that only reads; none for any other, which keeps the person's settings.
 
@@ -26,7 +32,6 @@ def look_environment(line: str, *, inherited: Mapping[str, str]) -> dict[str, st
         line: The command line.
         inherited: The variables that the command would have without these.
     """
-    plain = read_line(line)
-    if plain is None or not only_looks(plain):
+    if not line_only_looks(line):
         return {}
     return {**_FIXED, **git_environment(inherited)}
