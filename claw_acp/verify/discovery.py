@@ -6,13 +6,12 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.schema.errors import AUTHENTICATION_REQUIRED
 from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.agent_pool import AgentPool
-from claw_acp.verify.check_run import CheckRun
+from claw_acp.verify.check_run import SETTLED, CheckRun
 from claw_acp.verify.facts import LIFESIGN
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.rule import CannotStart, Failed, NotTried
 
 FIRST_ANSWER_TIMEOUT = 3.0  # seconds for an answer that needs no thought
-SETTLED = 0.3  # seconds after the first turn, for what comes late to be seen by those who watch for it
 UNKNOWN_SESSION = "verify-no-such-session"
 
 
@@ -51,7 +50,7 @@ async def _first_turn(attempt: CheckRun, agent: AgentConnection) -> None:
         await attempt.turn(agent, session if isinstance(session, str) else "")
     except NotTried as trouble:
         facts.no_turn = trouble.reason
-    await anyio.sleep(SETTLED)
+    await anyio.sleep(SETTLED)  # monitors see what comes late
 
 
 async def _first_session(attempt: CheckRun, agent: AgentConnection) -> Frame:

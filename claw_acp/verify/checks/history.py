@@ -11,6 +11,7 @@ from claw_acp.verify.agent_connection import AgentConnection
 from claw_acp.verify.answers import exchange, must_fail, must_succeed
 from claw_acp.verify.check import ONLY_1, advice, checks_in, must, should
 from claw_acp.verify.check_run import MARKER, SETTLED, CheckRun, late, updates
+from claw_acp.verify.checks.prompt import UPDATES
 from claw_acp.verify.frames import Frame, as_list, as_object, text_of
 from claw_acp.verify.needs import offers, slow, tool, turn
 from claw_acp.verify.needs import session as opened
@@ -18,10 +19,7 @@ from claw_acp.verify.rule import Failed
 
 _PAGE = "session-setup"
 PAGES = 200  # of a list before it is taken for endless
-MESSAGES = frozenset(
-    {"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk",
-     "agent_thought", "tool_call", "tool_call_update", "plan", "plan_update"}
-)  # fmt: skip
+MESSAGES = UPDATES | {"user_message_chunk", "user_message"}
 
 _load = offers("loadSession")
 _list = offers("sessionCapabilities.list")
