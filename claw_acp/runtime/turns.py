@@ -102,7 +102,10 @@ class Turns:
         )
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
         self._permissions = PermissionStore(locations.permissions_file)
-        self._contents = ContentStore(locations.content_dir)
+        self._contents = ContentStore(
+            locations.content_dir,
+            own=(locations.config_dir, locations.data_dir, locations.state_dir, locations.cache_dir),
+        )
         self._turns = TurnFactory(ledger=ledger, permissions=self._permissions, locations=locations, clock=clock)
 
     def start(

@@ -7,7 +7,7 @@ import fcntl
 import os
 import tempfile
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -34,10 +34,16 @@ def digest_of(content: bytes) -> str:
 
 
 class ContentStore:
-    """A folder of contents that processes share. It is created with the first content."""
+    """A folder of contents that processes share. It is created with the first content.
 
-    def __init__(self, directory: Path) -> None:
+    Args:
+        directory: The folder.
+        own: Directories of this program, whose files are never kept: they change by themselves.
+    """
+
+    def __init__(self, directory: Path, *, own: Sequence[Path] = ()) -> None:
         self._directory = directory
+        self.own = tuple(dict.fromkeys(path.resolve() for path in (directory, *own)))
 
     def put(self, content: bytes, *, durable: bool = True) -> str:
         """Store a content and return its hash.

@@ -42,11 +42,12 @@ class TreeScan:
         complete: False when there were too many paths.
     """
 
-    def __init__(self, roots: Sequence[Path], *, most: int = MOST_PATHS) -> None:
+    def __init__(self, roots: Sequence[Path], *, left_out: Sequence[Path] = (), most: int = MOST_PATHS) -> None:
         self.paths: dict[str, PathStatus] = {}
         self.listed: set[str] = set()
         self.repositories: list[str] = []
         self.complete = True
+        self._left_out = {str(path) for path in left_out}
         waiting = deque(str(root) for root in roots)
         while waiting:
             directory = waiting.popleft()
@@ -78,7 +79,7 @@ class TreeScan:
             if stat.S_ISDIR(status.st_mode):
                 # the times of a directory tell only that an entry came or went, which the entries tell themselves
                 self.paths[entry.path] = PathStatus(status.st_mode, 0, 0, 0, 0)
-                if entry.name not in _LEFT_OUT:
+                if entry.name not in _LEFT_OUT and entry.path not in self._left_out:
                     below.append(entry.path)
             else:
                 self.paths[entry.path] = PathStatus(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.editors.editor_fixtures import Spawn
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, say, turn
 
 AUTO = 'mode = "auto"\n[permissions]\nallow = ["shell(*)"]'
@@ -85,3 +86,32 @@ async def test_a_command_is_taken_back_and_done_again(
         assert _state(project) == before, said
         said = (await editor.prompt("/redo")).text
         assert _state(project) == after, said
+
+
+async def test_what_a_background_command_did_is_taken_back_when_that_is_wanted(opened: Spawn, project: Path) -> None:
+    _grow(project)
+    before = _state(project)
+    line = "echo new > sub/deep/c.txt; rm a.txt; exec sleep 60"
+    script = Script(
+        turn(call("shell", command=line, background=True)),
+        turn(call("write_file", path="other.txt", content="beside\n")),
+        turn(say("done")),
+    )
+    async with opened(script=script, config=AUTO) as editor:
+        editor.will_answer("allow_once")
+        await editor.prompt("do it")
+        await eventually(lambda: not (project / "a.txt").exists(), what="the command to get so far")
+        assert "`a.txt`" in (await editor.prompt("/undo")).text
+        said = (await editor.prompt("/undo overwrite")).text
+        assert _state(project) == before, said
+
+
+async def test_names_that_are_no_text_and_our_own_files_are_no_trouble(
+    opened: Spawn, project: Path, home: Path
+) -> None:
+    (project / os.fsdecode(b"\xff\n.txt")).write_text("one\n")
+    script = Script(turn(call("shell", command="rm ./*; mkdir d; touch d/x")), turn(say("done")))
+    async with opened(script=script, config=AUTO, project=home) as editor:
+        editor.will_answer("allow_once")
+        await editor.prompt("do it")
+        assert "claw" not in (await editor.prompt("/diff")).text

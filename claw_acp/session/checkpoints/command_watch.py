@@ -45,7 +45,7 @@ class CommandWatch:
 
     def __init__(self, store: ContentStore) -> None:
         self.surveyor = Surveyor(store)
-        self.running: set[str] = set()
+        self.running: dict[str, int] = {}  # id -> when it began
         self._store = store
         self._count = count(1)
         self._recorded: dict[str, int] = {}  # path -> when a change of it was recorded last
@@ -76,19 +76,19 @@ class CommandWatch:
         survey, digest = await to_thread.run_sync(partial(self._survey, command, roots))
         begun = FilesChanged(item=session.history.turns.latest, command=new_id("task"), survey=digest)
         await session.publish(begun)
-        self.running.add(begun.command)
-        return WatchedCommand(self, session, begun, survey=survey, roots=roots, moment=next(self._count))
+        self.running[begun.command] = next(self._count)
+        return WatchedCommand(self, session, begun, survey=survey, roots=roots)
 
     async def finish(self, session: Session) -> None:
-        """Journal the changes of commands in which the program was killed.
+        """Journal the changes of commands that began in earlier turns: the program was killed, or they still run.
 
         Somebody else may have changed the same files meanwhile, so how the command left them is not known.
         """
         for begun in tuple(session.history.pending_files.commands.values()):
-            if begun.command in self.running:
-                continue
+            moment = self.running.pop(begun.command, 0)
             changes = await to_thread.run_sync(self._changes_since, begun.survey, session.roots)
-            await session.publish(replace(begun, changes=tuple(replace(change, after=None) for change in changes)))
+            own = [replace(change, after=None) for change in changes if not self.recorded_since(change.path, moment)]
+            await session.publish(replace(begun, changes=tuple(own)))
 
     def _changes_since(self, survey: str, roots: Sequence[Path]) -> Sequence[PathChange]:
         try:
@@ -108,15 +108,13 @@ class WatchedCommand:
     """One command, from its survey to its changes."""
 
     def __init__(
-        self, watch: CommandWatch, session: Session, begun: FilesChanged, *, survey: Survey, roots: Sequence[Path],
-        moment: int,
+        self, watch: CommandWatch, session: Session, begun: FilesChanged, *, survey: Survey, roots: Sequence[Path]
     ) -> None:  # fmt: skip
         self._watch = watch
         self._session = session
         self._begun = begun
         self._survey = survey
         self._roots = roots
-        self._moment = moment
 
     async def end(self) -> None:
         """Journal what has changed since the beginning; only once, and only while a turn runs.
@@ -125,11 +123,9 @@ class WatchedCommand:
         """
         if self._begun.command not in self._watch.running or self._session.state == "idle":
             return
-        self._watch.running.discard(self._begun.command)
+        moment = self._watch.running.pop(self._begun.command)
         changes = await to_thread.run_sync(self._watch.surveyor.changes, self._survey, self._roots)
-        own = tuple(change for change in changes if not self._watch.recorded_since(change.path, self._moment))
-        if self._session.history.turns.latest != self._begun.item:  # others had time to change the same files
-            own = tuple(replace(change, after=None) for change in own)
+        own = tuple(change for change in changes if not self._watch.recorded_since(change.path, moment))
         self._watch.recorded(own)
         await self._session.publish(replace(self._begun, changes=own), committed=False)
         lost = [change.path for change in own if change.before.kind == "file" and not change.before.kept]

@@ -56,6 +56,8 @@ class Restorer:
         inside = [path.relative_to(root).parts for root in self._session.roots if path.is_relative_to(root)]
         if not all(inside) or not inside:
             return "it is outside the project"
+        if any(path.is_relative_to(own) for own in self._store.own):
+            return "it belongs to claw-acp itself"
         if any(".git" in parts for parts in inside):
             return "it belongs to git"
         if change.before.kind == "other":

@@ -46,7 +46,7 @@ class Surveyor:
         Raises:
             ToolError: A content cannot be kept.
         """
-        scan = TreeScan(roots)
+        scan = TreeScan(roots, left_out=self._store.own)
         attributes = [path for path in scan.paths if path.endswith("/.gitattributes")]
         repositories = () if _ENDANGERS_GIT.search(line) else scan.repositories
         blobs: dict[str, tuple[str, str]] = {}
@@ -55,7 +55,13 @@ class Surveyor:
             git = str(files.git)
             blobs |= {path: (git, blob) for path, blob in files.found_in(scan.paths).items()}
         named = _named(line, cwd=cwd, scan=scan)
-        loose = [path for path, status in scan.paths.items() if status.inode and path not in blobs]
+        home = Path.home()
+        whole_home = any(home.is_relative_to(root) for root in roots)  # full of what is no part of any project
+        loose = [
+            path
+            for path, status in scan.paths.items()
+            if status.inode and path not in blobs and (path in named or not whole_home)
+        ]
         return Survey(scan=scan, blobs=blobs, kept=self._keep(loose, named, scan))
 
     def _tracked_in(self, directory: str, attributes: Sequence[str], scan: TreeScan) -> TrackedFiles:
@@ -88,7 +94,7 @@ class Surveyor:
         Raises:
             ToolError: A content that only git had cannot be kept.
         """
-        scan = TreeScan(roots)
+        scan = TreeScan(roots, left_out=self._store.own)
         paths = sorted(before.scan.changed_until(scan))[:MOST_CHANGES]
         known = self._with_blobs({path: before.state(path) for path in paths}, before)
         room = _MOST_HASHED
