@@ -15,7 +15,11 @@ from claw_acp.runtime.live_session import LiveSession
 SESSIONS = "claw_acp.acp.v1.sessions"
 DISCOVERY = "claw_acp.runtime.discovery"
 PROMPTS = "claw_acp.acp.v1.prompt"
-CALLS = ("pydantic.type_adapter", "claw_acp.security.command_policy")  # what checks arguments and command lines
+CALLS = (  # what finds calls in text, and checks arguments and command lines
+    "claw_acp.providers.text_tools.answer_reader",
+    "pydantic.type_adapter",
+    "claw_acp.security.command_policy",
+)
 
 
 async def for_sessions() -> None:

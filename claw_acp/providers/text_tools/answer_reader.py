@@ -34,6 +34,7 @@ _OPENER: Final = re.compile("|".join(map(re.escape, sorted(_BY_OPENER, key=len, 
 _END_MARK: Final = re.compile("|".join(map(re.escape, END_MARKS)))
 _BEGINNINGS: Final = frozenset(mark[:length] for mark in _BY_OPENER for length in range(1, len(mark)))
 _FIRST: Final = frozenset(mark[0] for mark in _BY_OPENER)
+_SPECIAL: Final = re.compile("[\n`<\\[\u25c1]")
 _LONGEST: Final = max(map(len, _BY_OPENER))
 
 
@@ -68,6 +69,8 @@ class AnswerReader:
         if self._held is not None:
             self._held.append(text)
             return ""
+        if not self._text and self._begun and self._places.ordinary and _SPECIAL.search(text) is None:
+            return text  # nearly every piece, so the rest of this class costs little
         return self._read(self._text + text, final=False)
 
     def finish(self) -> str:

@@ -75,6 +75,11 @@ class CallPlaces:
         """True if a call may begin here."""
         return self._line_starts and not (self._fence or self._inside or self._span)
 
+    @property
+    def ordinary(self) -> bool:
+        """True within a line of which only a mark, a backtick or its end can make something else."""
+        return not (self._line_starts or self._inside or self._ticks)
+
     def after_call(self) -> None:
         """Note that a call ended here: another one may follow at once."""
         self._line_starts, self._span, self._ticks = True, 0, 0

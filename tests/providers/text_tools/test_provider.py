@@ -8,6 +8,7 @@ import pytest
 
 from claw_acp.config.atomic_file import only_writer
 from claw_acp.contracts.provider import (
+    CallChunk,
     Capabilities,
     ChatOptions,
     ChatRequest,
@@ -98,6 +99,34 @@ async def test_a_model_without_tools_gets_them_in_words_and_its_calls_are_found(
     assert (last.response.text, last.response.stop) == ("Let me look.\n", "tool_calls")
     assert last.response.usage == Usage(input_tokens=3)
     assert inner.asked[0].tools == ()
+
+
+async def test_a_call_in_the_text_of_a_model_with_tools_is_one_unless_it_makes_native_ones() -> None:
+    class Native(Recited):
+        async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:  # noqa: ARG002
+            yield TextChunk(text=f"So:\n{CALL}\n")
+            yield CallChunk(index=0, name="read_file", arguments="{}")
+            yield TextChunk(text="Done.")
+            native = (ToolCall(id="1", name="read_file", arguments="{}"),)
+            yield Finished(response=ChatResponse(text=f"So:\n{CALL}\nDone.", tool_calls=native))
+
+    last = (await heard(TextToolProvider(Recited(f"So:\n{CALL}"), memory=ToolModes()), asking(tools=True)))[-1]
+    assert isinstance(last, Finished)
+    [call] = last.response.tool_calls
+    assert (call.name, last.response.text, last.response.stop) == ("read_file", "So:\n", "tool_calls")
+    events = await heard(TextToolProvider(Native(), memory=ToolModes()), asking(tools=True))
+    shown = [event.text if isinstance(event, TextChunk) else type(event).__name__ for event in events]
+    assert shown == ["So:\n", f"{CALL}\n", "CallChunk", "Done.", "Finished"]
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert [call.arguments for call in last.response.tool_calls] == ["{}"]
+
+
+async def test_only_the_tool_that_was_chosen_is_called_in_text() -> None:
+    chosen = asking(tools=True, tool_choice=OneTool(name="another"))
+    last = (await heard(TextToolProvider(Recited(CALL), memory=ToolModes()), chosen))[-1]
+    assert isinstance(last, Finished)
+    assert (last.response.text, last.response.tool_calls) == (CALL, ())
 
 
 async def test_a_request_without_tools_is_left_alone_and_so_is_its_answer() -> None:
