@@ -5,7 +5,7 @@ from math import ceil
 from typing import Final, Protocol
 
 from claw_acp.agent.system_prompt import joined
-from claw_acp.agent.token_estimate import ANSWER_TOKENS, TokenScale, estimate
+from claw_acp.agent.token_estimate import ANSWER_TOKENS, GrowingEstimate, TokenScale, estimate
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import UNKNOWN_WINDOW, ToolSpec
 from claw_acp.core.messages import Message
@@ -62,6 +62,7 @@ class ModelContext:
         window: The context window of the model in tokens; 0 when it is not known.
         model: The model, as `UsageChanged` names it.
         scale: What its provider counts for an estimated token.
+        growing: The estimate of the session's conversation, kept from turn to turn.
         compaction: Loads what makes room in a conversation that is too long; without it, nothing does.
     """
 
@@ -73,6 +74,7 @@ class ModelContext:
         window: Callable[[], int] = lambda: 0,
         model: str = "",
         scale: TokenScale | None = None,
+        growing: GrowingEstimate | None = None,
         compaction: Callable[[], Compaction] | None = None,
     ) -> None:
         self._session = session
@@ -80,6 +82,7 @@ class ModelContext:
         self._window = window
         self._model = model
         self._scale = scale or TokenScale()
+        self._growing = growing or GrowingEstimate()
         self._load = compaction
         self._compaction: Compaction | None = None
 
@@ -92,10 +95,10 @@ class ModelContext:
         """
         prefix = self._prefix(tools)
         if self._load is not None:
-            conversation = self._session.history.messages()
-            self._learn(conversation, prefix=prefix)
+            sums = self._growing.sums(self._session.history.messages())
+            self._learn(sums, prefix=prefix)
             room = self._room(prefix, extra)
-            if room.tokens(conversation) > room.size * FULL:
+            if sums[-1] * room.scale > room.size * FULL:
                 await self._compactor(self._load).make_room(room, prefix=prefix)
         return [prefix.system, *self._session.history.messages(), *extra]
 
@@ -138,9 +141,9 @@ class ModelContext:
         window = self._scale.window(self._model, known=self._window() or UNKNOWN_WINDOW)
         return Room(size=max(LEAST_ROOM, window - ceil(taken)), scale=scale)
 
-    def _learn(self, conversation: Sequence[Message], *, prefix: Prefix) -> None:
+    def _learn(self, sums: Sequence[int], *, prefix: Prefix) -> None:
         """Compare the usage that was reported last with the estimate of what it counts."""
         usage, counted = self._session.history.usage, self._session.history.counted
         if usage is not None and counted:
-            estimated = estimate([prefix.system, *conversation[:counted]], prefix.tools)
+            estimated = estimate([prefix.system], prefix.tools) + sums[counted]
             self._scale.learn(usage.model, estimated=estimated, reported=usage.used)

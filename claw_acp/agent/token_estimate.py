@@ -1,6 +1,6 @@
 """Estimates of the tokens of messages and tools, without a tokenizer."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from claw_acp.contracts.provider import ToolSpec
@@ -23,9 +23,10 @@ def message_tokens(message: Message) -> int:
     """The estimated tokens of one message."""
     characters, tokens = 0, 0
     for part in message.parts:
+        if isinstance(part, TextPart):  # nearly all are
+            characters += len(part.text)
+            continue
         match part:
-            case TextPart(text=text):
-                characters += len(text)
             case ResourcePart(text=text):
                 characters += len(text or "")
             case ImagePart():
@@ -34,14 +35,39 @@ def message_tokens(message: Message) -> int:
                 characters += len(data) // 100
             case LinkPart(uri=uri):
                 characters += len(uri)
-    characters += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
-    characters += sum(len(block.text) for block in message.reasoning)
+    for call in message.tool_calls:
+        characters += len(call.name) + len(call.arguments)
+    for block in message.reasoning:
+        characters += len(block.text)
     return tokens + characters // CHARACTERS_PER_TOKEN + 1
 
 
 def tool_tokens(tool: ToolSpec) -> int:
     """The estimated tokens of offering a tool."""
     return (len(tool.name) + len(tool.description) + len(str(tool.parameters))) // CHARACTERS_PER_TOKEN
+
+
+class GrowingEstimate:
+    """The estimates of a conversation that grows: each time, only its new messages are counted."""
+
+    def __init__(self) -> None:
+        self._counted: list[Message] = []
+        self._sums = [0]
+
+    def sums(self, history: list[Message]) -> Sequence[int]:
+        """The tokens of the first 0, 1, 2 ... messages of `History.messages`.
+
+        Where a message is the very same object as before, so are all before it: a history makes those behind a change
+        anew.
+        """
+        same = min(len(history), len(self._counted))
+        while same and history[same - 1] is not self._counted[same - 1]:
+            same -= 1
+        del self._sums[same + 1 :]
+        for message in history[same:]:
+            self._sums.append(self._sums[-1] + message_tokens(message))
+        self._counted = history
+        return self._sums
 
 
 class TokenScale:

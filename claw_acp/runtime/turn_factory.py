@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.client_ports import ClientPorts
@@ -12,7 +13,7 @@ from claw_acp.agent.large_results import LargeResults
 from claw_acp.agent.loop import Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
-from claw_acp.agent.token_estimate import TokenScale
+from claw_acp.agent.token_estimate import GrowingEstimate, TokenScale
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.config.locations import Locations
@@ -56,6 +57,7 @@ class TurnFactory:
         self._clock = clock
         self._toolbox = make_toolbox()
         self._scale = TokenScale()
+        self._growing: WeakKeyDictionary[Session, GrowingEstimate] = WeakKeyDictionary()
         self._costs = CostTracker(ledger, clock=clock)
         self._noticed: set[tuple[str, str]] = set()  # sessions, and why another model answers in them
 
@@ -92,6 +94,7 @@ class TurnFactory:
             window=lambda: capabilities().context_window,
             model=choice.target.name,
             scale=self._scale,
+            growing=self._growing.setdefault(session, GrowingEstimate()),
             compaction=lambda: COMPACTOR.load()(session, requester=requester, clock=clock),
         )
         limits = _turn_limits(live.settings.limits)

@@ -13,6 +13,7 @@ from claw_acp.agent.compaction.put_back import put_back
 from claw_acp.agent.compaction.summary import without_model
 from claw_acp.agent.compaction.tiers import first_kept, oldest_third, results_to_shorten
 from claw_acp.agent.context import Room
+from claw_acp.agent.token_estimate import GrowingEstimate, estimate
 from claw_acp.contracts.provider import ChatRequest
 from claw_acp.contracts.provider_setup import NO_QUIRKS
 from claw_acp.core.events import (
@@ -81,14 +82,15 @@ TIERS = st.builds(
 STEPS = st.lists(PROMPTS | TIERS, min_size=1, max_size=14)
 
 
-def told(steps: Sequence[Prompt | Tier]) -> History:
-    """The history of these steps."""
+def told(steps: Sequence[Prompt | Tier], *, after: Callable[[History], None] = lambda _: None) -> History:
+    """The history of these steps; `after` sees it after each event."""
     history, seq = History(), 0
     for number, step in enumerate(steps):
         events = _tier(history, step, number) if isinstance(step, Tier) else _turn(step, number)
         for event in events:
             seq += 1
             history.apply(replace(event, seq=seq))
+            after(history)
     return history
 
 
@@ -218,6 +220,20 @@ def test_a_tier_never_makes_a_conversation_longer_than_what_it_adds(steps: list[
             before, after = told(steps[:number]), told(steps[: number + 1])
             assert room.tokens(after.messages()) <= room.tokens(before.messages())
             assert [item.id for item in after.items()] == [item.id for item in before.items()]
+
+
+@settings(deadline=None, max_examples=60)
+@given(STEPS)
+def test_an_estimate_that_grows_with_a_history_is_that_of_the_whole(steps: list[Prompt | Tier]) -> None:
+    growing = GrowingEstimate()
+
+    def compare(history: History) -> None:
+        messages = history.messages()
+        sums = growing.sums(messages)
+        assert sums[-1] == estimate(messages)
+        assert len(sums) == len(messages) + 1
+
+    told(steps, after=compare)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 500, 10**9])
