@@ -106,12 +106,19 @@ async def test_what_a_background_command_did_is_taken_back_when_that_is_wanted(o
         assert _state(project) == before, said
 
 
-async def test_names_that_are_no_text_and_our_own_files_are_no_trouble(
+async def test_names_that_are_no_text_come_back_and_our_own_files_are_left_out(
     opened: Spawn, project: Path, home: Path
 ) -> None:
-    (project / os.fsdecode(b"\xff\n.txt")).write_text("one\n")
-    script = Script(turn(call("shell", command="rm ./*; mkdir d; touch d/x")), turn(say("done")))
+    odd = home / os.fsdecode(b"odd\xff\n.txt")
+    odd.write_text("one\n")
+    script = Script(turn(call("shell", command="rm ./odd*; mkdir d; echo new > d/x")), turn(say("done")))
+    assert project.parent == home.parent
     async with opened(script=script, config=AUTO, project=home) as editor:
         editor.will_answer("allow_once")
         await editor.prompt("do it")
-        assert "claw" not in (await editor.prompt("/diff")).text
+        assert not odd.exists()
+        shown = (await editor.prompt("/diff")).text
+        assert "+new" in shown
+        assert "claw" not in shown
+        undone = (await editor.prompt("/undo")).text
+        assert odd.read_text() == "one\n", undone

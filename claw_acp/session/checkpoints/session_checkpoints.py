@@ -26,7 +26,9 @@ from claw_acp.session.checkpoints.command_watch import CommandWatch
 from claw_acp.session.checkpoints.log import Chain, CheckpointLog, is_edited, turn_at
 from claw_acp.session.checkpoints.restoring import Restorer
 from claw_acp.session.session import Session
-from claw_acp.store.contents import ContentStore
+from claw_acp.store.contents import MAX_CONTENT, ContentStore
+from claw_acp.workspace.files import read
+from claw_acp.workspace.path_states import state_of
 
 _PROMPT: Final = 60  # characters of a prompt in a list
 
@@ -170,23 +172,33 @@ class SessionCheckpoints:
 
     def _compared(self, change: PathChange) -> FileComparison:
         after = change.after or PathState(kind="other")
-        old, old_note = self._text(change.before)
-        new, new_note = self._text(after)
+        old, old_note = self._text(change.before, path=change.path)
+        new, new_note = self._text(after, path=change.path)
         notes = [note for note in (old_note, new_note) if note]
         if change.before.kind == after.kind == "file" and change.before.mode != after.mode:
             notes.append(f"mode {change.before.mode:o} → {after.mode:o}")
         return FileComparison(path=self._shown(change.path), old=old, new=new, note=", ".join(dict.fromkeys(notes)))
 
-    def _text(self, state: PathState) -> tuple[str | None, str]:
+    def _content(self, state: PathState, *, path: str) -> bytes:
+        """The content of a state, from the store or from the disk if that has it still.
+
+        Raises:
+            ToolError: Neither has it.
+        """
+        if state.kept:
+            return self._store.get(state.unsaved or state.digest)
+        if state.digest and state_of(Path(path)).digest == state.digest and state.kind == "file":
+            return read(Path(path), limit=MAX_CONTENT)
+        raise ToolError(f"{state.size:,} bytes, not kept")
+
+    def _text(self, state: PathState, *, path: str) -> tuple[str | None, str]:
         """The text of a state, and a note if there is none to show."""
         if state.kind == "absent":
             return None, ""
         if state.kind not in {"file", "link"}:
             return None, "directory" if state.kind == "directory" else "not known"
-        if not state.kept:
-            return None, f"{state.size:,} bytes, not kept"
         try:
-            content = self._store.get(state.unsaved or state.digest)
+            content = self._content(state, path=path)
         except ToolError as error:
             return None, error.message
         if state.kind == "link":

@@ -56,11 +56,12 @@ class Surveyor:
             blobs |= {path: (git, blob) for path, blob in files.found_in(scan.paths).items()}
         named = _named(line, cwd=cwd, scan=scan)
         home = Path.home()
-        whole_home = any(home.is_relative_to(root) for root in roots)  # full of what is no part of any project
+        whole_home = any(home.is_relative_to(root) for root in roots)
+        hidden = f"{home}/." if whole_home else "\0"  # keys and settings of the person, no part of a project
         loose = [
             path
             for path, status in scan.paths.items()
-            if status.inode and path not in blobs and (path in named or not whole_home)
+            if status.inode and path not in blobs and (path in named or not path.startswith(hidden))
         ]
         return Survey(scan=scan, blobs=blobs, kept=self._keep(loose, named, scan))
 
