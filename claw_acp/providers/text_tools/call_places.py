@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
+_ORDINARY: Final = -1
 LONGEST_START: Final = 256  # characters of a line that are waited for
 INDENT: Final = 3  # columns; a fence that is indented by more does not end a block of code
 _NAMES_OF_THOUGHT: Final = ("think", "thinking", "thought", "reasoning", "seed:think")
@@ -89,19 +90,22 @@ class CallPlaces:
         self._line_starts, self._span, self._ticks = line_ended, 0, 0
 
     def next_piece(self, text: str, at: int, *, final: bool) -> int | None:
-        """The end of the next piece of text, which holds no call; None when more is needed to tell."""
+        """The end of the next piece of text, which holds no call; None when more is needed to tell.
+
+        An empty piece means that something is over here, so that a call may begin.
+        """
         if self._inside:
             return self._within_element(text, at, final=final)
         if self._line_starts:
             end = self._line_start(text, at, final=final)
-            if end != 0:
+            if end != _ORDINARY:
                 return end
         return self._within_line(text, at, final=final)
 
     # ------------------------------------------------------------------ the beginning of a line
 
     def _line_start(self, text: str, at: int, *, final: bool) -> int | None:
-        """The end of a piece that begins or ends something; 0 when the line is ordinary; None when more is needed."""
+        """The end of a piece that begins or ends something; _ORDINARY for an ordinary line; None when more is needed."""
         containers = _CONTAINERS.match(text, at, at + LONGEST_START)
         start = containers.end() if containers else at
         if start == len(text) and start - at < LONGEST_START and not final:
@@ -112,11 +116,12 @@ class CallPlaces:
         before = text[at:start]
         if self._fence_quoted and ">" not in before:
             self._fence, self._fence_quoted = "", False  # the quote that held the block is over
+            return at
         if text.startswith(self._fence[:1] or ("`", "~"), start):
             return self._fence_line(text, start, before, final=final)
         if text.startswith("<", start) and not self._fence:
             return self._element(text, start, final=final)
-        return 0
+        return _ORDINARY
 
     def _fence_line(self, text: str, start: int, before: str, *, final: bool) -> int | None:
         newline = text.find("\n", start, start + LONGEST_START)
@@ -135,10 +140,10 @@ class CallPlaces:
             ends = len(line) >= len(self._fence) and not line.strip(self._fence[0])
             plain = not before.strip(" \t>" if self._fence_quoted else " \t")
             if not (ends and plain and indent <= self._fence_indent + INDENT):
-                return 0
+                return _ORDINARY
             self._fence, self._fence_quoted = "", False
         elif fence is None:
-            return 0
+            return _ORDINARY
         else:
             self._fence, self._fence_quoted, self._fence_indent = fence[1] or fence[2], ">" in before, indent
             self._fence_listed = bool(before.strip(" \t>"))
@@ -150,7 +155,7 @@ class CallPlaces:
             return None
         element = _ELEMENT.match(text, start)
         if element is None:
-            return 0
+            return _ORDINARY
         self._line_starts, self._inside = False, _QUOTING[element[0].lower()]
         return element.end()
 
