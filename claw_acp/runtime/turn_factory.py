@@ -19,7 +19,7 @@ from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
 from claw_acp.contracts.prompt_layer import PromptLayer
-from claw_acp.contracts.provider import ChatOptions, Provider
+from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.core.clock import Clock
 from claw_acp.core.money import from_dollars
 from claw_acp.core.redaction import Redactor
@@ -88,21 +88,27 @@ class TurnFactory:
             redactor=redactor,
             clock=clock,
         )
-        context = ModelContext(
-            session,
-            layers=partial(_prompt_layers, live),
-            window=lambda: capabilities().context_window,
-            model=choice.target.name,
-            scale=self._scale,
-            growing=self._growing.setdefault(session, GrowingEstimate()),
-            compaction=lambda: COMPACTOR.load()(session, requester=requester, clock=clock),
-        )
+        context = self._context(live, requester, model=choice.target.name, capabilities=capabilities)
         limits = _turn_limits(live.settings.limits)
         meter = TurnMeter(limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited)
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
             meter=meter, place=partial(PlaceFacts.of(session).news, session), clock=clock, steering=steering,
         )  # fmt: skip
+
+    def _context(
+        self, live: LiveSession, requester: ModelRequester, *, model: str, capabilities: Callable[[], Capabilities]
+    ) -> ModelContext:
+        session, clock = live.session, self._clock
+        return ModelContext(
+            session,
+            layers=partial(_prompt_layers, live),
+            window=lambda: capabilities().context_window,
+            model=model,
+            scale=self._scale,
+            growing=self._growing.setdefault(session, GrowingEstimate()),
+            compaction=lambda: COMPACTOR.load()(session, requester=requester, clock=clock),
+        )
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:
         """The notice about the model that answers; a retired model is mentioned once in each session."""
