@@ -5,6 +5,7 @@ by another process.
 """
 
 import codecs
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,9 +20,10 @@ from claw_acp.core.value import replace
 from claw_acp.session.checkpoints.command_watch import CommandWatch, WatchedProcess, only_reads
 from claw_acp.session.session import CLEANUP_TIMEOUT, Session
 from claw_acp.store.contents import ContentStore, digest_of
+from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.path_states import state_of
 
-_TEXTS: Final = 8  # files that were read last, whose text is remembered for the write that follows
+_TEXTS: Final = 2  # files that were read last, whose text is remembered for the write that follows
 MAX_COPY: Final = 1024 * 1024
 """Bytes of a file whose new content is stored, too; it is on the disk, and for larger ones the hash suffices."""
 
@@ -63,6 +65,8 @@ class RecordedWorkspace:
     async def read_text(self, path: Path) -> str:
         """See `Workspace`. The text is what a write replaces: the editor may show another one than the disk has."""
         text = await self._inner.read_text(path)
+        if isinstance(self._inner, LocalWorkspace):
+            return text
         self._texts.pop(path, None)
         self._texts[path] = text
         if len(self._texts) > _TEXTS:
@@ -110,7 +114,7 @@ class RecordedWorkspace:
 
 def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[PathChange, ...]:
     """The state of a file that will be written, after those of the directories that will be created for it."""
-    missing = [above for above in path.parents if not above.exists()]
+    missing = [above for above in path.parents if not os.path.lexists(above)]
     state = with_unsaved(state_of(path, store=store), shown, store=store)
     made = [PathChange(path=str(above), before=PathState()) for above in reversed(missing)]
     return (*made, PathChange(path=str(path), before=state))

@@ -26,6 +26,7 @@ MOST_BYTES: Final = 32 * 1024 * 1024
 """Of files that are kept for one command without being named."""
 MOST_CHANGES: Final = 5_000
 """Changes of one command that are recorded."""
+_MOST_DURABLE: Final = 50  # named files that are written through to the disk, at a third of a millisecond each
 _MOST_HASHED: Final = 256 * 1024 * 1024  # bytes of changed files that are looked into afterwards
 
 _ENDANGERS_GIT: Final = re.compile(r"\.git(?![\w-])|\b(gc|prune|repack)\b")
@@ -84,7 +85,15 @@ class Surveyor:
                 if status.size > limit or files >= MOST_FILES or size + status.size > MOST_BYTES + limit:
                     continue
                 files, size = files + 1, size + status.size
-                known = status, state_of(Path(path), store=self._store, limit=limit, durable=path in named)
+                known = (
+                    status,
+                    state_of(
+                        Path(path),
+                        store=self._store,
+                        limit=limit,
+                        durable=path in named and len(named) <= _MOST_DURABLE,
+                    ),
+                )
             kept[path] = known[1]
         self._kept = {path: (scan.paths[path], state) for path, state in kept.items()}
         return kept
