@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.editors.editor import Editor
 from tests.support.editors.shared_house import SharedHouse
-from tests.support.script_files import Script
+from tests.support.script_files import Script, hold, say, turn
 from tests.support.servers.model_server import ModelServer
 from tests.support.servers.narrow_model import NarrowModel
 
@@ -133,3 +133,31 @@ async def test_a_window_that_is_narrower_than_known_is_learned_and_costs_no_turn
             await one.say("read notes.txt 2")
         assert 1 <= one.model.refused <= 2, "it is learned"
         assert await one.say("recall port") == "unknown"
+
+
+async def test_a_single_long_turn_is_summarized_on_the_way_with_its_request_word_for_word(
+    project: Path, home: Path
+) -> None:
+    (project / "notes.txt").write_text(LINES)
+    async with deep(project, home) as one:
+        await one.say("  keep\n    this\nread notes.txt 30")
+        assert one.model.refused == 0
+        done = [update for update in one.editor.updates("compaction_update") if update.get("summary")]
+        text = done[-1]["summary"][0]["text"]
+        assert "<message>\n  keep\n    this\nread notes.txt 30\n</message>" in text
+        assert "the last one is what you are working on" in text
+
+
+async def test_a_summary_can_be_cancelled(project: Path, home: Path) -> None:
+    script = Script(turn(say("half "), hold("never"), when="replaced by a summary"), turn(say("hello")), loop=True,
+                    contextWindow=20_000)  # fmt: skip
+    async with SharedHouse.opened(project=project, home=home, script=script) as house:
+        editor = await house.visit(session={"compaction": {}})
+        await editor.new_session()
+        await editor.prompt("hello " * 3_000)
+        running = await editor.start_prompt("/compact")
+        await editor.wait_for(lambda: editor.updates("compaction_summary_chunk"), "a piece of the summary")
+        await editor.cancel()
+        assert (await running.outcome()).stop_reason == "cancelled"
+        assert editor.updates("compaction_update")[-1]["status"] == "cancelled"
+        assert (await editor.prompt("go on")).text == "hello"
