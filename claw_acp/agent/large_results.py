@@ -31,7 +31,7 @@ LARGEST: Final = 8_000 * CHARACTERS_PER_TOKEN
 SHOWN: Final = 3_000 * CHARACTERS_PER_TOKEN
 """Characters of a larger one that the model sees: two thirds of its beginning, one third of its end."""
 
-MOST_TEXT: Final = 4_000_000
+LARGEST_STORED: Final = 4_000_000
 """Characters of one result that are stored; the middle of a longer one is left out."""
 
 MOST_STORED: Final = 64_000_000

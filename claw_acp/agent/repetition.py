@@ -95,11 +95,11 @@ class RepetitionGuard:
             tool: The tool.
             arguments: Its arguments, as the model wrote them.
             result: The result.
-            changes: Whether the tool may change something.
+            changes: Whether it may have changed something.
             seconds: The time it took.
         """
         call, text = _call(tool, arguments), _text_of(result)
-        if changes and not result.failed and call not in self._changes:
+        if changes and call not in self._changes:
             self._changes.add(call)
             self._made.clear()
             self._refused.clear()

@@ -16,8 +16,7 @@ from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.agent.call_ports import LONGEST_CALL, CallPorts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
-from claw_acp.agent.large_results import MOST_TEXT as MOST_STORED_TEXT
-from claw_acp.agent.large_results import LargeResults
+from claw_acp.agent.large_results import LARGEST_STORED, LargeResults
 from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
 from claw_acp.agent.repetition import RepetitionGuard
@@ -256,7 +255,7 @@ class ToolRunner:
         """A result for the model, the client and the journal."""
         stored = self._results is not None and not entry.reads_file
         known = sound_result(result) if entry.package else result
-        known = bounded_result(known, most_text=MOST_STORED_TEXT if stored else MOST_TEXT)
+        known = bounded_result(known, most_text=LARGEST_STORED if stored else MOST_TEXT)
         content = (
             None if known.content is None else await cleaned(redacted_content, known.content, redactor=self._redactor)
         )
@@ -331,9 +330,9 @@ class ToolRunner:
 
     async def _finish(self, entry: _Entry, result: ToolResult) -> None:
         if not entry.repeated:
-            result = self.repetition.watched(
-                entry.call.name, entry.call.arguments, result, changes=entry.may_change, seconds=entry.took(self._clock)
-            )
+            changes, seconds = not result.failed and entry.may_change, entry.took(self._clock)
+            call = entry.call
+            result = self.repetition.watched(call.name, call.arguments, result, changes=changes, seconds=seconds)
         await self._end(entry, result, status="failed" if result.failed else "completed")
 
     async def _interrupt(self, entry: _Entry, *, status: ToolStatus) -> None:

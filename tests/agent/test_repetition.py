@@ -41,7 +41,7 @@ def edit(old: str, new: str) -> Made:
 
 def check(result: str = "1 failed", *, seconds: float = 0.0) -> Made:
     line = '{"command": "pytest"}'
-    return Made(tool="shell", arguments=line, result=result, changes=True, failed=True, seconds=seconds)
+    return Made(tool="shell", arguments=line, result=result, failed=True, seconds=seconds)
 
 
 def outcomes(*answers: Sequence[Made]) -> str:
