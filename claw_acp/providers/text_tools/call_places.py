@@ -105,7 +105,7 @@ class CallPlaces:
     # ------------------------------------------------------------------ the beginning of a line
 
     def _line_start(self, text: str, at: int, *, final: bool) -> int | None:
-        """The end of a piece that begins or ends something; _ORDINARY for an ordinary line; None when more is needed."""
+        """The end of a piece that begins or ends something, else _ORDINARY; None when more is needed."""
         containers = _CONTAINERS.match(text, at, at + LONGEST_START)
         start = containers.end() if containers else at
         if start == len(text) and start - at < LONGEST_START and not final:

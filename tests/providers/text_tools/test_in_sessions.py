@@ -136,6 +136,17 @@ async def test_a_call_in_the_form_of_a_family_runs_and_its_markup_is_never_seen(
     assert outcome.text == "It says hello."
 
 
+async def test_a_call_in_text_is_a_proper_call_in_the_next_request(opened: Spawn, server: ModelServer) -> None:
+    server.will_reply(Say(text=(f"I look.\n{FAMILIES['Qwen']}",), split="bytes"), Say(text=("It says hello.",)))
+    async with opened(**config(server)) as editor:
+        assert (await editor.prompt("what does a.txt say?")).text == "I look.\nIt says hello."
+    [*_, said, result] = messages(server.requests[-1])
+    [made] = said["tool_calls"]
+    assert (made["function"]["name"], json.loads(made["function"]["arguments"])) == ("read_file", {"path": "a.txt"})
+    assert "<" not in said["content"]
+    assert (result["role"], result["tool_call_id"]) == ("tool", made["id"])
+
+
 async def test_native_calls_win_over_those_in_text(opened: Spawn, project: Path) -> None:
     write = READ.replace("read_file", "write_file").replace('"a.txt"', '"b.txt", "content": "x"')
     script = Script(turn(say("So:\n", write, "\nDone."), call("read_file", path="a.txt")), turn(say("It says hello.")))
