@@ -1,8 +1,11 @@
 """The guard against turns that loop: it marks repeated calls, then refuses them, then ends the turn.
 
-| pattern | noted | refused | |---|---|---| | one call with one result, or several that take turns, within the last 20
-calls | 3rd time | from the 4th | | answers whose calls bring nothing that the turn has not seen | 5 in a row | from the
-8th |
+| pattern                                                  | noted    | refused      |
+|----------------------------------------------------------|----------|--------------|
+| one call with one result, or several that take turns,    | 3rd time | from the 4th |
+| within the last 20 calls                                 |          |              |
+| answers whose calls bring nothing that the turn has not  | 5th      | from the 8th |
+| seen, one after the other                                |          |              |
 
 The third answer with a refused call, of 20 without a new change, ends the turn. Calls of one answer count once. What
 makes sense never counts: a result that changes (a background task that prints), a call that waited, and a repetition
@@ -27,6 +30,7 @@ REPEATS_ALLOWED: Final = 3
 STALE_NOTED: Final = 5  # answers
 STALE_ALLOWED: Final = 7
 REFUSED_ANSWERS: Final = 3
+MOST_WORDS: Final = 20  # arguments that are looked for in a result
 WAITED: Final = 5.0  # seconds; a call that takes longer waits for something
 
 _REPEATED: Final = (
@@ -169,6 +173,7 @@ def _without(arguments: str, text: str) -> str:
     except (ValueError, RecursionError):
         return text
     if isinstance(given, dict):
-        for value in sorted((value for value in given.values() if isinstance(value, str)), key=len, reverse=True):
-            text = text.replace(value, "") if value else text
+        words = sorted((value for value in given.values() if isinstance(value, str) and value), key=len, reverse=True)
+        for word in words[:MOST_WORDS]:
+            text = text.replace(word, "")
     return text
