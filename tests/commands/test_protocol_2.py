@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.editors.editor_v2 import EditorV2, said
 from tests.support.editors.exchange import Json
-from tests.support.script_files import Script, expect, say, turn
+from tests.support.script_files import Script, call, expect, say, turn
 
 
 def _write(project: Path, text: str) -> None:
@@ -56,3 +56,13 @@ async def test_settings_are_the_same_under_their_own_names(project: Path, home: 
             asked = {"sessionId": editor.session, "configId": "web", **wrong}
             assert (await editor.failing("session/set_config_option", asked)).code == -32602, wrong
         assert set(await choose("model", "offline/assistant", "id")) == {"mode", "model", "web"}
+
+
+async def test_a_turn_is_taken_back_and_not_replayed(project: Path, home: Path) -> None:
+    script = Script(turn(call("write_file", path="new.txt", content="new")), turn(say("done")))
+    async with EditorV2.opened(project=project, home=home, script=script, config='mode = "auto"') as editor:
+        await editor.run("write it")
+        assert "`new.txt` deleted" in (await editor.run("/undo")).text
+        assert not (project / "new.txt").exists()
+        _, replayed = await editor.resume(replay=True)
+        assert said(replayed, "user_message") == "/undo"

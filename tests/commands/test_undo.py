@@ -228,3 +228,16 @@ async def test_a_session_is_copied_as_it_was_after_a_turn(opened: Spawn, project
         assert "second prompt" not in str(replayed)
         await editor.prompt("/undo", session=copy)
         assert _contents(project) == {}
+
+
+async def test_nothing_is_changed_when_no_copy_can_be_kept(opened: Spawn, project: Path, home: Path) -> None:
+    (project / "a.txt").write_text("one\n")
+    script = Script(_edit("a.txt", "one", "two"), turn(call("shell", command="rm a.txt")), turn(say("done")))
+    config = f'{AUTO}\n[permissions]\nallow = ["shell(*)"]'
+    async with opened(script=script, config=config) as editor:
+        (home / "claw/blobs").write_text("a file in the place of the folder")
+        editor.will_answer("allow_once")
+        outcome = await editor.prompt("change it")
+        assert [item["status"] for item in outcome.calls] == ["failed", "failed"]
+        assert str(outcome.calls).count("nothing was changed") == 2
+        assert _contents(project) == {"a.txt": "one\n"}
