@@ -141,8 +141,7 @@ class History:
         entry = self._entries[order]
         if self.turns.is_undone(entry.seq) or (done and done[-1] > self.usage.seq):
             return 0
-        self.messages()
-        return self._starts[order] + 1
+        return min(len(self.messages()), self._starts[order] + 1)
 
     @property
     def hidden(self) -> int:

@@ -21,6 +21,7 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.messages import ImagePart, Message, Reasoning, TextPart, ToolCall, Usage
+from claw_acp.core.value import replace
 from claw_acp.session.entries import INTERRUPTED, NEVER_RAN, NO_OUTPUT
 from claw_acp.session.history import History
 
@@ -302,3 +303,12 @@ def test_a_late_end_of_a_call_before_a_summary_does_not_bring_it_back() -> None:
     before = history.messages()
     history.apply(done("late"))
     assert history.messages() == before
+
+
+def test_the_messages_that_the_last_usage_counts_end_with_the_answer_even_if_that_is_empty() -> None:
+    counts = replace(usage(), item="a1")
+    assert fold(user("look"), assistant(), TextDelta(item="a1", text="yes"), counts).counted == 2
+    assert fold(user("look"), assistant(), counts).counted == 1, "an empty answer is no message"
+    assert fold(user("look"), assistant(), call(), counts, done("text")).counted == 2, "its results came later"
+    made = CompactionChanged(item="k1", seq=9, status="completed", shortened=("c1",))
+    assert fold(user("look"), assistant(), call(), counts, done("text"), made).counted == 0
