@@ -68,7 +68,6 @@ CASES = (
     Case("cut before a word", "StreamInterrupted", ("broke off", "Send the prompt again"), (CUT,) * TWICE_MORE),
     Case("cut midway", "StreamInterrupted", ("can be sent again",), (Say(text=HALF, insert={4: Cut()}),)),
     Case("garbage", "MalformedReply", ("not JSON", "base_url"), (GARBAGE,)),
-    Case("empty", "EmptyAnswer", ("neither text nor", "again"), (Say(),) * TWICE_MORE),
     Case("too long", "ContextTooLong", ("400", "too long for the model", "Shorten"),
          (failure(400, _error("context_length_exceeded", "maximum context length is 8192 tokens")),)),
     Case("no such model", "ModelNotFound", ("404", "does not know the model", "Choose another model"),
