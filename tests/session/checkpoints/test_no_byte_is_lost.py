@@ -178,7 +178,7 @@ async def _play(project: Project, played: list[Step]) -> None:
         assert project.store.get(digest_of(text.encode())) == text.encode()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(steps)
 def test_every_turn_can_be_taken_back_and_nothing_is_lost(played: list[Step]) -> None:
     async def run() -> None:
