@@ -13,10 +13,14 @@ from claw_acp.core.events import (
     CompactionChanged,
     DiffContent,
     Event,
+    FilesChanged,
+    FilesRestored,
     Location,
     MessageStarted,
     Notice,
     PartContent,
+    PathChange,
+    PathState,
     PlanChanged,
     PlanEntry,
     SessionChanged,
@@ -77,6 +81,18 @@ contents = st.lists(
 ).map(tuple)
 statuses = st.sampled_from(["pending", "in_progress", "completed", "cancelled"])
 steps = st.sampled_from(["pending", "in_progress", "completed"])
+path_states = st.builds(
+    PathState,
+    kind=st.sampled_from(["absent", "file", "link"]),
+    mode=counts,
+    size=counts,
+    digest=texts,
+    kept=st.booleans(),
+    unsaved=texts,
+)
+path_changes = st.lists(
+    st.builds(PathChange, path=texts, before=path_states, after=st.none() | path_states), max_size=3
+).map(tuple)
 EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(
         MessageStarted,
@@ -133,6 +149,15 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         kept_from=optional_texts,
     ),
     st.builds(TurnRewound, undone=st.booleans()),
+    st.builds(FilesChanged, changes=path_changes, command=texts, survey=texts),
+    st.builds(
+        FilesRestored,
+        status=st.sampled_from(["in_progress", "completed"]),
+        turn=texts,
+        redoes=texts,
+        conversation=st.booleans(),
+        changes=path_changes,
+    ),
     st.builds(
         SessionChanged,
         title=optional_texts,
