@@ -73,3 +73,11 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[
         connect(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _time_to_close() -> Iterator[None]:
+    """Let a database be closed however busy the disk is: only a process of its own has to end within seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("claw_acp.store.database._CLOSE_LIMIT", 30.0)
+        yield
