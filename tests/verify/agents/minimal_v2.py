@@ -12,7 +12,7 @@ MARKS: Json = {"image": {}, "audio": {}, "embeddedContext": {}}
 CAPABILITIES = {"session": {"prompt": MARKS, "mcp": {"stdio": {}}, "delete": {}, "additionalDirectories": {}}}
 
 
-class Second(Agent):
+class MinimalV2(Agent):
     """Protocol 2 and nothing else."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Second(Agent):
         methods = [{"type": "agent", "methodId": "key", "name": "A key"}]
         if self.offers("auth", "terminal"):
             methods.append({"type": "terminal", "methodId": "tty", "name": "Terminal"})
-        info = {"name": "second", "version": "1.0"}
+        info = {"name": "minimal v2", "version": "1.0"}
         return {"protocolVersion": 2, "info": info, "capabilities": CAPABILITIES, "authMethods": methods}
 
     # ------------------------------------------------------------------ sessions
@@ -213,21 +213,21 @@ class Second(Agent):
 # ------------------------------------------------------------------ faults
 
 
-class TakesNullIds(Second):
+class TakesNullIds(MinimalV2):
     """Serves requests without a proper id."""
 
     def refuses_id(self) -> bool:
         return False
 
 
-class TakesAnonymous(Second):
+class TakesAnonymous(MinimalV2):
     """Does not want to know who the client is."""
 
     def check_info(self, info: Any) -> None:
         """Nothing."""
 
 
-class KeepsLoad(Second):
+class KeepsLoad(MinimalV2):
     """Still serves a method of protocol 1."""
 
     def __init__(self) -> None:
@@ -235,21 +235,21 @@ class KeepsLoad(Second):
         self.methods["session/load"] = self.resume
 
 
-class OtherMessageId(Second):
+class OtherMessageId(MinimalV2):
     """Answers with an id that no message has."""
 
     def taken_in(self, request_id: Any, name: str) -> None:
         super().taken_in(request_id, f"not-{name}")
 
 
-class NeverRuns(Second):
+class NeverRuns(MinimalV2):
     """Does not say that it runs."""
 
     def begin(self, session: Session) -> None:
         """Nothing."""
 
 
-class NeverAsks(Second):
+class NeverAsks(MinimalV2):
     """Does not say that it waits for an answer."""
 
     def state(self, session: Session, state: str, **more: Any) -> None:
@@ -257,7 +257,7 @@ class NeverAsks(Second):
             super().state(session, state, **more)
 
 
-class NoIds(Second):
+class NoIds(MinimalV2):
     """Sends messages without ids."""
 
     def update(self, session: str, update: Json) -> None:
@@ -265,14 +265,14 @@ class NoIds(Second):
         super().update(session, {key: value for key, value in update.items() if not nameless or key != "messageId"})
 
 
-class OwnStatus(Second):
+class OwnStatus(MinimalV2):
     """Uses a status that the protocol does not have."""
 
     def settle(self, session: Session, name: str, status: str) -> None:
         super().settle(session, name, "done" if status == "completed" else status)
 
 
-class SpeaksIdle(Second):
+class SpeaksIdle(MinimalV2):
     """Says something after its turn."""
 
     def rest(self, session: Session, reason: str) -> None:
@@ -281,7 +281,7 @@ class SpeaksIdle(Second):
         self.save(session)
 
 
-class RestsTwice(Second):
+class RestsTwice(MinimalV2):
     """Tells the end of a turn twice."""
 
     def rest(self, session: Session, reason: str) -> None:
@@ -289,14 +289,14 @@ class RestsTwice(Second):
         super().rest(session, reason)
 
 
-class ResumesSilently(Second):
+class ResumesSilently(MinimalV2):
     """Shows nothing, although it is asked to."""
 
     def replay(self, session: Session) -> None:
         """Nothing."""
 
 
-class StateFirst(Second):
+class StateFirst(MinimalV2):
     """Tells the state before the history."""
 
     def resume(self, params: Json) -> Json:
@@ -307,7 +307,7 @@ class StateFirst(Second):
         return self.settings(session)
 
 
-class NewIds(Second):
+class NewIds(MinimalV2):
     """Shows the history under new ids."""
 
     def replay(self, session: Session) -> None:
@@ -315,7 +315,7 @@ class NewIds(Second):
         super().replay(session)
 
 
-class TalksAfterClose(Second):
+class TalksAfterClose(MinimalV2):
     """Ends the work of a closed session after the answer."""
 
     def close(self, params: Json) -> Json:
@@ -325,14 +325,14 @@ class TalksAfterClose(Second):
         return {}
 
 
-class ReplaysChunks(Second):
+class ReplaysChunks(MinimalV2):
     """Shows the history in chunks that add to what is there."""
 
     def whole(self, update: Json) -> Json:
         return update
 
 
-class WantsServers(Second):
+class WantsServers(MinimalV2):
     """Needs `mcpServers`."""
 
     def new(self, params: Json) -> Json:
@@ -341,42 +341,42 @@ class WantsServers(Second):
         return super().new(params)
 
 
-class SameMessageId(Second):
+class SameMessageId(MinimalV2):
     """Gives every prompt the same id."""
 
     def message_id(self) -> str:
         return "msg"
 
 
-class Flags(Second):
+class Flags(MinimalV2):
     """Tells a capability by true."""
 
     def hello(self, _version: int) -> Json:
         return super().hello(_version) | {"capabilities": {"session": {**CAPABILITIES["session"], "delete": True}}}
 
 
-class Untitled(Second):
+class Untitled(MinimalV2):
     """Begins tool calls without a title."""
 
     def update(self, session: str, update: Json) -> None:
         super().update(session, {key: value for key, value in update.items() if key != "title"})
 
 
-class KeepsQuestions(Second):
+class KeepsQuestions(MinimalV2):
     """Leaves questions open when their turn is cancelled."""
 
     def withdraws(self) -> bool:
         return False
 
 
-class CancelsAnything(Second):
+class CancelsAnything(MinimalV2):
     """Says yes to cancelling what is not there."""
 
     def cancel_work(self, params: Json) -> Json:
         return {}
 
 
-class OldFiles(Second):
+class OldFiles(MinimalV2):
     """Reads the client's files, as in protocol 1."""
 
     def work(self, session: Session, text: str) -> Json:
@@ -384,7 +384,7 @@ class OldFiles(Second):
         return super().work(session, text)
 
 
-class CancelEndsTurn(Second):
+class CancelEndsTurn(MinimalV2):
     """Ends a cancelled turn as if it had ended by itself."""
 
     def stopped(self) -> Json:
@@ -392,10 +392,10 @@ class CancelEndsTurn(Second):
 
 
 FAULTS: dict[str, type[Agent]] = {
-    kind.__name__: kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, Second)
+    kind.__name__: kind for kind in list(globals().values()) if isinstance(kind, type) and issubclass(kind, MinimalV2)
 }
 
 if __name__ == "__main__":
     HOME.mkdir(parents=True, exist_ok=True)
-    names = sys.argv[sys.argv.index("--fault") + 1].split(",") if "--fault" in sys.argv else ["Second"]
+    names = sys.argv[sys.argv.index("--fault") + 1].split(",") if "--fault" in sys.argv else ["MinimalV2"]
     type("Faulty", tuple(FAULTS[name] for name in names), {})().run()
