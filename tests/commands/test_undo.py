@@ -68,7 +68,7 @@ async def test_a_file_that_somebody_else_changed_is_asked_about(
         await editor.prompt("change them")
         (project / "a.txt").write_text("mine\n")
         asked = (await editor.prompt("/undo")).text
-        assert "somebody else changed" in asked
+        assert "Nothing was undone yet, because somebody else changed files" in asked
         assert "- `a.txt`" in asked
         assert _contents(project) == {"a.txt": "mine\n", "b.txt": "new\n"}
         await editor.prompt(f"/undo {answer}")
@@ -89,11 +89,11 @@ async def test_going_back_over_a_change_of_somebody_else_between_two_turns_is_as
         await editor.prompt("first")
         (project / "a.txt").write_text("mine\n")
         await editor.prompt("second")
-        assert "somebody else changed" in (await editor.prompt("/undo 1")).text
+        assert "Nothing was undone yet" in (await editor.prompt("/undo 1")).text
         assert (project / "a.txt").read_text() == "three\n"
         await editor.prompt("/undo 2")
         assert (project / "a.txt").read_text() == "mine\n"
-        assert "somebody else changed" in (await editor.prompt("/undo 1")).text
+        assert "Nothing was undone yet" in (await editor.prompt("/undo 1")).text
         assert "1 | first | `a.txt`" in (await editor.prompt("/undo list")).text
 
 
@@ -151,7 +151,7 @@ async def test_text_that_was_not_saved_comes_back(opened: Spawn, project: Path) 
         await editor.prompt("change it")
         assert path.read_text() == "changed\n"
         editor.files.buffers[str(path)] = "typed\n"
-        assert "somebody else changed" in (await editor.prompt("/undo")).text
+        assert "Nothing was undone yet" in (await editor.prompt("/undo")).text
         await editor.prompt("/undo overwrite")
         assert (path.read_text(), editor.files.buffers[str(path)]) == ("unsaved\n", "unsaved\n")
         await editor.prompt("/redo")

@@ -96,7 +96,8 @@ class SessionCheckpoints:
             item=new_id("undo", clock=self._clock), status="in_progress", turn=chosen.id, conversation=conversation
         )
         restored = await self._restore(begun, chains, edited=edited)
-        after = sum(other.number >= chosen.number for other in turns) if conversation else 0
+        waits = edited == "ask" and restored.edited
+        after = sum(other.number >= chosen.number for other in turns) if conversation and not waits else 0
         return replace(restored, turn=chosen.number, turns=after)
 
     async def redo(self, *, skip: bool = False) -> Restored:
@@ -115,6 +116,8 @@ class SessionCheckpoints:
             conversation=undo.conversation,
         )
         restored = await self._restore(begun, backwards, edited="skip" if skip else "ask")
+        if restored.edited and not skip:
+            return restored
         now = CheckpointLog(await self._session.read()).turns
         number = next((turn.number for turn in now if turn.id == undo.turn), 0)
         return replace(restored, turn=number, turns=len(now) - number + 1 if undo.conversation and number else 0)
