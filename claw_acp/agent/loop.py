@@ -153,7 +153,7 @@ class Turn:
         """Add the prompts that wait to join the turn to the conversation."""
         for prompt in self._steering.take():
             self._runner.repetition.forgive()
-            await self._add_prompt(prompt.parts, on_accepted=prompt.on_accepted)
+            await self._add_prompt(prompt.parts, prompt.model_parts, on_accepted=prompt.on_accepted)
 
     async def _iterate(self) -> StopReason:
         nudge = ""

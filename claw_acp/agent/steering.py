@@ -11,10 +11,14 @@ from claw_acp.session.session import QUEUE_LIMIT
 
 
 class SteeringPrompt(Value):
-    """A prompt that waits to join; `on_accepted` is called with the id of its message once it has."""
+    """A prompt that waits to join; `on_accepted` is called with the id of its message once it has.
+
+    `model_parts` is sent to the model instead of `parts`, where it was typed behind a command.
+    """
 
     parts: tuple[ContentPart, ...]
     on_accepted: OnAccepted
+    model_parts: tuple[ContentPart, ...] | None = None
 
 
 class Steering:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from claw_acp.core.events import Event
 from claw_acp.core.messages import ContentPart
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from claw_acp.contracts.checkpoints import Checkpoints
 
 
+STEER: Final = "steer"
+"""The name of the command whose argument joins the running turn. It runs like others only where there is none."""
+
+
 class Said(Value):
     """The command's answer, as Markdown. It is shown and stored, but never sent to a model."""
 
@@ -20,10 +24,14 @@ class Said(Value):
 
 
 class Asks(Value):
-    """The prompt that the command stands for; it goes to the model, with attachments (images, documents)."""
+    """The prompt that the command stands for; it goes to the model, with attachments (images, documents).
+
+    `remark` is shown to the person first.
+    """
 
     prompt: str
     attachments: tuple[ContentPart, ...] = ()
+    remark: str = ""
 
 
 class Summarizes(Value):

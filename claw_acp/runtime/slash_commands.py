@@ -9,15 +9,17 @@ from typing import Final, NamedTuple
 import anyio
 from anyio import to_thread
 
+from claw_acp.agent.steering import SteeringPrompt
 from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.checkpoints import Checkpoints
-from claw_acp.contracts.command import Command, CommandContext, ContextUse
+from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUse
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StateChanged, TextDelta
 from claw_acp.core.ids import new_id
+from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import bill_of
@@ -65,6 +67,25 @@ def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> 
 def may_be_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> bool:
     """Return whether a prompt names a command, known or misspelt."""
     return find_command(commands, prompt) is not None or _lone_name(prompt) is not None
+
+
+def text_behind_steer(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> tuple[ContentPart, ...] | None:
+    """The prompt behind `/steer`; None for all others."""
+    typed = find_command(commands, prompt)
+    if typed is None or typed.command.name != STEER or not typed.argument:
+        return None
+    return TextPart(text=typed.argument), *typed.rest
+
+
+async def report_unheard(session: Session, prompts: Sequence[SteeringPrompt]) -> None:
+    """Notify the person of prompts behind `/steer` that a turn did not live to take: they were answered already."""
+    for prompt in prompts:
+        if prompt.model_parts is not None:
+            text = " ".join(part.text for part in prompt.model_parts if isinstance(part, TextPart))
+            title = "The turn ended before it could take what you sent with /steer; send it again"
+            await session.broadcast(
+                Notice(item=new_id("ntc"), severity="warning", title=title, description=code_span(text))
+            )
 
 
 async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> str | None:

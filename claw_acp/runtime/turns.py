@@ -15,6 +15,8 @@ from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks, Summarizes
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
+from claw_acp.core.events import Notice
+from claw_acp.core.ids import new_id
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
@@ -41,6 +43,8 @@ from claw_acp.runtime.slash_commands import (
     look_for_commands,
     may_be_command,
     misspelt,
+    report_unheard,
+    text_behind_steer,
 )
 from claw_acp.runtime.turn_factory import TurnFactory
 from claw_acp.security.permission_store import PermissionStore
@@ -114,7 +118,7 @@ class Turns:
         """Start a turn in a session, behind those that run or wait there, and return at once.
 
         With `steer` the prompt joins the running turn instead, before its next model request, if possible: a command,
-        or a prompt with images or sound, waits for its own turn.
+        or a prompt with images or sound, waits for its own turn. What is typed behind `/steer` joins it, too.
 
         The returned object has its outcome or failure: AuthRequired when the session's model cannot be used without a
         key, InvalidRequest when the model does not accept a part of the prompt, ProviderError when a model request
@@ -123,11 +127,14 @@ class Turns:
         Raises:
             SessionBusy: Too many prompts are waiting.
         """
-        if steer and _can_join(live, prompt):
-            joined = live.turns[0].join(SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted))
+        behind = text_behind_steer(live.commands(), prompt)
+        steers = behind is not None or (steer and not may_be_command(live.commands(), prompt))
+        if steers and _can_join(live, prompt):
+            waiting = SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted, model_parts=behind)
+            joined = live.turns[0].join(waiting)
             if joined is not None:
                 return joined
-        turn = RunningTurn(live.session.queue_turn(), steers=steer)
+        turn = RunningTurn(live.session.queue_turn(), steers=steers or steer)
         live.turns.append(turn)
         self._tasks.start_soon(partial(self._run_to_end, turn, live, prompt, ports=ports), name="turn")
         return turn
@@ -141,6 +148,8 @@ class Turns:
             try:
                 turn.end(await self._run(turn, live, prompt, ports=ports))
             except BaseException as error:
+                with session.cleanup_scope():
+                    await report_unheard(session, turn.steering.take())
                 turn.end(None if is_cancellation(error) else error)  # before those who wait for the session go on
                 raise
 
@@ -269,6 +278,9 @@ class Turns:
             return result
         if not isinstance(result, Asks):
             return result.text
+        if result.remark:
+            remark = Notice(item=new_id("ntc", clock=self._clock), severity="info", title=result.remark)
+            await live.session.broadcast(remark)
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
 
@@ -276,6 +288,4 @@ def _can_join(live: LiveSession, prompt: Sequence[ContentPart]) -> bool:
     """Return whether a prompt may join the running turn, whose model has been chosen already."""
     if not live.turns or any(turn.steers for turn in live.turns[1:]):  # those came first, and stay first
         return False
-    if any(isinstance(part, ImagePart | AudioPart) for part in prompt):
-        return False
-    return not may_be_command(live.commands(), prompt)
+    return not any(isinstance(part, ImagePart | AudioPart) for part in prompt)

@@ -10,7 +10,7 @@ import pytest
 
 from claw_acp.core.errors import SessionBusy
 from claw_acp.session.session import QUEUE_LIMIT
-from tests.support.editors.exchange import Call, Json
+from tests.support.editors.exchange import Call, Json, spoken
 from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, Step, call, expect, hold, say, turn
 
@@ -142,6 +142,75 @@ async def test_in_protocol_2_it_is_answered_when_it_has_joined(open_house: OpenH
         await guest.start_prompt("begin")
         await guest.wait_for_call("in_progress")
         steering = await steer(guest)
+        (project / "go").touch()
+        assert (await steering.result())["messageId"]
+        await guest.wait_for_text("quickly done")
+
+
+# ------------------------------------------------------------------ `/steer`
+
+
+async def test_what_is_typed_behind_the_command_joins_the_turn_and_is_answered_at_once(
+    open_house: OpenHouse, project: Path
+) -> None:
+    async with open_house(script=Script(CALLING, turn(expect(NOTE), say("quickly done")))) as house:
+        guest, running = await begun(house)
+        assert (await (await guest.start_prompt(f"/steer {NOTE}")).outcome()).stop_reason == "end_turn"
+        (project / "go").touch()
+        assert "quickly done" in (await running.outcome()).text
+        messages = (await house.session(guest.session)).history.messages()
+        assert [message.role for message in messages] == ["user", "assistant", "tool", "user", "assistant"]
+        assert messages[3].text.endswith(NOTE)
+        assert "/steer" not in messages[3].text
+        _, past = await guest.load(guest.session)
+        assert f"/steer {NOTE}" in spoken(past, "user_message_chunk")
+
+
+@pytest.mark.parametrize("text", [NOTE, "/help is what I meant"])
+async def test_behind_the_command_anything_is_text_for_the_model(
+    open_house: OpenHouse, project: Path, text: str
+) -> None:
+    async with open_house(script=Script(CALLING, turn(expect(text), say("done")))) as house:
+        guest, running = await begun(house)
+        await (await guest.start_prompt(f"/steer {text}")).outcome()
+        (project / "go").touch()
+        assert (await running.outcome()).text.endswith("done")
+
+
+async def test_without_a_turn_the_command_is_a_prompt_of_its_own_and_says_so(open_house: OpenHouse) -> None:
+    async with open_house(script=Script(turn(expect(NOTE), say("hello")))) as house:
+        guest = await house.visit()
+        await guest.new_session()
+        answer = await guest.prompt(f"/steer {NOTE}")
+        assert (answer.stop_reason, answer.text) == ("end_turn", "hello")
+        assert "There was no turn to steer" in answer.thoughts
+
+
+async def test_the_command_alone_explains_itself(open_house: OpenHouse) -> None:
+    async with open_house(script=Script(turn(say("never")))) as house:
+        guest = await house.visit()
+        await guest.new_session()
+        assert "tells the model something while it works" in (await guest.prompt("/steer")).text
+
+
+async def test_what_a_cancelled_turn_did_not_take_is_named(open_house: OpenHouse) -> None:
+    async with open_house(script=Script(CALLING)) as house:
+        guest, running = await begun(house)
+        await (await guest.start_prompt(f"/steer {NOTE}")).outcome()
+        await guest.notify("session/cancel", {"sessionId": guest.session})
+        cancelled = await running.outcome()
+        assert cancelled.stop_reason == "cancelled"
+        assert "ended before it could take" in cancelled.thoughts
+        assert NOTE in cancelled.thoughts
+
+
+async def test_the_command_in_protocol_2_is_answered_when_it_has_joined(open_house: OpenHouse, project: Path) -> None:
+    async with open_house(script=Script(CALLING, turn(expect(NOTE), say("quickly done")))) as house:
+        guest = await house.visit_2()
+        await guest.new_session()
+        await guest.start_prompt("begin")
+        await guest.wait_for_call("in_progress")
+        steering = await guest.start_prompt(f"/steer {NOTE}")
         (project / "go").touch()
         assert (await steering.result())["messageId"]
         await guest.wait_for_text("quickly done")

@@ -15,6 +15,7 @@ from claw_acp.core.events import PartContent
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import TextPart
 from claw_acp.rpc.peer import IncomingCall
+from claw_acp.runtime.running_turn import JoinedPrompt
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.permission import RequestPermissionResponse, SelectedPermissionOutcome
 from claw_acp.schema.prompt import CancelNotification, PromptRequest
@@ -33,7 +34,10 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
         with log_context(session=request.session_id), anyio.CancelScope() as scope:
             call.on_cancel = scope.cancel
             engine = await connection.engine()
-            turn = engine.turns.start(view.live, parts, ports=ports, steer=wants_to_steer(request.meta))
+            steer = wants_to_steer(request.meta)
+            turn = engine.turns.start(view.live, parts, ports=ports, steer=steer)
+            if isinstance(turn, JoinedPrompt) and not steer:  # `/steer`: the turn has another request that waits
+                return {"stopReason": "end_turn"}
             call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
             outcome = await turn.outcome()
     finally:
