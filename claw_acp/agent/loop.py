@@ -4,21 +4,20 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-import anyio
-
 from claw_acp.agent.context import ModelContext
 from claw_acp.agent.message_facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.agent.turn_frame import framed_turn
 from claw_acp.agent.turn_limits import TurnMeter
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ClawError, ContextTooLong, EmptyAnswer, StoreError
-from claw_acp.core.events import MessageStarted, Notice, NoticeTopic, StateChanged, StopReason, TextDelta
+from claw_acp.core.errors import ContextTooLong, EmptyAnswer
+from claw_acp.core.events import MessageStarted, Notice, NoticeTopic, StopReason, TextDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, ModelStop, ToolCall, Usage
-from claw_acp.core.value import Value, replace
+from claw_acp.core.value import Value
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
 
@@ -125,15 +124,7 @@ class Turn:
         return await self._carry_out(work)
 
     async def _carry_out(self, work: Callable[[], Awaitable[StopReason]]) -> Outcome:
-        turn_id = new_id("turn", clock=self._clock)
-        await self._session.publish(StateChanged(item=turn_id, state="running"))
-        try:
-            stop = await work()
-        except BaseException as error:
-            with self._session.cleanup_scope():
-                await self._end_badly(turn_id, error)
-            raise  # also when the journal could not take the end: what happened first is what is told
-        await self._session.publish(StateChanged(item=turn_id, state="idle", stop=stop, usage=self._usage))
+        stop = await framed_turn(self._session, work, usage=lambda: self._usage, clock=self._clock)
         return Outcome(stop=stop, usage=self._usage)
 
     async def _add_prompt(
@@ -237,22 +228,6 @@ class Turn:
                     raise
                 log.warning("context too long, asking with a smaller one", extra={"session": self._session.id})
                 messages = smaller
-
-    async def _end_badly(self, turn_id: str, error: BaseException) -> None:
-        idle = StateChanged(item=turn_id, state="idle", usage=self._usage)
-        try:
-            if isinstance(error, anyio.get_cancelled_exc_class()):
-                await self._session.publish(replace(idle, stop="cancelled"))
-                return
-            known = isinstance(error, ClawError)
-            text = error.message if known else "an unexpected error; the log has it"
-            notice_id = new_id("ntc", clock=self._clock)
-            await self._session.publish(
-                Notice(item=notice_id, severity="error", title="The turn failed", description=text)
-            )
-            await self._session.publish(replace(idle, error=text, code=error.code if known else None))
-        except StoreError as trouble:
-            log.warning("the end of a turn was not kept", extra={"turn": turn_id, "reason": trouble.message})
 
 
 def _stop_reason(response: ChatResponse) -> StopReason:

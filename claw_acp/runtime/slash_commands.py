@@ -10,6 +10,7 @@ import anyio
 from anyio import to_thread
 
 from claw_acp.agent.steering import SteeringPrompt
+from claw_acp.agent.turn_frame import framed_turn
 from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.checkpoints import Checkpoints
@@ -17,7 +18,7 @@ from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUs
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StateChanged, TextDelta
+from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StopReason, TextDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import ContentPart, TextPart
@@ -123,13 +124,28 @@ async def keep_answer(
     session: Session, *, typed: Sequence[ContentPart], answer: str, clock: Clock, on_accepted: OnAccepted = ignore
 ) -> None:
     """Show and store a command and its answer, outside the conversation that models see."""
-    turn_id, asked, said = (new_id("turn", clock=clock), new_id("msg", clock=clock), new_id("msg", clock=clock))
-    await session.publish(StateChanged(item=turn_id, state="running"))
-    message = MessageStarted(item=asked, role="user", parts=tuple(typed), local_only=True)
+
+    async def work() -> StopReason:
+        await publish_typed(session, typed, clock=clock, on_accepted=on_accepted)
+        await publish_answer(session, answer, clock=clock)
+        return "end_turn"
+
+    await framed_turn(session, work, usage=lambda: None, clock=clock)
+
+
+async def publish_typed(
+    session: Session, typed: Sequence[ContentPart], *, clock: Clock, on_accepted: OnAccepted
+) -> None:
+    """Show and store a command as it was typed."""
+    message = MessageStarted(item=new_id("msg", clock=clock), role="user", parts=tuple(typed), local_only=True)
     await publish_prompt(session, message, on_accepted=on_accepted)
-    await session.publish(MessageStarted(item=said, role="assistant", local_only=True))
-    await session.publish(TextDelta(item=said, text=answer))
-    await session.publish(StateChanged(item=turn_id, state="idle", stop="end_turn"))
+
+
+async def publish_answer(session: Session, text: str, *, clock: Clock) -> None:
+    """Show and store the answer to a command."""
+    message = MessageStarted(item=new_id("msg", clock=clock), role="assistant", local_only=True)
+    await session.publish(message)
+    await session.publish(TextDelta(item=message.item, text=text))
 
 
 def command_context(
