@@ -1,0 +1,1 @@
+"""Schedules: jobs that run at set times; sole owner of croniter."""

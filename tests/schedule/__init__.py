@@ -1,0 +1,1 @@
+"""Schedules: when jobs are due, and what becomes of their runs."""
