@@ -4,7 +4,7 @@ In two steps, because memory counts as well: an editor that has only connected s
 """
 
 import gc
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 
 from anyio import to_thread
@@ -37,11 +37,16 @@ async def for_prompts(engine: Engine, live: LiveSession) -> None:
         for name in CALLS:
             if not live.session.busy:  # a prompt that is there already needs the processor more
                 await to_thread.run_sync(import_module, name, abandon_on_cancel=True)
-        if gc.get_freeze_count():  # the process is a server's, which froze what it had imported; so with the rest
-            gc.freeze()
+        _keep_imports()
     engine.discovery.look()
     fetch = partial(engine.discovery.fetch, live.settings, model=live.session.record.model)
     engine.tasks.start_soon(fetch)
+
+
+@cache
+def _keep_imports() -> None:
+    """Take what was imported out of garbage collection, as the server did before; once in the life of a process."""
+    gc.freeze()
 
 
 def _load_turns(engine: Engine, live: LiveSession) -> None:
