@@ -11,6 +11,7 @@ from claw_acp.agent.steering import Steering
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.turn_frame import framed_turn
 from claw_acp.agent.turn_limits import TurnMeter
+from claw_acp.contracts.hook import TurnEndHook
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ContextTooLong, EmptyAnswer
@@ -64,7 +65,7 @@ class Turn:
     def __init__(
         self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext,
         meter: TurnMeter, clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
-        place: Callable[[], Awaitable[str]] = _nowhere,
+        place: Callable[[], Awaitable[str]] = _nowhere, before_end: TurnEndHook | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
@@ -75,6 +76,7 @@ class Turn:
         self._place = place
         self._clock = clock
         self._steering = steering
+        self._before_end = before_end
         self._usage: Usage | None = None
 
     async def run(
@@ -157,6 +159,8 @@ class Turn:
                     return "end_turn"
             elif not nudge and response.stop == "end" and not response.text.strip():
                 nudge = NUDGE
+            elif response.stop == "end" and await self._has_to_mend(message_id):
+                nudge = ""
             elif self._steering.close():  # else there is a prompt to answer in this turn, too
                 if not response.text.strip() and response.stop in WORDLESS:
                     await self._remark(WORDLESS[response.stop])
@@ -176,6 +180,19 @@ class Turn:
         await self._announce("The turn was stopped, because it went round in circles", topic="repetition")
         await self._remark(circles)
         return True
+
+    async def _has_to_mend(self, message_id: str) -> bool:
+        """Have the changes of the turn checked; returns whether the model was shown something to act on."""
+        calls = () if self._before_end is None else await self._before_end.before_end()
+        if not calls or self._before_end is None:
+            return False
+        await self._runner.run_all(message_id or await self._begin_message(), calls)
+        return self._before_end.has_news()
+
+    async def _begin_message(self) -> str:
+        message = MessageStarted(item=new_id("msg", clock=self._clock), role="assistant")
+        await self._session.publish(message)
+        return message.item
 
     async def _close(self, limit: str) -> None:
         """Have the model report how far it got; if it calls tools instead, a text of ours stands in."""

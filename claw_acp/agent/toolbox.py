@@ -10,10 +10,15 @@ class Toolbox:
     """Tools by name, in the order they were registered."""
 
     def __init__(
-        self, *, lent: Callable[[], Sequence[Tool]] = tuple, hidden: Callable[[], Collection[str]] = tuple
+        self,
+        *,
+        lent: Callable[[], Sequence[Tool]] = tuple,
+        hidden: Callable[[], Collection[str]] = tuple,
+        unlisted: Callable[[], Sequence[Tool]] = tuple,
     ) -> None:
         self._lent = lent
         self._hidden = hidden
+        self._unlisted = unlisted
         self._tools: dict[str, Tool] = {}
         self._specs: tuple[ToolSpec, ...] | None = None
 
@@ -36,21 +41,31 @@ class Toolbox:
 
     def with_lent(self, lent: Callable[[], Sequence[Tool]]) -> "Toolbox":
         """These tools and those that `lent` returns at the moment; a lent tool never replaces one of these."""
-        joined = Toolbox(lent=lent, hidden=self._hidden)
+        joined = Toolbox(lent=lent, hidden=self._hidden, unlisted=self._unlisted)
         joined._tools = self._tools
         return joined
 
     def without(self, hidden: Callable[[], Collection[str]]) -> "Toolbox":
         """These tools without those hidden at the moment: models do not see them and cannot call them."""
-        rest = Toolbox(lent=self._lent, hidden=hidden)
+        rest = Toolbox(lent=self._lent, hidden=hidden, unlisted=self._unlisted)
         rest._tools = self._tools
         return rest
+
+    def with_unlisted(self, unlisted: Callable[[], Sequence[Tool]]) -> "Toolbox":
+        """These tools, and those that `unlisted` returns at the moment: they can be called, and models do not see them.
+
+        One never replaces one of these.
+        """
+        joined = Toolbox(lent=self._lent, hidden=self._hidden, unlisted=unlisted)
+        joined._tools = self._tools
+        return joined
 
     def get_tool(self, name: str) -> Tool | None:
         """The tool of that name."""
         if name in self._hidden():
             return None
-        return self._tools.get(name) or next((tool for tool in self._others() if tool.spec.name == name), None)
+        others = (*self._others(), *self._unlisted())
+        return self._tools.get(name) or next((tool for tool in others if tool.spec.name == name), None)
 
     def tool_names(self) -> Sequence[str]:
         """All names."""

@@ -28,6 +28,7 @@ from claw_acp.core.mode import Mode
 from claw_acp.core.value import made_by
 
 ModelReferenceUse = Literal["published", "installed", "off"]
+RepairUse = Literal["off", "diagnostics"]
 
 
 class PermissionsSection(Section):
@@ -155,6 +156,8 @@ class ConfigFile(Section):
         model: `provider/model`, or `hint:NAME` for a route; by default the first provider that has a key.
         vision_model: The model that gets prompts with pictures when the chosen one cannot see.
         mode: The mode that new sessions start in.
+        repair: Check what a turn has changed before it ends, and have the model mend new problems: with the language
+            servers of this machine (`diagnostics`), or not at all (`off`).
         protocol_2: Speak protocol 2, a draft, to editors that ask for it.
         local_servers: Look for model servers on this machine.
         model_lists: Ask usable providers for their models, once a day.
@@ -173,6 +176,7 @@ class ConfigFile(Section):
     model: Annotated[Name | None, Variable(name="CLAW_ACP_MODEL")] = None
     vision_model: Name | None = None
     mode: Annotated[Mode, Variable(name="CLAW_ACP_MODE"), Project(narrows="lower")] = "ask"
+    repair: Annotated[RepairUse, Variable(name="CLAW_ACP_REPAIR"), Project(narrows="lower")] = "diagnostics"
     protocol_2: bool = True
     local_servers: Annotated[bool, Variable(name=LOCAL_SERVERS, parse=looks_for_servers)] = True
     model_lists: Annotated[bool, Variable(name="CLAW_ACP_MODEL_LISTS")] = True

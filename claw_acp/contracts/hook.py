@@ -1,9 +1,11 @@
-"""The contract of a hook: code of an extension that is called around what an agent does."""
+"""The contracts of hooks: code that is called around what an agent does."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import ToolCall
 
 
 class ToolHook(Protocol):
@@ -18,4 +20,16 @@ class ToolHook(Protocol):
 
     async def after_call(self, tool: str, result: ToolResult) -> None:
         """Called with the result of a call that was allowed and has run."""
+        ...
+
+
+class TurnEndHook(Protocol):
+    """Called when a turn could end with the model's answer."""
+
+    async def before_end(self) -> Sequence[ToolCall]:
+        """The calls to run first, as if the model had made them; none: the turn may end."""
+        ...
+
+    def has_news(self) -> bool:
+        """Return whether those calls found something for the model to act on, so that the turn goes on."""
         ...

@@ -5,6 +5,8 @@ from functools import partial
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from anyio.abc import TaskGroup
+
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.context import Compaction, ModelContext
@@ -34,9 +36,11 @@ from claw_acp.runtime.permissions import configured_rules, current_policy, place
 from claw_acp.runtime.place_facts import PlaceFacts
 from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.session_options import effort_of, hidden_tools
+from claw_acp.runtime.turn_proof import TurnProof
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger
+from claw_acp.store.contents import ContentStore
 
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
@@ -48,12 +52,19 @@ class TurnFactory:
         ledger: The spending so far.
         permissions: The "always" answers.
         locations: Our own directories.
+        contents: Stores what files held before a turn.
+        tasks: Runs language servers.
         clock: Time.
     """
 
-    def __init__(self, *, ledger: Ledger, permissions: PermissionStore, locations: Locations, clock: Clock) -> None:
+    def __init__(
+        self, *, ledger: Ledger, permissions: PermissionStore, locations: Locations, contents: ContentStore,
+        tasks: TaskGroup, clock: Clock,
+    ) -> None:  # fmt: skip
         self._permissions = permissions
         self._locations = locations
+        self._contents = contents
+        self._tasks = tasks
         self._clock = clock
         self._toolbox = make_toolbox()
         self._scale = TokenScale()
@@ -65,12 +76,16 @@ class TurnFactory:
         self, live: LiveSession, *, choice: ResolvedModel, provider: Provider, ports: ClientPorts, steering: Steering
     ) -> Turn:
         """The turn in which `provider` answers."""
-        session, clock = live.session, self._clock
+        session, clock, gate = live.session, self._clock, self._gate(live, ports)
+        proof = TurnProof(
+            live, workspace=ports.workspace, store=self._contents, gate=gate, tasks=self._tasks, clock=clock
+        )
         toolbox = self._toolbox.with_lent(live.extensions.tools).without(partial(hidden_tools, live))
+        toolbox = toolbox.with_unlisted(proof.tools)
         redactor = Redactor({*choice.secrets, *own_keys(live.settings)})
         capabilities = partial(capabilities_of, provider, choice)
         runner = ToolRunner(
-            session, toolbox=toolbox, gate=self._gate(live, ports), ports=ports, clock=clock, redactor=redactor,
+            session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
             extension=live.extensions,
             results=LargeResults(self._locations.results_dir, session=session.id, clock=clock),
         )  # fmt: skip
@@ -94,6 +109,7 @@ class TurnFactory:
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
             meter=meter, place=partial(PlaceFacts.of(session).news, session), clock=clock, steering=steering,
+            before_end=proof,
         )  # fmt: skip
 
     def _context(

@@ -1,8 +1,9 @@
 """From a prompt to its outcome: waits for its place, runs a command or the loop, gives the session a title."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from anyio.abc import TaskGroup
@@ -12,7 +13,8 @@ from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.steering import SteeringPrompt
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
-from claw_acp.contracts.command import Asks, Summarizes
+from claw_acp.contracts.command import Asks, Said, Summarizes, TakesAttempt, Tries
+from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.events import Notice
@@ -25,12 +27,14 @@ from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.resolved_model import ResolvedModel
 from claw_acp.providers.text_tools.provider import ToolModes
 from claw_acp.registry.foreign_code import is_cancellation
+from claw_acp.registry.lazy import Lazy
+from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import limits_of
 from claw_acp.runtime.discovery import Discovery
 from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import check_attachments, choose_answerer
-from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules
+from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
 from claw_acp.runtime.place_facts import leave_files
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
@@ -48,12 +52,19 @@ from claw_acp.runtime.slash_commands import (
 )
 from claw_acp.runtime.turn_factory import TurnFactory
 from claw_acp.security.permission_store import PermissionStore
+from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.recorder import RecordedWorkspace
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.spending import Ledger
 from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
+
+if TYPE_CHECKING:
+    from claw_acp.runtime.attempts import AttemptRuns
+
+ATTEMPTS: "Ref[Callable[..., AttemptRuns]]" = Ref("claw_acp.runtime.attempts:AttemptRuns")
+TAKE_ATTEMPT: Ref[Callable[..., Awaitable[Outcome]]] = Ref("claw_acp.runtime.attempt_taking:take_attempt")
 
 PRICES_TIMEOUT = 3.0  # seconds the first prompt under a budget waits for prices that are just being fetched
 SETTLING = 1.0  # seconds from the opening of a session that its first prompt waits for MCP servers
@@ -110,7 +121,11 @@ class Turns:
             locations.content_dir,
             own=(locations.config_dir, locations.data_dir, locations.state_dir, locations.cache_dir),
         )
-        self._turns = TurnFactory(ledger=ledger, permissions=self._permissions, locations=locations, clock=clock)
+        self._turns = TurnFactory(
+            ledger=ledger, permissions=self._permissions, locations=locations, contents=self._contents, tasks=tasks,
+            clock=clock,
+        )  # fmt: skip
+        self._attempts = Lazy(self._make_attempts)
 
     def start(
         self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts, steer: bool = False
@@ -171,15 +186,18 @@ class Turns:
         self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Outcome:
         session = live.session
-        live.settings = self._configuration.for_folder(session.roots[0])  # a key or rule added meanwhile counts
+        live.settings = self._configuration.for_folder(
+            live.origin.session.roots[0]
+        )  # a key or rule added meanwhile counts
         await live.prompt.refresh(session.roots, session.record.instructions)
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)
-        await self._checkpoints(live, ports).resume()
+        if live.parent is None:
+            await self._checkpoints(live, ports).resume()
         told = await self._run_command(live, prompt, ports=ports)
-        if told is None:
-            return Outcome(stop="end_turn", usage=None)
+        if isinstance(told, Outcome):
+            return told
         asked = prompt if isinstance(told, Summarizes) else told
         if limits_of(live.settings.budget).amounts:
             await self._discovery.reference.settled(within=PRICES_TIMEOUT)  # it may know what this will cost
@@ -187,10 +205,14 @@ class Turns:
         choice = await choose_answerer(
             live.settings, model=session.record.model, prompt=asked, pool=self._providers, secrets=secrets
         )
-        live.settings = self._configuration.for_folder(session.roots[0])  # with keys that were read now, to hide them
+        live.settings = self._configuration.for_folder(
+            live.origin.session.roots[0]
+        )  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, asked)
-            recorded = RecordedWorkspace(ports.workspace, session=session, store=self._contents)
+            recorded: Workspace = ports.workspace
+            if live.parent is None:  # an attempt's files are a copy
+                recorded = RecordedWorkspace(ports.workspace, session=session, store=self._contents)
             turn = self._turns.make(
                 live,
                 choice=choice,
@@ -246,38 +268,74 @@ class Turns:
 
     async def _run_command(
         self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
-    ) -> Sequence[ContentPart] | Summarizes | None:
-        """Return the prompt for the model, the original or the one a command stands for; None: the command answered."""
+    ) -> Sequence[ContentPart] | Summarizes | Outcome:
+        """Return the prompt for the model: the original, or the one a command stands for; or the command's outcome."""
         commands = live.commands()
         typed = find_command(commands, prompt)
-        answer = await misspelt(commands, prompt) if typed is None else await self._carry_out(live, typed, ports)
-        if not isinstance(answer, str):
-            return prompt if answer is None else answer
-        await keep_answer(live.session, typed=prompt, answer=answer, clock=self._clock, on_accepted=ports.on_accepted)
-        return None
+        result = await misspelt(commands, prompt) if typed is None else await self._carry_out(live, typed, ports)
+        match result:
+            case None:
+                return prompt
+            case Said():
+                await keep_answer(
+                    live.session, typed=prompt, answer=result, clock=self._clock, on_accepted=ports.on_accepted
+                )
+                return Outcome(stop="end_turn", usage=None)
+            case Tries() | TakesAttempt():
+                return await self._about_attempts(live, result, prompt, rest=typed.rest if typed else (), ports=ports)
+            case _:
+                return result
+
+    async def _about_attempts(
+        self,
+        live: LiveSession,
+        wish: Tries | TakesAttempt,
+        prompt: Sequence[ContentPart],
+        *,
+        rest: Sequence[ContentPart],
+        ports: ClientPorts,
+    ) -> Outcome:
+        if isinstance(wish, Tries):
+            return await self._attempts().run(live, wish, prompt, rest=rest, ports=ports)
+        return await TAKE_ATTEMPT.load()(
+            live.session, wish, prompt, checkpoints=self._checkpoints(live, ports), policy=self._policy(live),
+            context=places_of(live.session, self._locations), clock=self._clock, on_accepted=ports.on_accepted,
+        )  # fmt: skip
+
+    async def sweep_attempts(self) -> None:
+        """Remove what a killed program left behind of its attempts."""
+        if self._locations.attempts_dir.is_dir():
+            await self._attempts().sweep()
+
+    def _make_attempts(self) -> "AttemptRuns":
+        return ATTEMPTS.load()(
+            sessions=self._sessions, start=self.start, directory=self._locations.attempts_dir, contents=self._contents,
+            clock=self._clock, tasks=self._tasks,
+        )  # fmt: skip
+
+    def _policy(self, live: LiveSession) -> Policy:
+        return current_policy(configured_rules(live.settings), self._permissions, live.origin.session.roots[0])
 
     def _checkpoints(self, live: LiveSession, ports: ClientPorts) -> SessionCheckpoints:
         return SessionCheckpoints(live.session, workspace=ports.workspace, store=self._contents, clock=self._clock)
 
     async def _carry_out(
         self, live: LiveSession, typed: Typed, ports: ClientPorts
-    ) -> str | Sequence[ContentPart] | Summarizes:
-        """The command's answer, or the prompt that it stands for."""
-        rules, project = configured_rules(live.settings), live.session.roots[0]
+    ) -> Said | Sequence[ContentPart] | Summarizes | Tries | TakesAttempt:
+        """The command's answer, the prompt that it stands for, or what it wants to be done."""
+        rules, project = configured_rules(live.settings), live.origin.session.roots[0]
         context = command_context(
             live,
             sessions=self._sessions,
             ledger=self._ledger,
             locations=self._locations,
             rules=describe_rules(rules, self._permissions, project),
-            policy=current_policy(rules, self._permissions, project),
+            policy=self._policy(live),
             checkpoints=self._checkpoints(live, ports),
         )
         result = await typed.command.run(typed.argument, context)
-        if isinstance(result, Summarizes):
-            return result
         if not isinstance(result, Asks):
-            return result.text
+            return result
         if result.remark:
             remark = Notice(item=new_id("ntc", clock=self._clock), severity="info", title=result.remark)
             await live.session.broadcast(remark)

@@ -1,0 +1,90 @@
+"""The source files that the running turn has changed, with their text before it and now."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import to_thread
+
+from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.errors import ToolError
+from claw_acp.core.events import PathState
+from claw_acp.core.value import Value
+from claw_acp.session.session import Session
+from claw_acp.store.contents import ContentStore
+
+MOST_FILES: Final = 30
+"""Files of a turn that are looked at; a command may change thousands."""
+
+_NOT_SOURCE: Final = frozenset({
+    ".git", ".hg", ".venv", "venv", "node_modules", "site-packages", "__pycache__", "target", "dist", "build",
+})  # fmt: skip
+
+
+class ChangedFile(Value):
+    """A file that exists now. `before` is its text before the turn; None: it is new."""
+
+    path: Path
+    root: Path
+    before: str | None
+    after: str
+
+
+class Changes(Value):
+    """The changed files, and the paths of deleted ones."""
+
+    files: tuple[ChangedFile, ...] = ()
+    deleted: tuple[Path, ...] = ()
+
+
+async def changes_of_turn(
+    session: Session, *, workspace: Workspace, store: ContentStore, suffixes: frozenset[str]
+) -> Changes:
+    """The changes of the running turn in files with one of these suffixes, at most `MOST_FILES`."""
+    pending = session.history.pending_files
+    if pending.turn != session.history.turns.latest:
+        return Changes()
+    files: list[ChangedFile] = []
+    deleted: list[Path] = []
+    for name, state in tuple(pending.before.items()):
+        path = Path(name)
+        root = _root_of(path, workspace.roots)
+        if path.suffix not in suffixes or root is None or state.kind not in {"file", "absent"}:
+            continue
+        if not await anyio.Path(path).exists():
+            deleted.append(path)
+        elif len(files) < MOST_FILES and (
+            file := await _changed(path, state, root=root, workspace=workspace, store=store)
+        ):
+            files.append(file)
+    return Changes(files=tuple(files), deleted=tuple(deleted))
+
+
+def _root_of(path: Path, roots: Sequence[Path]) -> Path | None:
+    """The innermost root of a source file."""
+    holding = [root for root in roots if path.is_relative_to(root)]
+    if not holding:
+        return None
+    root = max(holding, key=lambda each: len(each.parts))
+    return None if _NOT_SOURCE.intersection(path.relative_to(root).parts) else root
+
+
+async def _changed(
+    path: Path, state: PathState, *, root: Path, workspace: Workspace, store: ContentStore
+) -> ChangedFile | None:
+    """The file with its texts; None when they are the same, or not both known."""
+    try:
+        if workspace.locate(str(path)) != path:
+            return None  # a link by now, which may lead anywhere
+        after = await workspace.read_text(path)
+        before = None if state.kind == "absent" else await to_thread.run_sync(_text_of, state, store)
+    except (ToolError, UnicodeDecodeError):
+        return None
+    return None if before == after else ChangedFile(path=path, root=root, before=before, after=after)
+
+
+def _text_of(state: PathState, store: ContentStore) -> str:
+    if not (state.unsaved or state.kept):
+        raise ToolError("its content is not kept")
+    return store.get(state.unsaved or state.digest).decode("utf-8-sig")

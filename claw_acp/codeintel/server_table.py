@@ -1,0 +1,154 @@
+"""The language servers that are used where a machine has them, and where they are found.
+
+A server reads the configuration of a project, and some run code that it names. Those are started only where the policy
+would let a command of the project run: see `runs_project_code`.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from claw_acp.codeintel.problem import Severity
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.value import Value
+
+Request: TypeAlias = Literal["pull", "tsserver"]
+
+
+def _anywhere(root: Path) -> bool:  # noqa: ARG001 - the same for all
+    return True
+
+
+def _no_settings(root: Path) -> JsonObject:  # noqa: ARG001 - the same for all
+    return {}
+
+
+class ServerKind(Value):
+    """A kind of language server.
+
+    Attributes:
+        name: The program.
+        arguments: Its arguments.
+        languages: The language ids of the Language Server Protocol, by the suffix of a file.
+        group: Of the kinds with the same name here, the first that a machine has is used.
+        runs_project_code: It runs code that the project names.
+        why: How it does, for people.
+        least: The least severe problems that count.
+        request: How it is asked; without an answer, what it publishes is waited for.
+        wanted: Returns whether a project uses it.
+        settings: The settings it may ask for, by section.
+    """
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    languages: Mapping[str, str]
+    group: str
+    runs_project_code: bool = False
+    why: str = ""
+    least: Severity = "error"
+    request: Request = "pull"
+    wanted: Callable[[Path], bool] = _anywhere
+    settings: Callable[[Path], JsonObject] = _no_settings
+
+
+class FoundServer(Value):
+    """A language server on this machine: its kind, the program, and whether using it runs code of the project."""
+
+    kind: ServerKind
+    program: Path
+    runs_project_code: bool
+
+
+def _uses_ruff(root: Path) -> bool:
+    if any((root / name).is_file() for name in ("ruff.toml", ".ruff.toml")):
+        return True
+    try:
+        return "[tool.ruff" in (root / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+
+
+def _python_settings(root: Path) -> JsonObject:
+    """The packages of the project's own environment, as paths: its interpreter is not to be run."""
+    packages = sorted(
+        str(path) for name in (".venv", "venv") for path in root.glob(f"{name}/lib/python*/site-packages")
+    )
+    analysis: JsonObject = {"extraPaths": packages, "diagnosticMode": "openFilesOnly"}
+    return {"python": {"analysis": analysis}, "python.analysis": analysis, "basedpyright.analysis": analysis}
+
+
+_PYTHON: Final = {".py": "python", ".pyi": "python"}
+_C: Final = {
+    ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".m": "objective-c",
+}  # fmt: skip
+_TYPESCRIPT: Final = {
+    ".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
+    ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascriptreact",
+}  # fmt: skip
+
+KINDS: Final[Sequence[ServerKind]] = (
+    ServerKind(
+        name="basedpyright-langserver", arguments=("--stdio",), languages=_PYTHON, group="Python types",
+        settings=_python_settings,
+    ),
+    ServerKind(
+        name="pyright-langserver", arguments=("--stdio",), languages=_PYTHON, group="Python types",
+        settings=_python_settings,
+    ),
+    ServerKind(
+        name="ruff", arguments=("server",), languages=_PYTHON, group="Python rules", least="warning", wanted=_uses_ruff
+    ),
+    ServerKind(
+        name="typescript-language-server", arguments=("--stdio",), languages=_TYPESCRIPT, group="TypeScript",
+        runs_project_code=True, why="it loads TypeScript, and plugins that tsconfig.json names, from the project",
+        request="tsserver",
+    ),
+    ServerKind(name="clangd", arguments=("--background-index=false",), languages=_C, group="C", least="warning"),
+    ServerKind(
+        name="gopls", languages={".go": "go"}, group="Go", runs_project_code=True,
+        why="it runs `go list`, which may fetch modules and start a C compiler",
+    ),
+    ServerKind(
+        name="rust-analyzer", languages={".rs": "rust"}, group="Rust", runs_project_code=True,
+        why="it runs the build scripts and macros of the project",
+    ),
+)  # fmt: skip
+"""Pyright asks the `python3` of the PATH for its packages, with the current directory removed from its search path, and
+runs no interpreter of the project. Clangd starts no compiler, loads no plugin, and obeys no remote index of a project.
+Ruff reads settings only."""
+
+
+def found_servers(suffix: str, *, root: Path, roots: Sequence[Path]) -> Iterator[FoundServer]:
+    """The servers on this machine for files of a suffix below `root`, at most one of each group."""
+    groups = set[str]()
+    for kind in KINDS:
+        if suffix in kind.languages and kind.group not in groups and kind.wanted(root):
+            found = _found(kind, root=root, roots=roots)
+            if found is not None:
+                groups.add(kind.group)
+                yield found
+
+
+def _found(kind: ServerKind, *, root: Path, roots: Sequence[Path]) -> FoundServer | None:
+    program = shutil.which(kind.name, path=outer_path(roots))
+    if program is not None and not _is_inside(Path(program), roots):
+        return FoundServer(kind=kind, program=Path(program), runs_project_code=kind.runs_project_code)
+    own = os.pathsep.join(str(root / place) for place in (".venv/bin", "venv/bin", "node_modules/.bin"))
+    program = shutil.which(kind.name, path=own)
+    return None if program is None else FoundServer(kind=kind, program=Path(program), runs_project_code=True)
+
+
+def outer_path(roots: Sequence[Path]) -> str:
+    """The directories of the PATH that no project controls."""
+    kept = [name for name in os.get_exec_path() if Path(name).is_absolute() and not _is_inside(Path(name), roots)]
+    return os.pathsep.join(kept)
+
+
+def _is_inside(path: Path, roots: Sequence[Path]) -> bool:
+    try:
+        places = {path.absolute(), path.resolve()}
+    except (OSError, RuntimeError):
+        return True
+    return any(place.is_relative_to(root) for place in places for root in roots)
