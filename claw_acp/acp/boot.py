@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import NamedTuple, cast
 
 from claw_acp.acp.handshake import PROTOCOL_VERSION, Handshake, initialize, requested_version
+from claw_acp.config.hub_socket import hub_path
 from claw_acp.rpc.framing import Frame, LineSplitter
 from claw_acp.rpc.message import Request, decode, result_line
 
@@ -23,6 +24,7 @@ READ_SIZE = 64 * 1024
 COMMAND_LINE = "claw_acp.cli.main:main"
 GUIDE = "claw_acp.cli.guide:main"
 SERVER = "claw_acp.acp.server:serve"
+BRIDGE = "claw_acp.acp.bridge.forward:bridge"
 
 UNUSED = ("httpx._main", "httpcore._async.http2", "httpcore._sync.http2")
 
@@ -62,6 +64,10 @@ def main() -> int:
     except OSError as error:
         _say(f"claw-acp: cannot talk on stdin and stdout: {error.strerror}; the program that starts it gives it both\n")
         return 1
+    if os.environ.get("CLAW_ACP_TRACE") is None and hub_path(os.environ) is not None:
+        code = cast("Callable[[Opening], int | None]", _load(BRIDGE))(opening)
+        if code is not None:
+            return code
     return cast("Callable[[Opening], int]", _load(SERVER))(opening)
 
 

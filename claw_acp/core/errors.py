@@ -47,6 +47,15 @@ class ServerBusy(ClawError):
     code = -31011
 
 
+class AgentLost(ClawError):
+    """The process that worked on a request has ended; another one takes over, and the journal has what was done."""
+
+    code = -31012
+    TEXT: ClassVar[str] = (
+        "the agent's process ended while it worked on this; what was done is kept in the session. Send it again"
+    )
+
+
 class AuthRequired(ClawError):
     """No usable credentials for the chosen model. ACP code -32000."""
 

@@ -1,4 +1,4 @@
-"""The server process for remote ACP clients, from the listening socket to shutdown."""
+"""The server process for remote clients and for programs of this machine, from its listening sockets to its end."""
 
 import logging
 import socket
@@ -13,13 +13,14 @@ from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
-from claw_acp.gateway.acp.close_code import RemoteTransport
 from claw_acp.gateway.acp.connections import Connect, Connections
 from claw_acp.gateway.address import Address
 from claw_acp.gateway.app import Application
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.listener import Listener
 from claw_acp.gateway.http.origin_policy import OriginPolicy
+from claw_acp.gateway.hub.hub import Hub
+from claw_acp.rpc.peer import Transport
 from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.engine_host import EngineHost, hosted_engine
 from claw_acp.telemetry.trace import FrameTrace
@@ -43,10 +44,35 @@ class Terms(Value):
     limits: Limits = Limits()
 
 
+class NetworkListener(Value):
+    """A listening socket for remote clients.
+
+    Attributes:
+        socket: The bound socket.
+        address: Its address.
+        terms: Admission rules.
+    """
+
+    socket: socket.socket
+    address: Address
+    terms: Terms
+
+
+class HubListener(Value):
+    """The listening socket of the hub.
+
+    Attributes:
+        socket: The bound Unix socket.
+        idle: Seconds without an attached program after which the server stops; None: never.
+    """
+
+    socket: socket.socket
+    idle: float | None
+
+
 async def serve(
-    listening: socket.socket,
-    address: Address,
-    terms: Terms,
+    network: NetworkListener | None,
+    hub: HubListener | None,
     *,
     spoken: Sequence[int],
     trace: FrameTrace | None = None,
@@ -55,16 +81,41 @@ async def serve(
     """Serve until a signal stops the server; the process then exits within a fixed time, even if something hangs.
 
     Args:
-        listening: The bound socket.
-        address: The address of the socket.
-        terms: Admission rules.
+        network: For remote clients.
+        hub: For programs on this machine.
         spoken: The supported protocol versions.
         trace: Records every frame.
         on_ready: Called once clients are served.
     """
     stop = anyio.Event()
-    async with hosted_engine(stop=stop.set, deadline=Deadline(), warm_up=warm_up.for_sessions) as host:
-        await run(listening, address, terms, connect=_maker(host, spoken, trace), stop=stop, on_ready=on_ready)
+    deadline = Deadline()
+
+    def stop_in_time() -> None:
+        deadline.start()
+        stop.set()
+
+    connect = _maker(spoken, trace)
+    async with (
+        hosted_engine(stop=stop.set, deadline=deadline, warm_up=warm_up.for_sessions) as host,
+        anyio.create_task_group() as tasks,
+    ):
+        if hub is not None:
+            server = Hub(
+                hub.socket, host, connect=connect, limit=Limits().connections, idle=hub.idle, stop=stop_in_time
+            )
+            tasks.start_soon(partial(server.run, until=stop.wait), name="hub")
+        if network is None:
+            on_ready()
+            await stop.wait()
+        else:
+            await run(
+                network.socket,
+                network.address,
+                network.terms,
+                connect=lambda transport, name: connect(transport, host, name),
+                stop=stop,
+                on_ready=on_ready,
+            )
 
 
 async def run(
@@ -95,8 +146,8 @@ async def run(
         over.set()
 
 
-def _maker(host: EngineHost, spoken: Sequence[int], trace: FrameTrace | None) -> Connect:
-    def connect(transport: RemoteTransport, connection_id: str) -> Connection:
+def _maker(spoken: Sequence[int], trace: FrameTrace | None) -> Callable[[Transport, EngineHost, str], Connection]:
+    def connect(transport: Transport, host: EngineHost, connection_id: str) -> Connection:
         on_frame = None if trace is None else trace.of_connection(connection_id)
         return Connection(transport, host, clock=SYSTEM_CLOCK, spoken=spoken, on_frame=on_frame)
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.key_status import KeyStatus
-from claw_acp.runtime.live_session import LiveSessions
+from claw_acp.runtime.live_session import LiveSessions, SharedSessions
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
@@ -39,23 +39,27 @@ MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.re
 
 @asynccontextmanager
 async def open_engine(
-    *, environ: Mapping[str, str] = os.environ, clock: Clock = SYSTEM_CLOCK
+    *, environ: Mapping[str, str] = os.environ, clock: Clock = SYSTEM_CLOCK, beside: Engine | None = None
 ) -> AsyncGenerator[Engine]:
     """Run the engine for the block; leaving it cancels turns, kills programs and commits the journal.
+
+    Args:
+        environ: The environment: keys, settings, and what commands inherit.
+        clock: Time.
+        beside: An engine of this process with another environment, whose sessions the two share. It ends later.
 
     Raises:
         ConfigError: The directories cannot be created.
         StoreError: The journal cannot be opened.
     """
     locations = find_locations(environ)
-    private_directory(locations.data_dir)
     async with (
-        Journal.opened(locations.database, clock=clock) as journal,
+        _shared_sessions(locations, clock=clock) if beside is None else nullcontext(beside.shared) as shared,
         ProcessHost(environ) as processes,
         anyio.create_task_group() as tasks,
     ):
         engine = _engine(
-            journal=journal, processes=processes, locations=locations, environ=environ, clock=clock, tasks=tasks
+            shared=shared, processes=processes, locations=locations, environ=environ, clock=clock, tasks=tasks
         )
         try:
             yield engine
@@ -65,17 +69,24 @@ async def open_engine(
             tasks.cancel_scope.cancel()
 
 
+@asynccontextmanager
+async def _shared_sessions(locations: Locations, *, clock: Clock) -> AsyncGenerator[SharedSessions]:
+    private_directory(locations.data_dir)
+    async with Journal.opened(locations.database, clock=clock) as journal:
+        yield SharedSessions(journal=journal, live=LiveSessions(), locks=SessionLock(locations.lock_dir))
+
+
 def _make_commands() -> Sequence[Command]:
     return MAKE_COMMANDS.load()()
 
 
 def _engine(
-    *, journal: Journal, processes: ProcessHost, locations: Locations, environ: Mapping[str, str], clock: Clock,
+    *, shared: SharedSessions, processes: ProcessHost, locations: Locations, environ: Mapping[str, str], clock: Clock,
     tasks: TaskGroup,
 ) -> Engine:  # fmt: skip
     configuration = CurrentSettings(locations=locations, environ=environ)
     keys = KeyStatus(on_change=configuration.announce_change)
-    live, locks = LiveSessions(), SessionLock(locations.lock_dir)
+    journal, live, locks = shared.journal, shared.live, shared.locks
     discovery = Lazy(
         lambda: DISCOVERY.load()(
             configuration, live=live, cache_dir=locations.cache_dir, processes=processes, clock=clock, tasks=tasks
@@ -102,5 +113,5 @@ def _engine(
     )
     return Engine(
         sessions=sessions, configuration=configuration, turns=turns, accounts=accounts, discovery=discovery,
-        clock=clock, tasks=tasks,
+        shared=shared, clock=clock, tasks=tasks,
     )  # fmt: skip

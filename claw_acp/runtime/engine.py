@@ -7,6 +7,7 @@ from anyio.abc import TaskGroup
 from claw_acp.config.current import CurrentSettings
 from claw_acp.core.clock import Clock
 from claw_acp.registry.lazy import Lazy
+from claw_acp.runtime.live_session import SharedSessions
 from claw_acp.runtime.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class Engine:
     Attributes:
         sessions: Opens, lists and closes sessions.
         configuration: The settings in force for a folder.
+        shared: The sessions of the process, of other engines too.
         clock: Time.
         tasks: Runs work that outlasts a request; cancelled when the engine ends.
         loads_turns: Whether what prompts need is being loaded ahead of them.
@@ -34,11 +36,13 @@ class Engine:
         turns: "Lazy[Turns]",
         accounts: "Lazy[Accounts]",
         discovery: "Lazy[Discovery]",
+        shared: SharedSessions,
         clock: Clock,
         tasks: TaskGroup,
     ) -> None:
         self.sessions = sessions
         self.configuration = configuration
+        self.shared = shared
         self.clock = clock
         self.tasks = tasks
         self.loads_turns = False

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 import anyio
 
 from claw_acp.agent.system_prompt import SystemPrompt
+from claw_acp.config.current import CurrentSettings
 from claw_acp.config.settings import Settings
 from claw_acp.core.value import Record, made_by
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
+from claw_acp.session.journal import Journal
+from claw_acp.session.lock import SessionLock
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
@@ -23,6 +26,7 @@ class LiveSession(Record):
 
     Attributes:
         session: The conversation.
+        configuration: The configuration in force where it was opened.
         settings: The settings of its folder, as last read.
         workspace: Its files and programs on this machine.
         setup: The setup it was opened with.
@@ -32,9 +36,11 @@ class LiveSession(Record):
         prompt: The system prompt, without the layers of extensions.
         turns: The turn that runs, and those that wait behind it.
         closed: Set when it has been closed; present while it is closing.
+        parent: The session that an attempt belongs to; None for all others.
     """
 
     session: Session
+    configuration: CurrentSettings
     settings: Settings
     workspace: LocalWorkspace
     setup: SessionSetup
@@ -44,6 +50,12 @@ class LiveSession(Record):
     prompt: SystemPrompt = made_by(default_factory=SystemPrompt)
     turns: "list[RunningTurn]" = made_by(default_factory=list["RunningTurn"])
     closed: anyio.Event | None = None
+    parent: "LiveSession | None" = None
+
+    @property
+    def origin(self) -> "LiveSession":
+        """The session whose folder, rules, mode and budget count: that of the prompt for an attempt, else this one."""
+        return self.parent or self
 
 
 class LiveSessions:
@@ -66,3 +78,17 @@ class LiveSessions:
 
     def __iter__(self) -> Iterator[LiveSession]:
         return iter(tuple(self._by_id.values()))
+
+
+class SharedSessions(Record):
+    """The sessions of a process, shared by all its engines.
+
+    Attributes:
+        journal: Stores all.
+        live: Those in use.
+        locks: Keep other processes from writing to one at the same time.
+    """
+
+    journal: Journal
+    live: LiveSessions
+    locks: SessionLock

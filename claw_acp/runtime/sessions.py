@@ -19,7 +19,7 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
-from claw_acp.runtime.extensions import Extensions
+from claw_acp.runtime.extensions import KINDS, Extensions
 from claw_acp.runtime.live_session import LiveSession, LiveSessions
 from claw_acp.session.forking import forked
 from claw_acp.session.journal import Journal
@@ -145,6 +145,20 @@ class Sessions:
         self._configure(live, setup)
         return live
 
+    async def attempt(self, parent: LiveSession, record: SessionRecord) -> LiveSession:
+        """A new session with the conversation of another, for one attempt in a copy of its folder.
+
+        It has no commands but those of prompt files, and no extensions: those would reach beyond the copy.
+
+        Raises:
+            SessionNotFound: The other session was deleted.
+        """
+        async with self._unless_cancelled(record.id):
+            await self._journal.fork(record, source=parent.session.id)
+        return self._assemble(
+            record, SessionSetup(cwd=record.cwd), roots=[Path(record.cwd)], settings=parent.settings, parent=parent
+        )
+
     @asynccontextmanager
     async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:
         """Delete what the journal stored if the block is cancelled: no client knows of that session."""
@@ -198,8 +212,8 @@ class Sessions:
 
     def _settings_changed(self) -> None:
         """Apply new settings, and the changed choices, to open sessions at once; a running turn goes on as it began."""
-        for live in self._live:
-            live.settings = self._configuration.for_folder(live.session.roots[0])
+        for live in self._own():
+            live.settings = self._configuration.for_folder(live.origin.session.roots[0])
 
     def _assemble(
         self,
@@ -209,21 +223,31 @@ class Sessions:
         roots: Sequence[Path],
         settings: Settings,
         notices: Sequence[str] = (),
+        parent: LiveSession | None = None,
     ) -> LiveSession:
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
         session = Session(
             record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
             lock=partial(self._locks.hold, record.id),
         )  # fmt: skip
-        extensions = Extensions(session, tasks=self._tasks, clock=self._clock, secrets=self._configuration.secrets)
+        extensions = Extensions(
+            session,
+            tasks=self._tasks,
+            clock=self._clock,
+            secrets=self._configuration.secrets,
+            kinds=KINDS if parent is None else (),
+        )
+        own = self._commands if parent is None else tuple[Command, ...]
         live = LiveSession(
             session=session,
+            configuration=self._configuration,
             settings=settings,
             workspace=workspace,
             setup=setup,
-            commands=CommandList(session, locations=self._locations, own=self._commands, lent=extensions.commands),
+            commands=CommandList(session, locations=self._locations, own=own, lent=extensions.commands),
             extensions=extensions,
             notices=(*notices, *(finding.text() for finding in settings.diagnostics)),
+            parent=parent,
         )
         self._live.add(live)
         return live
@@ -316,10 +340,14 @@ class Sessions:
         await to_thread.run_sync(lambda: REMOVE_RESULTS.load()(self._locations.results_dir, session=session_id))
 
     async def aclose(self) -> None:
-        """Close all sessions concurrently."""
+        """Close all sessions that were opened here, concurrently."""
         async with anyio.create_task_group() as tasks:
-            for live in self._live:
+            for live in self._own():
                 tasks.start_soon(self.close, live.session.id)
+
+    def _own(self) -> Sequence[LiveSession]:
+        """The sessions in use that were opened with this configuration."""
+        return [live for live in self._live if live.configuration is self._configuration]
 
 
 def _roots(setup: SessionSetup) -> list[Path]:

@@ -89,7 +89,9 @@ def test_only_the_process_room_starts_programs() -> None:
     )
     found = {str(path.relative_to(PACKAGE)) for path in SOURCES if starts.search(path.read_text(encoding="utf-8"))}
     own_program = "workspace/run_encoded.py"  # it runs in a process of its own, and imports nothing of ours
-    assert found == {"process/child_process.py", "process/blocking.py", "process/watchdog.py", own_program}
+    assert found == {f"process/{name}.py" for name in ("blocking", "child_process", "own_program", "watchdog")} | {
+        own_program
+    }
 
 
 def test_only_the_pipeline_prepares_tool_calls() -> None:

@@ -35,7 +35,7 @@ LOADED = (
     "claw_acp.acp.v2.prompt",
     "claw_acp.cli.main",
     "claw_acp.cli.run.command",
-    "claw_acp.cli.serve",
+    "claw_acp.cli.serve.command",
     "claw_acp.providers.scripted",
 )
 FOLLOWED = ("TZ", "PYTHONPATH", "PYTHONHASHSEED")  # what an interpreter reads at its start, and never again

@@ -1,4 +1,4 @@
-"""`claw-acp serve`: the agent for remote clients and browsers, over HTTP and WebSocket."""
+"""The command line of `claw-acp serve`."""
 
 import argparse
 import logging
@@ -12,12 +12,16 @@ import anyio
 
 from claw_acp.acp.dialect import spoken_versions
 from claw_acp.cli.current_settings import locations_here
+from claw_acp.cli.serve.running import ask_hub, start_in_background, stop_hub
+from claw_acp.cli.serve.service import install_service
+from claw_acp.config.hub_socket import hub_socket
 from claw_acp.config.load import load_settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.gateway.address import DEFAULT_HOST, DEFAULT_PORT, Address, bind
 from claw_acp.gateway.app import ENDPOINT
 from claw_acp.gateway.http.limits import Limits
-from claw_acp.gateway.serve import Terms, serve
+from claw_acp.gateway.hub.socket_file import hub_listener
+from claw_acp.gateway.serve import HubListener, NetworkListener, Terms, serve
 from claw_acp.gateway.token_file import KEPT_AS, Token, kept_token, read_token
 from claw_acp.process.groups import kill_all_groups
 from claw_acp.runtime.event_loop import SERVER
@@ -40,9 +44,50 @@ There is no encryption: for other machines put a proxy with TLS in front, or use
 
 
 def main(argv: Sequence[str]) -> int:
-    """Serve until stopped."""
+    """Serve until stopped, or tell about a hub that is running."""
     options = _parser().parse_args(argv)
+    if options.status:
+        return _show_status()
+    if options.stop:
+        print("The hub has ended." if stop_hub() else "No hub is running.")
+        return 0
+    if options.install:
+        return install_service([argument for argument in argv if argument != "--install"])
+    if options.replace:
+        stop_hub()
+    if options.detach:
+        status = start_in_background([argument for argument in argv if argument not in {"--detach", "--replace"}])
+        print(f"The hub is running (process {status['pid']}). Editors that start `claw-acp` now use it.")
+        return 0
+    return _serve(options)
+
+
+def _serve(options: argparse.Namespace) -> int:
     make_unreadable()
+    network, token = (None, None) if options.no_listen else _network(options)
+    settings = load_settings(locations=locations_here(), environ=os.environ, cwd=None)
+    trace = None if settings.trace is None else FrameTrace(settings.trace)
+    with (
+        logging_to(locations_here().log_dir, level=settings.log_level),
+        hub_listener(hub_socket(os.environ)) as attaching,
+    ):
+        for finding in settings.diagnostics:
+            log.warning("configuration: %s", finding.text())
+        try:
+            spoken = spoken_versions(draft=settings.protocol_2)
+            on_ready = partial(_tell, None if network is None else network.address, token)
+            hub = HubListener(socket=attaching, idle=options.idle_exit)
+            run = partial(serve, network, hub, spoken=spoken, trace=trace, on_ready=on_ready)
+            anyio.run(run, backend_options=SERVER)
+        finally:
+            kill_all_groups()
+            if trace is not None:
+                trace.close()
+    return 0
+
+
+def _network(options: argparse.Namespace) -> tuple[NetworkListener, Token | None]:
+    """The listening socket for remote clients, and the token that they must show."""
     address = Address.parse(options.listen)
     token = _token(options.token_file, without=options.no_token, address=address)
     limits = Limits(connections=options.connections, idle=options.idle)
@@ -53,20 +98,20 @@ def main(argv: Sequence[str]) -> int:
         origins=options.allow_origin,
         limits=limits,
     )
-    settings = load_settings(locations=locations_here(), environ=os.environ, cwd=None)
-    trace = None if settings.trace is None else FrameTrace(settings.trace)
-    with logging_to(locations_here().log_dir, level=settings.log_level):
-        for finding in settings.diagnostics:
-            log.warning("configuration: %s", finding.text())
-        try:
-            spoken = spoken_versions(draft=settings.protocol_2)
-            on_ready = partial(_tell, address, token)
-            run = partial(serve, listening, address, terms, spoken=spoken, trace=trace, on_ready=on_ready)
-            anyio.run(run, backend_options=SERVER)
-        finally:
-            kill_all_groups()
-            if trace is not None:
-                trace.close()
+    return NetworkListener(socket=listening, address=address, terms=terms), token
+
+
+def _show_status() -> int:
+    """Print the status of the running hub; the exit code is 1 if there is none."""
+    status = ask_hub("hub/status")
+    if status is None:
+        print("No hub is running. `claw-acp serve --detach` starts one.")
+        return 1
+    print(
+        f"The hub is running: version {status['version']}, process {status['pid']}, "
+        f"for {status['uptimeSeconds']:.0f} s; {status['attached'] - 1} attached, "
+        f"{status['sessions']} sessions open, {status['turns']} turns."
+    )
     return 0
 
 
@@ -77,6 +122,18 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXPLAINED,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--detach", action="store_true", help="start in the background; returns when it can be used")
+    what.add_argument("--stop", action="store_true", help="stop the hub that is running")
+    what.add_argument("--status", action="store_true", help="tell about the hub that is running")
+    what.add_argument(
+        "--install", action="store_true", help="write a service (systemd, launchd) that starts the hub with the session"
+    )
+    parser.add_argument("--replace", action="store_true", help="stop the hub that is running first")
+    parser.add_argument(
+        "--idle-exit", metavar="SECONDS", type=_positive, help="stop when nothing has been attached for so long"
+    )
+    parser.add_argument("--no-listen", action="store_true", help="serve programs of this machine only, by the socket")
     parser.add_argument(
         "--listen",
         metavar="HOST:PORT",
@@ -146,8 +203,11 @@ def _token(file: Path | None, *, without: bool, address: Address) -> Token | Non
     return kept_token(locations_here().state_dir) if file is None else read_token(file)
 
 
-def _tell(address: Address, token: Token | None) -> None:
+def _tell(address: Address | None, token: Token | None) -> None:
     """Print the server's address: for programs on stdout, for people on stderr."""
+    if address is None:
+        print(hub_socket(os.environ), flush=True)
+        return
     print(f"http://{address.text()}{ENDPOINT}", flush=True)
     lines = [f"WebSocket: ws://{address.text()}{ENDPOINT}"]
     if token is None:

@@ -1,0 +1,156 @@
+"""Everything that is under way on a bridged connection, so that another agent process can take over. No I/O.
+
+Frames pass unchanged. Only when an agent process was lost do ids change: the new process counts its requests from one
+again, so those of the n-th process get `n:` in front.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from claw_acp.core.errors import AgentLost
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.rpc.message import Request, RequestId, Response, decode, encode, error_line, notification_line
+
+OWN: Final = "claw-acp/bridge/"
+"""The beginning of the ids of our own requests."""
+
+_NOTIFICATION: Final = b'{"jsonrpc":"2.0","method":'
+_CANCEL: Final = "$/cancel_request"
+_CANCEL_LINE: Final = notification_line(_CANCEL, {})[: -len(b"{}}\n")]
+_OPENS: Final = frozenset({"session/new", "session/fork", "session/load", "session/resume"})
+_ENDS: Final = frozenset({"session/close", "session/delete", "session/archive"})
+
+
+class _Waiting(NamedTuple):
+    """A request of the editor that has no answer yet."""
+
+    id: RequestId
+    method: str
+    params: JsonObject
+
+
+class Traffic:
+    """Follows the frames between an editor and the agent's process.
+
+    Args:
+        answered: The editor's `initialize`, if it was answered before the agent was there.
+    """
+
+    def __init__(self, answered: bytes | None) -> None:
+        self.ready = False
+        """True once the agent's process has answered `initialize`, so that requests may follow."""
+        self._initialize = answered
+        self._process = 0
+        self._own = 0
+        self._waiting: dict[str, _Waiting] = {}
+        self._sessions: dict[str, JsonObject] = {}
+        self._asked: set[int] = set()
+
+    def initializing(self) -> bytes:
+        """The line that a new agent process gets first; empty when the editor has not sent `initialize` yet."""
+        if self._initialize is None:
+            self.ready = True
+            return b""
+        request = decode(self._initialize)
+        assert isinstance(request, Request)
+        self.ready = False
+        return self._request("initialize", _object(request.params))
+
+    def reopening(self) -> bytes:
+        """The lines that open the editor's sessions in a new agent process, once it is `ready`."""
+        return b"".join(
+            self._request("session/resume", {**params, "sessionId": session})
+            for session, params in self._sessions.items()
+        )
+
+    def to_agent(self, frame: bytes) -> bytes:
+        """The line to send for a frame of the editor; empty for an answer to a process that is gone."""
+        message = decode(frame)
+        if isinstance(message, Request):
+            self._waiting[repr(message.id)] = _Waiting(message.id, message.method, _object(message.params))
+            if message.method == "initialize" and self._initialize is None:
+                self._initialize = frame
+        elif isinstance(message, Response):
+            own_id = self._id_of(message.id)
+            if own_id not in self._asked:
+                return b""
+            self._asked.discard(own_id)
+            if self._process:
+                value = {"jsonrpc": "2.0", "id": own_id}
+                ending = {"error": message.error} if message.error is not None else {"result": message.result}
+                return encode({**value, **ending})
+        return frame + b"\n"
+
+    def to_editor(self, line: bytes) -> bytes:
+        """The line to send for a line of the agent; empty for answers to our own requests."""
+        if line.startswith(_NOTIFICATION) and not (self._process and line.startswith(_CANCEL_LINE)):
+            return line
+        message = decode(line)
+        if isinstance(message, Response):
+            return self._answer(message, line)
+        if isinstance(message, Request) and isinstance(message.id, int):
+            self._asked.add(message.id)
+            if self._process:
+                return encode({"jsonrpc": "2.0", "id": self._name(message.id), "method": message.method,
+                               "params": message.params})  # fmt: skip
+        elif self._process and not isinstance(message, Request) and isinstance(params := message[1], Mapping):
+            requested = params.get("requestId")
+            if isinstance(requested, int):
+                return notification_line(_CANCEL, {"requestId": self._name(requested)})
+        return line
+
+    def lost(self) -> bytes:
+        """The lines for the editor when the agent's process has ended; what follows comes from another one."""
+        lines = [notification_line(_CANCEL, {"requestId": self._name(asked)}) for asked in sorted(self._asked)]
+        lines += [
+            error_line(waiting.id, AgentLost.code, f"{waiting.method}: {AgentLost.TEXT}")
+            for waiting in self._waiting.values()
+        ]
+        self._asked.clear()
+        self._waiting.clear()
+        self._process += 1
+        return b"".join(lines)
+
+    # ------------------------------------------------------------------ ids
+
+    def _request(self, method: str, params: JsonObject) -> bytes:
+        self._own += 1
+        return encode({"jsonrpc": "2.0", "id": f"{OWN}{self._own}", "method": method, "params": params})
+
+    def _name(self, request_id: int) -> int | str:
+        """The id under which the editor sees a request of the agent."""
+        return f"{self._process}:{request_id}" if self._process else request_id
+
+    def _id_of(self, name: RequestId) -> int | None:
+        """The agent's own id of a request that the editor answers; None if a process that is gone had asked."""
+        if not self._process:
+            return name if isinstance(name, int) else None
+        process, _, number = name.partition(":") if isinstance(name, str) else ("", "", "")
+        return int(number) if process == str(self._process) and number.isdecimal() else None
+
+    # ------------------------------------------------------------------ sessions
+
+    def _answer(self, response: Response, line: bytes) -> bytes:
+        if isinstance(response.id, str) and response.id.startswith(OWN):
+            self.ready = True  # the first answer is the one to `initialize`
+            return b""
+        waiting = self._waiting.pop(repr(response.id), None)
+        if waiting is not None and response.error is None:
+            self._note(waiting, response)
+        return line
+
+    def _note(self, request: _Waiting, response: Response) -> None:
+        """Remember which sessions are open, and how each was opened."""
+        session = request.params.get("sessionId")
+        if request.method in {"session/new", "session/fork"} and isinstance(response.result, Mapping):
+            session = response.result.get("sessionId")
+        if not isinstance(session, str):
+            return
+        if request.method in _OPENS:
+            self._sessions[session] = {name: value for name, value in request.params.items() if name != "sessionId"}
+        elif request.method in _ENDS:
+            self._sessions.pop(session, None)
+
+
+def _object(params: JsonValue) -> JsonObject:
+    return params if isinstance(params, Mapping) else {}

@@ -1,0 +1,1 @@
+"""`claw-acp serve`: the hub of this machine, and the agent for remote clients."""

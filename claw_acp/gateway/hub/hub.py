@@ -1,0 +1,151 @@
+"""Everything that attaches to the hub's socket: greeted, then served by its role."""
+
+import logging
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from claw_acp.acp.connection import Connection
+from claw_acp.core.errors import ClawError
+from claw_acp.core.ids import new_id
+from claw_acp.gateway.hub.engines import Engines
+from claw_acp.gateway.hub.greeting import Attached, NotAttached, greet
+from claw_acp.registry.reference import Ref
+from claw_acp.rpc.socket import SocketTransport, socket_transport
+from claw_acp.runtime.engine_host import EngineHost
+
+if TYPE_CHECKING:
+    from claw_acp.gateway.hub.control import ControlPort
+
+log = logging.getLogger(__name__)
+
+EXHAUSTED: Final = 1.0  # seconds before another connection is accepted when the system has no descriptors left
+
+CONTROL: "Ref[Callable[[SocketTransport, ControlPort], Awaitable[None]]]" = Ref(
+    "claw_acp.gateway.hub.control:serve_control"
+)
+
+Connect = Callable[[SocketTransport, EngineHost, str], Connection]
+"""Makes the agent's side of an editor's connection; the text is its id."""
+
+
+class Hub:
+    """Serves one listening socket.
+
+    Args:
+        listening: The bound socket.
+        host: The engine of the hub's own environment.
+        connect: Serves an editor.
+        limit: Programs that may be attached at once.
+        idle: Seconds without an attached program after which the hub stops; None: never.
+        stop: Called then, and when a control client asks for it.
+    """
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        host: EngineHost,
+        *,
+        connect: Connect,
+        limit: int,
+        idle: float | None,
+        stop: Callable[[], None],
+    ) -> None:
+        self._listening = listening
+        self._host = host
+        self._connect = connect
+        self._limit = limit
+        self._idle = idle
+        self._open: dict[str, SocketTransport] = {}
+        self._count = 0
+        self._changed = anyio.Event()
+        self.stop = stop
+        self.started_at = anyio.current_time()
+
+    @property
+    def attached(self) -> int:
+        """The number of programs that are attached."""
+        return len(self._open)
+
+    @property
+    def engine(self) -> EngineHost:
+        """The engine of the hub's own environment."""
+        return self._host
+
+    async def run(self, *, until: Callable[[], Awaitable[object]]) -> None:
+        """Serve until `until` returns; then everything that is attached is let go, within bounds."""
+        async with anyio.create_task_group() as tasks:
+            engines = Engines(self._host, os.environ, tasks=tasks)
+            async with anyio.create_task_group() as served, anyio.create_task_group() as door:
+                door.start_soon(self._accept, served, engines)
+                if self._idle is not None:
+                    door.start_soon(self._stop_when_idle, self._idle)
+                await until()
+                door.cancel_scope.cancel()
+                for transport in tuple(self._open.values()):
+                    transport.end()
+            tasks.cancel_scope.cancel()
+
+    async def _accept(self, tasks: TaskGroup, engines: Engines) -> None:
+        while True:
+            await anyio.wait_readable(self._listening)
+            try:
+                connection, _ = self._listening.accept()
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                log.error("no connection can be taken in", extra={"reason": error.strerror})  # noqa: TRY400
+                await anyio.sleep(EXHAUSTED)
+                continue
+            if self._count >= self._limit:
+                log.warning("too many programs are attached: another is hung up on", extra={"limit": self._limit})
+                connection.close()
+                continue
+            self._count += 1
+            tasks.start_soon(self._serve, connection, engines)
+
+    async def _serve(self, connection: socket.socket, engines: Engines) -> None:
+        name = new_id("con")
+        try:
+            async with socket_transport(connection) as transport:
+                self._open[name] = transport
+                self._changed.set()
+                await self._by_role(transport, await greet(transport), name, engines)
+        except NotAttached as error:
+            log.info("a program did not attach", extra={"connection": name, "reason": error.message})
+        except ClawError as error:
+            log.warning("a program cannot be served", extra={"connection": name, "reason": error.message})
+        except Exception:
+            log.exception("connection failed", extra={"connection": name})
+        finally:
+            self._count -= 1
+            self._open.pop(name, None)
+            self._changed.set()
+
+    async def _by_role(self, transport: SocketTransport, attached: Attached, name: str, engines: Engines) -> None:
+        log.info("attached", extra={"connection": name, "role": attached.role})
+        if attached.role == "editor":
+            with engines.used(attached.environment) as host:
+                await self._connect(transport, host, name).run()
+        elif attached.role == "control":
+            await CONTROL.load()(transport, self)
+        else:
+            raise NotAttached(f'the role "{attached.role}" is unknown; it is editor or control')
+        log.info("gone", extra={"connection": name})
+
+    async def _stop_when_idle(self, seconds: float) -> None:
+        while True:
+            self._changed = anyio.Event()
+            if self._open:
+                await self._changed.wait()
+                continue
+            with anyio.move_on_after(seconds):
+                await self._changed.wait()
+            if not self._open and not self._changed.is_set():
+                log.info("nobody is attached: the hub stops", extra={"seconds": seconds})
+                self.stop()
+                return
