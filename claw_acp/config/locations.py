@@ -1,7 +1,7 @@
 """The locations of this program's files. Nothing is created before something must be written."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -32,6 +32,21 @@ class Locations(Value):
     cache_dir: Path
 
     @property
+    def directories(self) -> Sequence[Path]:
+        """The four directories."""
+        return self.config_dir, self.data_dir, self.state_dir, self.cache_dir
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files and folders in them that hold what a person configured, said or was told."""
+        own = (
+            self.config_file, self.credentials_file, self.schedules_file, self.permissions_file, self.content_dir,
+            self.results_dir,
+        )  # fmt: skip
+        beside = (self.database.with_name(f"{self.database.name}{end}") for end in ("", "-wal", "-shm"))
+        return *own, self.log_dir, self.lock_dir, *beside
+
+    @property
     def config_file(self) -> Path:
         """The user's configuration."""
         return self.config_dir / "config.toml"
@@ -40,6 +55,16 @@ class Locations(Value):
     def credentials_file(self) -> Path:
         """The keys stored by logging in."""
         return self.config_dir / "credentials.toml"
+
+    @property
+    def schedules_file(self) -> Path:
+        """The jobs that people write by hand."""
+        return self.config_dir / "schedules.toml"
+
+    @property
+    def schedule_dir(self) -> Path:
+        """The lease of the process that fires jobs."""
+        return self.state_dir / "schedule"
 
     @property
     def database(self) -> Path:
@@ -55,6 +80,11 @@ class Locations(Value):
     def results_dir(self) -> Path:
         """Large results of tool calls, in a folder for each session."""
         return self.data_dir / "results"
+
+    @property
+    def attempts_dir(self) -> Path:
+        """The copies of projects that attempts work in, while they run."""
+        return self.cache_dir / "attempts"
 
     @property
     def permissions_file(self) -> Path:

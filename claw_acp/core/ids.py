@@ -4,7 +4,10 @@ from typing import Literal
 
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 
-IdPrefix = Literal["ses", "msg", "call", "turn", "inc", "task", "plan", "ntc", "eli", "con", "term", "cmp", "undo"]
+IdPrefix = Literal[
+    "ses", "msg", "call", "turn", "inc", "task", "plan", "ntc", "eli", "con", "term", "cmp", "undo", "att", "job",
+    "run",
+]  # fmt: skip
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 _DIGITS = 26

@@ -66,7 +66,57 @@ _WHAT_REQUESTS_COST: Final = (
     "CREATE INDEX spending_by_session ON spending (session_id)",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_SESSIONS_AND_EVENTS, _WHAT_A_CLIENT_DECIDES, _WHAT_REQUESTS_COST)
+_WHAT_RUNS_BY_ITSELF: Final = (
+    """
+    CREATE TABLE schedule_job (
+        id         TEXT PRIMARY KEY NOT NULL,
+        name       TEXT NOT NULL UNIQUE,
+        source     TEXT NOT NULL,              -- who keeps it: user, model, file
+        definition TEXT NOT NULL,              -- JSON object
+        paused     INTEGER NOT NULL DEFAULT 0,
+        requested  INTEGER NOT NULL DEFAULT 0, -- somebody wants a run now
+        next_at    REAL,                       -- the next occurrence, in seconds since the epoch
+        last_for   REAL,                       -- the last occurrence that was run or passed over
+        retry_at   REAL,                       -- when a failed run is repeated,
+        retry_for  REAL,                       -- for which occurrence,
+        attempt    INTEGER NOT NULL DEFAULT 0, -- and how often it has been already
+        created_at REAL NOT NULL
+    ) WITHOUT ROWID
+    """,
+    # Jobs may be gone: what they did is not. Bounded by deleting the oldest.
+    """
+    CREATE TABLE schedule_run (
+        id              TEXT PRIMARY KEY NOT NULL,
+        job_id          TEXT NOT NULL,
+        job_name        TEXT NOT NULL,
+        scheduled_for   REAL NOT NULL,
+        attempt         INTEGER NOT NULL,
+        started_at      REAL NOT NULL,
+        ended_at        REAL,
+        status          TEXT NOT NULL,
+        session_id      TEXT,
+        text            TEXT NOT NULL DEFAULT '',
+        detail          TEXT NOT NULL DEFAULT '',
+        input           INTEGER NOT NULL DEFAULT 0,
+        output          INTEGER NOT NULL DEFAULT 0,
+        cost            INTEGER NOT NULL DEFAULT 0,   -- picodollars
+        deliver_to      TEXT NOT NULL DEFAULT 'none',
+        deliver_at      REAL,                         -- when delivery is tried; NULL: it is not, or no more
+        deliver_attempt INTEGER NOT NULL DEFAULT 0,
+        delivered       TEXT NOT NULL DEFAULT ''      -- the outcome, for people
+    ) WITHOUT ROWID
+    """,
+    "CREATE UNIQUE INDEX schedule_run_at_once ON schedule_run (job_id) WHERE status = 'running'",
+    "CREATE INDEX schedule_run_by_job ON schedule_run (job_id, started_at)",
+    "CREATE INDEX schedule_run_to_deliver ON schedule_run (deliver_at) WHERE deliver_at IS NOT NULL",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    _SESSIONS_AND_EVENTS,
+    _WHAT_A_CLIENT_DECIDES,
+    _WHAT_REQUESTS_COST,
+    _WHAT_RUNS_BY_ITSELF,
+)
 """The statements of each step; a step is one transaction."""
 
 VERSION: Final = len(MIGRATIONS)

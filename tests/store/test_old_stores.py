@@ -9,12 +9,15 @@ from claw_acp.core.errors import StoreError
 from claw_acp.core.events import MessageStarted, TextDelta, UsageChanged
 from claw_acp.core.messages import Usage
 from claw_acp.core.spending import Spending
+from claw_acp.schedule.definition import parse_job
+from claw_acp.schedule.job_store import JobStore
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.setup import Instructions
 from claw_acp.store.database import Database, Statement
 from claw_acp.store.migrations import VERSION
 from claw_acp.store.opening import open_file
+from tests.support.fixed_clock import FixedClock
 
 FIRST = "ses_01k5first"
 OLD_INSERT = (
@@ -119,3 +122,20 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(store_of_versio
     with pytest.raises(StoreError, match="newer claw-acp"):
         open_file(store_of_version_2)
     assert store_of_version_2.read_bytes() == before
+
+
+# ------------------------------------------------------------------ version 3
+
+
+async def test_a_store_of_version_3_keeps_what_was_spent_and_can_hold_jobs(tmp_path: Path) -> None:
+    path = tmp_path / "claw.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript((Path(__file__).parent / "version_3.sql").read_text())
+    connection.close()
+    async with Journal.opened(path) as journal:
+        assert (await journal.ledger.spent(session_id=TALKED)).cost == 7000
+        jobs = JobStore(journal.database, clock=FixedClock())
+        tea = parse_job("tea", {"at": "+20m", "cwd": "/", "prompt": "tea"}, now=FixedClock().now())
+        await jobs.add(tea, source="user")
+        health = await journal.database.check_health()
+    assert (health.version, health.problems) == (VERSION, ())

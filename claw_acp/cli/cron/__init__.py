@@ -1,0 +1,1 @@
+"""`claw-acp cron`: jobs that run at set times."""
