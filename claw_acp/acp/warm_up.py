@@ -41,6 +41,7 @@ async def for_prompts(engine: Engine, live: LiveSession) -> None:
     engine.discovery.look()
     fetch = partial(engine.discovery.fetch, live.settings, model=live.session.record.model)
     engine.tasks.start_soon(fetch)
+    engine.tasks.start_soon(engine.turns.sweep_attempts)
 
 
 @cache

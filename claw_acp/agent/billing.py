@@ -29,6 +29,7 @@ class Billing:
         price: The price of a model's tokens, in picodollars; None when it is not known.
         ledger: Stores the costs.
         guard: The budgets.
+        account: The session that the costs count for; empty: the same one.
     """
 
     def __init__(
@@ -39,8 +40,10 @@ class Billing:
         price: Callable[[str, Usage], int | None],
         ledger: Ledger,
         guard: BudgetGuard,
+        account: str = "",
     ) -> None:
         self._session = session
+        self._account = account or session.id
         self._model = model
         self._price = price
         self._ledger = ledger
@@ -109,7 +112,7 @@ class Billing:
         self._known += cost or 0
         self.spent += cost or 0
         try:
-            self._ledger.add(self._session.id, model=model, usage=usage or Usage(), cost=cost)
+            self._ledger.add(self._account, model=model, usage=usage or Usage(), cost=cost)
         except StoreError as error:  # the program is ending
             log.warning("cost not kept", extra={"session": self._session.id, "reason": error.message})
 

@@ -12,6 +12,7 @@ from claw_acp.contracts.tool import Invocation
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
+from claw_acp.core.mode import Mode
 from claw_acp.core.value import Value, replace
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
@@ -36,6 +37,7 @@ class Gate:
     Args:
         policy: Returns the policy for the next call, including rules stored a moment ago.
         remember: Stores an "always" answer.
+        mode: Returns the mode in force; None: the session's.
     """
 
     def __init__(
@@ -46,8 +48,10 @@ class Gate:
         remember: Callable[[Sequence[str], Answer], None],
         asker: Asker,
         context: PolicyContext,
+        mode: Callable[[], Mode] | None = None,
     ) -> None:
         self._session = session
+        self._mode = mode or (lambda: session.mode)
         self._policy = policy
         self._remember = remember
         self._asker = asker
@@ -55,9 +59,7 @@ class Gate:
 
     def decide(self, tool: str, invocation: Invocation) -> Decision:
         """Return the decision of the rules and the session's mode."""
-        return self._policy().decide(
-            tool=tool, accesses=invocation.accesses, mode=self._session.mode, context=self._context
-        )
+        return self._policy().decide(tool=tool, accesses=invocation.accesses, mode=self._mode(), context=self._context)
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

@@ -32,11 +32,13 @@ def facts_now(session: Session, *, clock: Clock, place: str = "") -> str:
 
 
 def _taken_back(restored: FilesRestored) -> str:
-    """The outcome of an undo or redo, as a sentence."""
+    """The outcome of an undo, a redo or the taking of an attempt, as a sentence."""
     paths = [change.path for change in restored.changes]
     if not paths:
         return "The user took back a part of the conversation; the files stayed as they are."
     deed = "took back the undoing of changes of yours" if restored.redoes else "took back changes of yours"
+    if restored.takes:
+        deed = "took the changes of that attempt over into the project"
     more = f" and {len(paths) - _MOST_PATHS} more" if len(paths) > _MOST_PATHS else ""
     return (
         f"The user {deed}, so read these files again before you rely on them: {', '.join(paths[:_MOST_PATHS])}{more}."

@@ -155,6 +155,7 @@ class ConfigFile(Section):
     Attributes:
         model: `provider/model`, or `hint:NAME` for a route; by default the first provider that has a key.
         vision_model: The model that gets prompts with pictures when the chosen one cannot see.
+        try_models: The models of the attempts of `/try`, one after the other; by default the session's.
         mode: The mode that new sessions start in.
         repair: Check what a turn has changed before it ends, and have the model mend new problems: with the language
             servers of this machine (`diagnostics`), or not at all (`off`).
@@ -175,6 +176,7 @@ class ConfigFile(Section):
 
     model: Annotated[Name | None, Variable(name="CLAW_ACP_MODEL")] = None
     vision_model: Name | None = None
+    try_models: Texts = ()
     mode: Annotated[Mode, Variable(name="CLAW_ACP_MODE"), Project(narrows="lower")] = "ask"
     repair: Annotated[RepairUse, Variable(name="CLAW_ACP_REPAIR"), Project(narrows="lower")] = "diagnostics"
     protocol_2: bool = True

@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from claw_acp.core.events import Event
+from claw_acp.core.events import DiffContent, Event
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.spending import Bill
 from claw_acp.core.value import Value
 
 if TYPE_CHECKING:
-    from claw_acp.contracts.checkpoints import Checkpoints
+    from claw_acp.contracts.attempts import Attempts
+    from claw_acp.contracts.checkpoints import Checkpoints, OnEdited
 
 
 STEER: Final = "steer"
@@ -18,9 +19,14 @@ STEER: Final = "steer"
 
 
 class Said(Value):
-    """The command's answer, as Markdown. It is shown and stored, but never sent to a model."""
+    """The command's answer, as Markdown. It is shown and stored, but never sent to a model.
+
+    `diffs` are shown with it, under the title `diffs_title`.
+    """
 
     text: str
+    diffs: tuple[DiffContent, ...] = ()
+    diffs_title: str = ""
 
 
 class Asks(Value):
@@ -40,7 +46,21 @@ class Summarizes(Value):
     focus: str
 
 
-CommandResult: TypeAlias = Said | Asks | Summarizes
+class Tries(Value):
+    """`count` attempts at a prompt are to be made, each in a copy of the project."""
+
+    count: int
+    prompt: str
+
+
+class TakesAttempt(Value):
+    """The changes of an attempt are to be made in the project."""
+
+    number: int
+    edited: "OnEdited"
+
+
+CommandResult: TypeAlias = Said | Asks | Summarizes | Tries | TakesAttempt
 
 
 class Option(Value):
@@ -129,6 +149,8 @@ class CommandContext(Value):
 
     Raises InvalidRequest when there is no such turn.
     """
+    attempts: "Attempts"
+    """The attempts at a prompt of which one can be taken."""
     rename: Callable[[str], Awaitable[str]]
     """Give the session a title; returns the title as stored. Raises InvalidRequest."""
 

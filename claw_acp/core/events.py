@@ -20,6 +20,7 @@ StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "
 TurnState = Literal["running", "waiting", "idle"]
 Severity = Literal["info", "warning", "error"]
 NoticeTopic = Literal["retry", "switch", "limit", "repetition"]
+AttemptStatus = Literal["completed", "failed", "cancelled"]
 PathKind = Literal["absent", "file", "link", "directory", "other"]
 PlanPriority = Literal["high", "medium", "low"]
 PlanStatus = Literal["pending", "in_progress", "completed"]
@@ -113,6 +114,26 @@ class PathChange(Value):
     path: str
     before: PathState
     after: PathState | None = None
+
+
+class Attempt(Value):
+    """One of several attempts at a prompt, which had the files of the project for itself; it is over.
+
+    `words` is the last message of its model, or the reason of its failure. `changes` are those that taking it would
+    make to the project; `added` and `removed` count their lines. `passed` and `failed` are the project's checks, as far
+    as any ran. `cost` is in US dollars, None when the price is not known.
+    """
+
+    number: int
+    model: str
+    status: AttemptStatus
+    words: str = ""
+    changes: tuple[PathChange, ...] = ()
+    added: int = 0
+    removed: int = 0
+    passed: int = 0
+    failed: int = 0
+    cost: float | None = None
 
 
 class _Event(Value):
@@ -278,6 +299,8 @@ class FilesRestored(_Event):
     All changes since the beginning of `turn` are undone or, with `redoes`, what the undo of that id took back is done
     again. `changes` are to be made while in progress, and those that were made in the end. With `conversation` the
     turns themselves are undone, too: a `TurnRewound` follows before the end.
+
+    With `takes` it is no undo: the turn takes the changes of the attempt with that number.
     """
 
     status: Literal["in_progress", "completed"]
@@ -285,6 +308,14 @@ class FilesRestored(_Event):
     redoes: str = ""
     conversation: bool = False
     changes: tuple[PathChange, ...] = ()
+    takes: int = 0
+
+
+class AttemptsChanged(_Event):
+    """The whole current set of attempts at a prompt, of which one can be taken; empty when there are none any more."""
+
+    prompt: tuple[ContentPart, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
 
 
 class SessionChanged(_Event):
@@ -314,6 +345,7 @@ Event: TypeAlias = (
     | TurnRewound
     | FilesChanged
     | FilesRestored
+    | AttemptsChanged
     | SessionChanged
     | CommandsChanged
 )

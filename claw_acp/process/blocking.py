@@ -26,13 +26,20 @@ class Ended(NamedTuple):
 class BlockingChild:
     """A running program without input. `finish` must follow.
 
+    Of each of its outputs the first `output_limit` bytes are kept.
+
     Raises:
         OSError: The system refuses.
         ValueError: An argument or variable holds a NUL character.
     """
 
     def __init__(
-        self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, sandbox: Sandbox | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        sandbox: Sandbox | None = None,
+        output_limit: int = OUTPUT_LIMIT,
     ) -> None:
         launch = launch_of(argv, env=env, sandbox=sandbox)
         self._process = subprocess.Popen(
@@ -44,6 +51,7 @@ class BlockingChild:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        self._output_limit = output_limit
         groups.track(self._process.pid)
 
     def finish(self, *, within: float) -> Ended:
@@ -54,7 +62,8 @@ class BlockingChild:
         """
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        outputs = _Output(self._process.stdout), _Output(self._process.stderr)
+        streams = self._process.stdout, self._process.stderr
+        outputs = [_Output(stream, limit=self._output_limit) for stream in streams]
         try:
             code = self._process.wait(timeout=within)
         except subprocess.TimeoutExpired as error:
@@ -75,8 +84,9 @@ class BlockingChild:
 class _Output(Thread):
     """Reads a stream to its end, and closes it, so that the program is never held up by what it prints."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], *, limit: int) -> None:
         super().__init__(daemon=True)
+        self._limit = limit
         self._stream = stream
         self._kept = bytearray()
         self.start()
@@ -84,9 +94,9 @@ class _Output(Thread):
     def run(self) -> None:
         with self._stream as stream:
             while chunk := os.read(stream.fileno(), _CHUNK):
-                self._kept += chunk[: OUTPUT_LIMIT - len(self._kept)]
+                self._kept += chunk[: self._limit - len(self._kept)]
 
     def beginning(self) -> bytes:
-        """The first `OUTPUT_LIMIT` bytes, once the program has ended."""
+        """The kept bytes, once the program has ended."""
         self.join(DRAIN_TIMEOUT)
         return bytes(self._kept)

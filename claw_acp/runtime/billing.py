@@ -24,9 +24,10 @@ class CostTracker:
         self._prices: tuple[Settings, PriceList] | None = None
 
     def billing(self, live: LiveSession, *, model: str, ports: ClientPorts) -> Billing:
-        """The billing of a turn that asks `model` (`provider/model`)."""
+        """The billing of a turn that asks `model` (`provider/model`). Attempts count for their prompt's session."""
+        paying = live.origin.session
         guard = BudgetGuard(
-            live.session,
+            paying,
             limits=limits_of(live.settings.budget),
             ledger=self._ledger,
             memory=self._memory,
@@ -34,7 +35,9 @@ class CostTracker:
             clock=self._clock,
         )
         prices = self._price_list(live.settings)
-        return Billing(live.session, model=model, price=prices.cost, ledger=self._ledger, guard=guard)
+        return Billing(
+            live.session, model=model, price=prices.cost, ledger=self._ledger, guard=guard, account=paying.id
+        )
 
     def _price_list(self, settings: Settings) -> PriceList:
         if self._prices is None or self._prices[0] is not settings:

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from claw_acp.config.locations import Locations
@@ -34,7 +34,7 @@ def configured_rules(settings: Settings) -> tuple[Rule, ...]:
 
 def places_of(session: Session, own: Locations) -> PolicyContext:
     """The folders of a session, and our own directories, which no tool call may touch."""
-    protected = {own.config_dir, own.data_dir, own.state_dir, own.cache_dir}
+    protected = {place for each in own.directories for place in _kept_from(session.roots[0], each, own)}
     search_path = tuple(Path(directory) for directory in os.get_exec_path())
     return PolicyContext(
         roots=session.roots,
@@ -43,6 +43,21 @@ def places_of(session: Session, own: Locations) -> PolicyContext:
         search_path=search_path,
         results=own.results_dir.resolve() / session.id,
     )
+
+
+def _kept_from(root: Path, place: Path, own: Locations) -> Iterator[Path]:
+    """The directory of ours; for an attempt, whose folder lies in it, all in it but that folder."""
+    attempts = own.attempts_dir.resolve()
+    resolved = place.resolve()
+    if not (root.is_relative_to(attempts) and root.is_relative_to(resolved)):
+        yield place
+        return
+    yield from own.files
+    copies = attempts.joinpath(*root.relative_to(attempts).parts[:2])
+    while resolved != copies:
+        onward = resolved / copies.relative_to(resolved).parts[0]
+        yield from (entry for entry in resolved.iterdir() if entry != onward)
+        resolved = onward
 
 
 def current_policy(configured: Sequence[Rule], store: PermissionStore, project: Path) -> Policy:

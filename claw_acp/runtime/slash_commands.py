@@ -11,14 +11,14 @@ from anyio import to_thread
 
 from claw_acp.agent.steering import SteeringPrompt
 from claw_acp.agent.turn_frame import framed_turn
+from claw_acp.attempts.session_attempts import SessionAttempts
 from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
-from claw_acp.contracts.checkpoints import Checkpoints
-from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUse
+from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUse, Said
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StopReason, TextDelta
+from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StopReason, TextDelta, ToolCallChanged
 from claw_acp.core.ids import new_id
 from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import ContentPart, TextPart
@@ -30,6 +30,7 @@ from claw_acp.runtime.session_options import choose, settings_in
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.log import CheckpointLog, turn_at
+from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
 from claw_acp.session.export import to_markdown
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
@@ -38,6 +39,8 @@ from claw_acp.session.spending import Ledger
 
 CONTEXT_USE: Final = Ref[Callable[[LiveSession], ContextUse]]("claw_acp.runtime.context_use:context_use")
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
+_SHOWN: Final = "changes"
+"""The tool name under which a command shows differences; there is no such tool."""
 _NEW_SESSION: Final = "open a new session in your editor; this one is kept"
 _EDITORS_OWN: Final[Mapping[str, str]] = {
     **dict.fromkeys(("new", "clear", "reset"), _NEW_SESSION),
@@ -89,7 +92,7 @@ async def report_unheard(session: Session, prompts: Sequence[SteeringPrompt]) ->
             )
 
 
-async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> str | None:
+async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> Said | None:
     """The answer to a prompt that is only an unknown command; None for all others.
 
     It is a slash and a name with nothing else, unless a file has this name: anything more may be a sentence, which must
@@ -99,9 +102,9 @@ async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -
     if name is None or await anyio.Path(f"/{name}").exists():
         return None
     if name in _EDITORS_OWN:
-        return f"There is no command /{name} here: {_EDITORS_OWN[name]}."
+        return Said(text=f"There is no command /{name} here: {_EDITORS_OWN[name]}.")
     hint = did_you_mean(f"/{name}", [f"/{command.name}" for command in commands])
-    return f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands."
+    return Said(text=f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands.")
 
 
 def _lone_name(prompt: Sequence[ContentPart]) -> str | None:
@@ -121,13 +124,19 @@ async def look_for_commands(live: LiveSession) -> None:
 
 
 async def keep_answer(
-    session: Session, *, typed: Sequence[ContentPart], answer: str, clock: Clock, on_accepted: OnAccepted = ignore
+    session: Session, *, typed: Sequence[ContentPart], answer: Said, clock: Clock, on_accepted: OnAccepted = ignore
 ) -> None:
     """Show and store a command and its answer, outside the conversation that models see."""
 
     async def work() -> StopReason:
         await publish_typed(session, typed, clock=clock, on_accepted=on_accepted)
-        await publish_answer(session, answer, clock=clock)
+        if answer.diffs:
+            shown = ToolCallChanged(
+                item=new_id("call", clock=clock), name=_SHOWN, title=answer.diffs_title, kind="other",
+                status="completed", content=answer.diffs,
+            )  # fmt: skip
+            await session.publish(shown)
+        await publish_answer(session, answer.text, clock=clock)
         return "end_turn"
 
     await framed_turn(session, work, usage=lambda: None, clock=clock)
@@ -156,7 +165,7 @@ def command_context(
     locations: Locations,
     rules: Sequence[str],
     policy: Policy,
-    checkpoints: Checkpoints,
+    checkpoints: SessionCheckpoints,
 ) -> CommandContext:
     """The context of a command in a session."""
     session, record = live.session, live.session.record
@@ -180,6 +189,7 @@ def command_context(
         save=partial(_save, live, policy, locations),
         choose=partial(choose, live, switches=False),
         checkpoints=checkpoints,
+        attempts=SessionAttempts(session, checkpoints=checkpoints),
         fork=partial(_fork, sessions, live),
         rename=partial(sessions.set_title, record.id),
     )

@@ -138,13 +138,14 @@ class TurnFactory:
 
     def _gate(self, live: LiveSession, ports: ClientPorts) -> Gate:
         session, store = live.session, self._permissions
-        project = session.roots[0]
+        project = live.origin.session.roots[0]
         return Gate(
             session,
             policy=partial(current_policy, configured_rules(live.settings), store, project),
             remember=lambda rules, answer: store.remember(project, rules, answer=answer),
             asker=ports.asker,
             context=places_of(session, self._locations),
+            mode=lambda: live.origin.session.mode,
         )
 
 

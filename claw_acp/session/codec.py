@@ -12,6 +12,9 @@ from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from claw_acp.core.events import (
+    Attempt,
+    AttemptsChanged,
+    AttemptStatus,
     CommandContent,
     CommandsChanged,
     CompactionChanged,
@@ -206,6 +209,20 @@ _PATH_CHANGES: Final = _many(
     _object(_Shape(PathChange, path=_TEXT, before=_object(_PATH_STATE, empty=PathState()), after=_object(_PATH_STATE)))
 )
 
+_ATTEMPT: Final = _Shape(
+    Attempt,
+    number=_COUNT,
+    model=_TEXT,
+    status=_choice(AttemptStatus),
+    words=_TEXT,
+    changes=_PATH_CHANGES,
+    added=_COUNT,
+    removed=_COUNT,
+    passed=_COUNT,
+    failed=_COUNT,
+    cost=_AMOUNT,
+)
+
 _EVENTS: Final[Mapping[str, _Shape]] = {
     "message": _Shape(
         MessageStarted,
@@ -272,7 +289,9 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         redoes=_TEXT,
         conversation=_FLAG,
         changes=_PATH_CHANGES,
+        takes=_COUNT,
     ),
+    "attempts": _Shape(AttemptsChanged, prompt=_many(_PART), attempts=_many(_object(_ATTEMPT))),
     "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT, options=_JSON),
     "commands": _Shape(CommandsChanged),
 }

@@ -10,6 +10,7 @@ from itertools import islice, pairwise, takewhile
 from typing import Final, assert_never
 
 from claw_acp.core.events import (
+    AttemptsChanged,
     CommandsChanged,
     CompactionChanged,
     CompactionStatus,
@@ -74,6 +75,7 @@ class History:
         self._kept = 0  # the entry from which on the messages are made of entries, and not of a summary
         self._short: frozenset[str] = frozenset()  # calls whose results are shortened
         self._plan: PlanChanged | None = None
+        self._attempts: list[AttemptsChanged] = []
         self.turns = TurnLog()
         self.pending_files = PendingFiles()
         self.usage: UsageChanged | None = None
@@ -125,6 +127,12 @@ class History:
     def plan(self) -> PlanChanged | None:
         """The current plan; None when there is none, or it was made in an undone turn."""
         return None if self._plan is None or self.turns.is_undone(self._plan.seq) else self._plan
+
+    @property
+    def attempts(self) -> AttemptsChanged:
+        """The current attempts at a prompt; those before return when the turn that changed them is undone."""
+        counting = (each for each in reversed(self._attempts) if not self.turns.is_undone(each.seq))
+        return next(counting, AttemptsChanged())
 
     @property
     def failed_compactions(self) -> int:
@@ -203,8 +211,8 @@ class History:
                 self._change_turns(event)
             case CompactionChanged():
                 self._compact(event)
-            case PlanChanged():
-                self._plan = event if event.entries else None
+            case PlanChanged() | AttemptsChanged():
+                self._replace(event)
             case TerminalChanged() | Notice() | SessionChanged() | CommandsChanged():
                 pass
             case _:
@@ -269,6 +277,12 @@ class History:
             self._stale(0)
         elif event.stop not in {None, "cancelled"}:
             self._finish_last()
+
+    def _replace(self, event: PlanChanged | AttemptsChanged) -> None:
+        if isinstance(event, AttemptsChanged):
+            self._attempts.append(event)
+        else:
+            self._plan = event if event.entries else None
 
     def _compact(self, event: CompactionChanged) -> None:
         compaction = self._compactions.get(event.item)

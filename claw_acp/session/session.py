@@ -15,6 +15,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, SessionBusy, StoreError
 from claw_acp.core.events import (
     FINAL,
+    AttemptsChanged,
     CompactionChanged,
     Event,
     FilesChanged,
@@ -364,7 +365,7 @@ def _must_be_kept(event: Event) -> bool:
             return status == "in_progress" or status in FINAL
         case StateChanged(state=state):
             return state == "idle"
-        case TurnRewound() | CompactionChanged() | FilesChanged() | FilesRestored():
+        case TurnRewound() | CompactionChanged() | FilesChanged() | FilesRestored() | AttemptsChanged():
             return True
         case TextDelta() | ThoughtDelta() | _:
             return False

@@ -12,6 +12,7 @@ from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.updates import chunk, location, text_chunk, thought_id, usage_update, without_terminals
 from claw_acp.contracts.command import Command
 from claw_acp.core.events import (
+    AttemptsChanged,
     CommandContent,
     CommandsChanged,
     CompactionChanged,
@@ -65,7 +66,7 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
         # Programs in the background go on between turns, when nothing may be shown.
         case (
             MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged() | TerminalChanged()
-            | TurnRewound() | FilesChanged() | FilesRestored()
+            | TurnRewound() | FilesChanged() | FilesRestored() | AttemptsChanged()
         ):  # fmt: skip
             return None
         case _:

@@ -74,6 +74,9 @@ class CheckpointLog:
         self.edits.append(FileEdit(turn=event.item, seq=event.seq, change=change))
 
     def _restore(self, event: FilesRestored) -> None:
+        if event.takes:
+            self.edits += [FileEdit(turn=event.turn, seq=event.seq, change=change) for change in event.changes]
+            return
         paths = {change.path for change in event.changes}
         for edit in self.edits:
             if edit.change.path not in paths:

@@ -21,7 +21,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.events import FilesRestored, Notice, PathChange, PathState
 from claw_acp.core.ids import new_id
-from claw_acp.core.value import replace
+from claw_acp.core.value import Value, replace
 from claw_acp.session.checkpoints.command_watch import CommandWatch
 from claw_acp.session.checkpoints.log import Chain, CheckpointLog, is_edited, turn_at
 from claw_acp.session.checkpoints.restoring import Restorer
@@ -31,6 +31,19 @@ from claw_acp.workspace.files import read
 from claw_acp.workspace.path_states import state_of
 
 _PROMPT: Final = 60  # characters of a prompt in a list
+
+
+class RestorePlan(Value):
+    """What can be done to bring files to other states.
+
+    `edited` files were changed by others, `failed` ones cannot be changed, each with the reason; with `waits` a person
+    has to say first what becomes of edited ones.
+    """
+
+    changes: tuple[PathChange, ...]
+    edited: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
+    waits: bool
 
 
 class SessionCheckpoints:
@@ -58,7 +71,8 @@ class SessionCheckpoints:
         if files.restoring is None:
             return
         failed = await self._restorer.finish(files.restoring)
-        title = "An undo that was interrupted has been finished"
+        what = "The taking of an attempt" if files.restoring.takes else "An undo"
+        title = f"{what} that was interrupted has been finished"
         reasons = "; ".join(f"{self._shown(path)} stays as it is: {reason}" for path, reason in failed)
         await self._session.broadcast(
             Notice(item=new_id("ntc", clock=self._clock), severity="info", title=title, description=reasons or None)
@@ -140,8 +154,31 @@ class SessionCheckpoints:
     async def _log(self) -> CheckpointLog:
         return CheckpointLog(await self._session.read())
 
+    async def plan_to_take(self, changes: Iterable[PathChange], *, edited: OnEdited) -> "RestorePlan":
+        """A plan to make changes that were made elsewhere, to copies of the files as they were before."""
+        backwards = (
+            PathChange(path=change.path, before=change.after or PathState(), after=change.before) for change in changes
+        )
+        return await self._planned({change.path: Chain(change=change) for change in backwards}, edited=edited)
+
+    async def take(self, plan: "RestorePlan", *, number: int) -> Restored:
+        """Carry out a plan in the turn that runs, as the changes of the attempt with that number."""
+        turn = self._session.history.turns.latest
+        begun = FilesRestored(item=new_id("undo", clock=self._clock), status="in_progress", turn=turn, takes=number)
+        return await self._carried_out(begun, plan)
+
+    async def compared(self, changes: Sequence[PathChange]) -> Sequence[FileComparison]:
+        """The files before and after changes."""
+        return await to_thread.run_sync(lambda: [self._compared(change) for change in changes])
+
     async def _restore(self, begun: FilesRestored, chains: Mapping[str, Chain], *, edited: OnEdited) -> Restored:
         """Restore every path to the state before its chain; `edited` decides about paths that others edited."""
+        plan = await self._planned(chains, edited=edited)
+        if plan.waits or not (plan.changes or begun.conversation):
+            return Restored(edited=plan.edited, failed=plan.failed)
+        return await self._carried_out(begun, plan)
+
+    async def _planned(self, chains: Mapping[str, Chain], *, edited: OnEdited) -> "RestorePlan":
         changes: list[PathChange] = []
         touched: list[str] = []
         failed: list[tuple[str, str]] = []
@@ -156,16 +193,17 @@ class SessionCheckpoints:
                 touched.append(self._shown(path))
             else:
                 changes.append(change)
-        if touched and edited == "ask":
-            return Restored(edited=tuple(touched), failed=tuple(failed))
-        if not (changes or begun.conversation):
-            return Restored(edited=tuple(touched), failed=tuple(failed))
-        late = await self._restorer.carry_out(replace(begun, changes=tuple(changes)))
-        failed += [(self._shown(path), reason) for path, reason in late]
+        return RestorePlan(
+            changes=tuple(changes), edited=tuple(touched), failed=tuple(failed), waits=edited == "ask" and bool(touched)
+        )
+
+    async def _carried_out(self, begun: FilesRestored, plan: "RestorePlan") -> Restored:
+        late = await self._restorer.carry_out(replace(begun, changes=plan.changes))
+        failed = (*plan.failed, *((self._shown(path), reason) for path, reason in late))
         lost = {path for path, _ in late}
-        made = [change for change in changes if change.path not in lost and change.before != change.after]
+        made = [change for change in plan.changes if change.path not in lost and change.before != change.after]
         files = tuple(replace(file, path=self._shown(file.path)) for file in _deeds(made))
-        return Restored(files=files, edited=tuple(touched), failed=tuple(failed))
+        return Restored(files=files, edited=plan.edited, failed=failed)
 
     def _shown(self, path: str) -> str:
         for root in self._session.roots:

@@ -1,0 +1,97 @@
+"""Questions of attempts, asked in the session that started them."""
+
+from typing import TYPE_CHECKING, Final
+
+import anyio
+import anyio.lowlevel
+
+from claw_acp.agent.user_wait import UserWait
+from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, PermissionQuestion
+from claw_acp.core.clock import Clock
+from claw_acp.core.events import ToolCallChanged, ToolStatus
+from claw_acp.core.ids import new_id
+from claw_acp.core.value import replace
+from claw_acp.session.session import Session
+
+TOOL: Final = "attempt"
+"""The tool name under which attempts and their questions are shown; there is no such tool."""
+
+
+class SharedQuestions:
+    """What the attempts of one prompt share: they ask one after the other, and what was answered for good is known.
+
+    Args:
+        session: The session that started them.
+        asker: Its client.
+        clock: Makes ids.
+    """
+
+    def __init__(self, session: Session, *, asker: Asker, clock: Clock) -> None:
+        self.session = session
+        self.asker = asker
+        self._clock = clock
+        self._one = anyio.Lock()
+        self._lasting: dict[tuple[str, ...], str] = {}  # what an answer stores -> its kind
+
+    async def permission(self, question: PermissionQuestion) -> Choice | None:
+        """The answer to a question, whose tool call is shown in the session meanwhile."""
+        async with self._one:
+            if question.session == self.session.id:  # about the budget, with a call that is shown already
+                return await self.asker.permission(question)
+            known = self._known(question)
+            if known is not None:
+                return known
+            call_id = new_id("call", clock=self._clock)
+            question = replace(question, session=self.session.id, call_id=call_id)
+            announced = ToolCallChanged(
+                item=call_id, name=TOOL, title=question.title, kind=question.kind, status="pending",
+                content=question.content, locations=question.locations, raw_input=question.raw_input,
+            )  # fmt: skip
+            await self.session.broadcast(announced)
+            status: ToolStatus = "cancelled"
+            try:
+                async with UserWait(self.session).for_person():
+                    choice = await self.asker.permission(question)
+                await anyio.lowlevel.checkpoint_if_cancelled()
+                allowed = choice is not None and choice.kind in {"allow_once", "allow_always"}
+                status = "completed" if allowed else "failed"
+            finally:
+                with self.session.cleanup_scope():
+                    await self.session.broadcast(ToolCallChanged(item=call_id, status=status))
+            if choice is not None and choice.stores:
+                self._lasting[choice.stores] = choice.kind
+            return choice
+
+    def _known(self, question: PermissionQuestion) -> Choice | None:
+        return next((each for each in question.choices if self._lasting.get(each.stores) == each.kind), None)
+
+
+class AttemptAsker:
+    """Asks for one attempt, and says for which.
+
+    Args:
+        questions: Those of all attempts.
+        number: Its number.
+    """
+
+    def __init__(self, questions: SharedQuestions, *, number: int) -> None:
+        self._questions = questions
+        self._number = number
+
+    async def permission(self, question: PermissionQuestion) -> Choice | None:
+        """See `Asker`."""
+        return await self._questions.permission(replace(question, title=f"Attempt {self._number}: {question.title}"))
+
+    async def form(self, form: Form) -> FormAnswer | None:
+        """See `Asker`."""
+        asked = replace(
+            form,
+            session=self._questions.session.id,
+            message=f"Attempt {self._number} asks: {form.message}",
+            call_id=None,
+        )
+        return await self._questions.asker.form(asked)
+
+
+if TYPE_CHECKING:
+    _conforms: type[Asker] = AttemptAsker

@@ -1,0 +1,181 @@
+"""One attempt: a turn in a session and a copy of the project of its own, and what came of it."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import to_thread
+
+from claw_acp.agent.client_ports import ClientPorts
+from claw_acp.agent.loop import Outcome
+from claw_acp.attempts.asker import AttemptAsker
+from claw_acp.attempts.changes import changes_of, line_counts
+from claw_acp.attempts.claims import Claim
+from claw_acp.attempts.halting import in_thread
+from claw_acp.attempts.progress import AttemptProgress
+from claw_acp.attempts.repositories import Repository
+from claw_acp.attempts.workspace import AttemptWorkspace
+from claw_acp.attempts.worktrees import attempt_environment, make_worktree, stamps_of
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ClawError
+from claw_acp.core.events import Attempt, AttemptStatus
+from claw_acp.core.ids import new_id
+from claw_acp.core.messages import ContentPart, TextPart, Usage
+from claw_acp.core.value import Value, replace
+from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
+from claw_acp.runtime.sessions import Sessions
+from claw_acp.session.record import SessionRecord
+from claw_acp.session.session import CLEANUP_TIMEOUT
+from claw_acp.store.contents import ContentStore
+
+LONGEST_WORDS: Final = 4_000  # characters
+
+_PLACE: Final = (
+    "This is attempt {number} of {count} at this prompt; they are made side by side and compared afterwards. You work "
+    "in a copy of the project, {copy}: what was said of files in {project} holds for the copies here."
+)
+
+Start = Callable[..., RunningTurn | JoinedPrompt]
+"""`Turns.start`."""
+
+
+class AttemptServices(Value):
+    """The services that attempts use: see `AttemptRuns`."""
+
+    sessions: Sessions
+    start: Start
+    contents: ContentStore
+    clock: Clock
+
+
+class AttemptPlan(Value):
+    """What all attempts at one prompt have in common.
+
+    Attributes:
+        claim: The folder of their copies.
+        repositories: The project.
+        paths: Its files that were copied.
+        prompt: The prompt.
+        records: The sessions of the attempts.
+    """
+
+    claim: Claim
+    repositories: Sequence[Repository]
+    paths: Sequence[str]
+    prompt: Sequence[ContentPart]
+    records: Sequence[SessionRecord]
+
+
+def copy_folder(claim: Claim, number: int, project: Path) -> Path:
+    """The folder of the copy that an attempt works in; it has the name of the project."""
+    return claim.folder / str(number) / (project.name or "project")
+
+
+class AttemptRun:
+    """One attempt.
+
+    Args:
+        services: What it uses.
+        live: The session of the prompt.
+        plan: What it has in common with the others.
+        number: Its number.
+        asker: Asks the person.
+        spent: Gets its tokens.
+    """
+
+    def __init__(
+        self, services: AttemptServices, live: LiveSession, plan: AttemptPlan, *, number: int, asker: AttemptAsker,
+        spent: list[Usage],
+    ) -> None:  # fmt: skip
+        self._services = services
+        self._live = live
+        self._plan = plan
+        self._number = number
+        self._asker = asker
+        self._spent = spent
+        self._project = plan.repositories[0].top
+        self._copy = copy_folder(plan.claim, number, self._project)
+        self._record = plan.records[number - 1]
+        self._progress = AttemptProgress(
+            live.session, call=new_id("call", clock=services.clock), title=f"Attempt {number}: {self._record.model}"
+        )
+
+    async def carry_out(self, preparing: anyio.Lock) -> Attempt:
+        """Make the attempt; one that cannot be made has failed.
+
+        Args:
+            preparing: Held while git makes its worktree.
+        """
+        await self._progress.begin()
+        attempt = Attempt(number=self._number, model=self._record.model, status="cancelled")
+        try:
+            attempt = await self._made(attempt, preparing)
+        except ClawError as error:
+            attempt = replace(attempt, status="failed", words=error.message)
+        finally:
+            with self._live.session.cleanup_scope():
+                await self._progress.end(attempt.status, attempt.words)
+        return attempt
+
+    async def _made(self, attempt: Attempt, preparing: anyio.Lock) -> Attempt:
+        base, store = self._plan.claim.folder / "base", self._services.contents
+        async with preparing:
+            make = partial(make_worktree, self._plan.repositories, self._copy, base=base)
+            await in_thread(lambda halt: make(halt=halt))
+        stamps = await to_thread.run_sync(stamps_of, self._copy, self._plan.paths)
+        attempt = await self._with_turn(attempt)
+        find = partial(changes_of, self._copy, base=base, project=self._project, stamps=stamps, store=store)
+        changes = await to_thread.run_sync(find)
+        lines = await to_thread.run_sync(partial(line_counts, changes, store=store))
+        return replace(attempt, changes=tuple(changes), added=lines.added, removed=lines.removed)
+
+    async def _with_turn(self, attempt: Attempt) -> Attempt:
+        """The attempt after its turn, in a session that exists only for this."""
+        child = await self._services.sessions.attempt(self._live, self._record)
+        child.session.subscribers.append(self._progress)
+        before = child.session.history.usage
+        try:
+            await child.session.catch_up()
+            before = child.session.history.usage
+            outcome = await self._turn(child)
+            status: AttemptStatus = "cancelled" if outcome.stop == "cancelled" else "completed"
+            words = _last_words(child)
+        except ClawError as error:
+            status, words = "failed", error.message
+        finally:
+            usage = child.session.history.usage
+            with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
+                await self._services.sessions.delete(child.session.id)
+        cost = None if usage is None or usage is before else usage.total
+        return replace(attempt, status=status, words=words[:LONGEST_WORDS], cost=cost)
+
+    async def _turn(self, child: LiveSession) -> Outcome:
+        place = _PLACE.format(
+            number=self._number, count=len(self._plan.records), copy=self._copy, project=self._project
+        )
+        workspace = AttemptWorkspace(
+            child.workspace,
+            project=self._project,
+            copy=self._copy,
+            environment=attempt_environment(self._plan.claim.marker),
+        )
+        ports = ClientPorts(workspace=workspace, asker=self._asker)
+        turn = self._services.start(child, (*self._plan.prompt, TextPart(text=place)), ports=ports)
+        try:
+            outcome = await turn.outcome()
+        except anyio.get_cancelled_exc_class():
+            turn.cancel()
+            with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
+                await turn.outcome()
+            raise
+        if outcome.usage is not None:
+            self._spent.append(outcome.usage)
+        return outcome
+
+
+def _last_words(child: LiveSession) -> str:
+    messages = child.session.history.messages()
+    return messages[-1].text.strip() if messages and messages[-1].role == "assistant" else ""
