@@ -42,6 +42,9 @@ POLITE_SECONDS: Final = 0.5
 TERMINATE_SECONDS: Final = 0.5
 """Seconds from SIGTERM to SIGKILL."""
 
+MOST_NONSENSE: Final = 100
+"""Messages that are none until a server is given up."""
+
 _STDERR: Final = 2000  # bytes of its error output that are kept
 _ASKED_AGAIN: Final = 3  # times, when a server says that the content changed under its feet
 _CONTENT_MODIFIED: Final = (-32801, -32802)
@@ -79,6 +82,7 @@ class LanguageServer:
         self._errors = OutputTail(limit=_STDERR)
         self._published = Published()
         self._requests_work = True
+        self._nonsense = 0
         self._peer: Dispatcher | None = None
 
     # ------------------------------------------------------------------ its life
@@ -162,10 +166,15 @@ class LanguageServer:
 
     def _decoded(self, frame: Frame) -> Incoming | None:
         message = decode(frame) if isinstance(frame, bytes) else None
-        if isinstance(message, Malformed):
+        if not isinstance(message, Malformed):
+            return message
+        self._nonsense += 1
+        if self._nonsense == 1:
             log.warning("language server sent nonsense", extra={"server": self.name, "reason": message.reason})
-            return None
-        return message
+        elif self._nonsense == MOST_NONSENSE and self._peer is not None:
+            self._failure = "it sends nonsense"
+            self._peer.hang_up()
+        return None
 
     def request_handler(self, method: str) -> RequestHandler | None:
         """See `Router`."""
