@@ -117,10 +117,8 @@ class Turns:
         )
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
         self._permissions = PermissionStore(locations.permissions_file)
-        self._contents = ContentStore(
-            locations.content_dir,
-            own=(locations.config_dir, locations.data_dir, locations.state_dir, locations.cache_dir),
-        )
+        own = (locations.config_dir, locations.data_dir, locations.state_dir, locations.cache_dir)
+        self._contents = ContentStore(locations.content_dir, own=own)
         self._turns = TurnFactory(
             ledger=ledger, permissions=self._permissions, locations=locations, contents=self._contents, tasks=tasks,
             clock=clock,
