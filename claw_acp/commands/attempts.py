@@ -44,7 +44,7 @@ class Try:
                     return TakesAttempt(number=attempt.number, edited=_EDITED[found[3]])
                 return _shown(attempt, await context.attempts.compare(attempt.number))
         except ClawError as error:
-            return Said(text=f"Nothing was done: {error.message}.")
+            return Said(text=f"Nothing was done: {error.message.rstrip('.')}.")
         counted = _COUNTED.fullmatch(argument.strip())
         if counted is None:
             return Said(text=attempt_table(context.attempts.current) if context.attempts.current else _USAGE)

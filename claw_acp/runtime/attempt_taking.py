@@ -54,7 +54,7 @@ async def take_attempt(
         plan = await checkpoints.plan_to_take(changes, edited=wish.edited)
         refused = _refusal(attempt, plan)
     except (InvalidRequest, ToolError) as error:
-        refused = f"Nothing was taken: {error.message}."
+        refused = f"Nothing was taken: {error.message.rstrip('.')}."
     else:
         if not refused:
             return await _taken(session, attempt, plan, typed, checkpoints, clock=clock, on_accepted=on_accepted)

@@ -92,7 +92,7 @@ class AttemptRuns:
             try:
                 attempts = await self._attempts(live, prompt, count=tries.count, ports=ports, spent=spent)
             except ClawError as error:
-                await publish_answer(session, f"No attempt was made: {error.message}.", clock=self._clock)
+                await publish_answer(session, f"No attempt was made: {error.message.rstrip('.')}.", clock=self._clock)
                 return "end_turn"
             made = AttemptsChanged(item=new_id("att", clock=self._clock), prompt=prompt, attempts=tuple(attempts))
             await session.publish(made)
