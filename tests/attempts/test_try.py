@@ -199,8 +199,8 @@ async def test_what_attempts_tell_git_is_taken_back(opened: Spawn, project: Path
     git("branch", "mine")
     commands = (
         "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y; git checkout -q -b made-$$ && git add -A && "
-        "git commit -qm second && git branch -f mine && git tag mark-$$ && echo x > c.txt && git add c.txt && git stash -q && git checkout -q --detach && "
-        "git pack-refs --all && git log -1 --format=%s mine"
+        "git commit -qm second && git branch -f mine && git tag mark-$$ && "
+        "echo x > c.txt && git add c.txt && git stash -q && git checkout -q --detach && git pack-refs --all && git log -1 --format=%s mine"
     )
     script = Script(turn(call("shell", command=commands)), turn(expect("second\n"), say("done")), loop=True)
     before = git("for-each-ref"), git("worktree", "list"), git("stash", "list"), git("status", "--porcelain")

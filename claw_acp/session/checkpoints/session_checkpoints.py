@@ -68,10 +68,11 @@ class SessionCheckpoints:
         files = self._session.history.pending_files
         if files.commands:
             await CommandWatch.on(self._session.tool_state, store=self._store).finish(self._session)
-        if files.restoring is None:
+        restoring = files.restoring
+        if restoring is None:
             return
-        failed = await self._restorer.finish(files.restoring)
-        what = "The taking of an attempt" if files.restoring.takes else "An undo"
+        failed = await self._restorer.finish(restoring)
+        what = "The taking of an attempt" if restoring.takes else "An undo"
         title = f"{what} that was interrupted has been finished"
         reasons = "; ".join(f"{self._shown(path)} stays as it is: {reason}" for path, reason in failed)
         await self._session.broadcast(
