@@ -1,4 +1,6 @@
-"""GET of a public page for a model: limited in time, size and redirects, and to addresses that the guard allows.
+"""Requests for models and jobs, above all GET of a public page.
+
+They are limited in time, size and redirects, and to addresses that the guard allows.
 
 The connection goes straight to the address that was checked (TLS still verifies the host name), so a DNS answer that
 changes in between has no effect. For the same reason no proxy is used.
@@ -56,6 +58,26 @@ async def get(url: str, *, guard: AddressGuard, within: float = TOTAL_SECONDS) -
         raise ToolError(f"{url} could not be fetched: {reason}.") from error
 
 
+async def post(url: str, *, body: bytes, guard: AddressGuard, within: float) -> int:
+    """Send JSON to a URL; returns the status of the answer, whose body is not read. Redirects are not followed.
+
+    Raises:
+        ToolError: No http(s) URL, a refused address, no connection, or too slow.
+    """
+    target = _parse(url)
+    host = target.host  # what else is in such an address may be secret
+    try:
+        with anyio.fail_after(within):
+            async with await _client() as client:
+                response = await _send(client, target, guard=guard, method="POST", body=body)
+                await response.aclose()
+                return response.status_code
+    except (TimeoutError, httpx.TimeoutException) as error:
+        raise ToolError(f"{host} did not answer within {within:g} s") from error
+    except httpx.HTTPError as error:
+        raise ToolError(f"{host} could not be reached: {str(error).rstrip('.') or type(error).__name__}") from error
+
+
 def _parse(url: str) -> httpx.URL:
     try:
         parsed = httpx.URL(url)
@@ -71,19 +93,23 @@ def _parse(url: str) -> httpx.URL:
 
 
 async def _follow(target: httpx.URL, *, guard: AddressGuard) -> Page:
-    async with httpx.AsyncClient(
-        transport=await to_thread.run_sync(_transport, abandon_on_cancel=True),  # slow the first time: certificates
-        headers=_HEADERS,
-        timeout=TOTAL_SECONDS,
-        trust_env=False,
-        follow_redirects=False,
-    ) as client:
+    async with await _client() as client:
         for _ in range(MAX_REDIRECTS + 1):
             found = await _request(client, target, guard=guard)
             if isinstance(found, Page):
                 return found
             target = _next(target, location=found)
     raise ToolError(f"{target} is the end of more than {MAX_REDIRECTS} redirects; it was not followed.")
+
+
+async def _client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=await to_thread.run_sync(_transport, abandon_on_cancel=True),  # slow the first time: certificates
+        headers=_HEADERS,
+        timeout=TOTAL_SECONDS,
+        trust_env=False,
+        follow_redirects=False,
+    )
 
 
 def _transport() -> httpx.AsyncHTTPTransport:
@@ -94,15 +120,7 @@ def _transport() -> httpx.AsyncHTTPTransport:
 
 async def _request(client: httpx.AsyncClient, target: httpx.URL, *, guard: AddressGuard) -> Page | str:
     """The page, or the URL that it redirects to."""
-    name = target.raw_host.decode("ascii")
-    address = await guard.address(name, port=target.port or {"http": 80, "https": 443}[target.scheme])
-    request = client.build_request(
-        "GET",
-        target.copy_with(host=address, fragment=None),
-        headers={"Host": target.netloc.decode("ascii")},
-        extensions={"sni_hostname": name},
-    )
-    response = await client.send(request, stream=True)
+    response = await _send(client, target, guard=guard)
     try:
         location = response.headers.get("Location")
         if response.status_code in _REDIRECTS and location:
@@ -117,6 +135,23 @@ async def _request(client: httpx.AsyncClient, target: httpx.URL, *, guard: Addre
         body=body[:MAX_BODY],
         truncated=len(body) > MAX_BODY,
     )
+
+
+async def _send(
+    client: httpx.AsyncClient, target: httpx.URL, *, guard: AddressGuard, method: str = "GET", body: bytes | None = None
+) -> httpx.Response:
+    """The answer to a request, which goes to a checked address; its body is still to be read."""
+    name = target.raw_host.decode("ascii")
+    address = await guard.address(name, port=target.port or {"http": 80, "https": 443}[target.scheme])
+    kind = {} if body is None else {"Content-Type": "application/json"}
+    request = client.build_request(
+        method,
+        target.copy_with(host=address, fragment=None),
+        headers={"Host": target.netloc.decode("ascii"), **kind},
+        content=body,
+        extensions={"sni_hostname": name},
+    )
+    return await client.send(request, stream=True)
 
 
 def _next(target: httpx.URL, *, location: str) -> httpx.URL:

@@ -36,8 +36,8 @@ _CLAIM: Final = (
     "AND requested = ?"
 )
 _MOVE: Final = (
-    "UPDATE schedule_job SET next_at = ?, last_for = max(?, coalesce(last_for, 0)), retry_at = NULL, requested = 0, "
-    "attempt = ? WHERE id = ? AND EXISTS (SELECT 1 FROM schedule_run WHERE id = ?)"
+    "UPDATE schedule_job SET next_at = ?, last_for = max(?, coalesce(last_for, 0)), retry_at = NULL, "
+    "requested = requested AND NOT ?, attempt = ? WHERE id = ? AND EXISTS (SELECT 1 FROM schedule_run WHERE id = ?)"
 )
 _END: Final = (
     "UPDATE schedule_run SET ended_at = ?, status = ?, session_id = coalesce(?, session_id), text = ?, detail = ?, "
@@ -89,6 +89,15 @@ class Run(Value):
     delivered: str
 
 
+class _Entry(Value):
+    """A run that is about to be recorded; `settles_request`: it is the one that somebody asked for, if so."""
+
+    status: RunStatus
+    detail: str
+    attempt: int
+    settles_request: bool
+
+
 class RunHistory:
     """The runs of all jobs of a store. Every method may raise StoreError."""
 
@@ -100,36 +109,30 @@ class RunHistory:
         self, stored: StoredJob, *, occurrence: float, next_at: float | None, attempt: int = 0
     ) -> str | None:
         """Claim a run for an occurrence and move the job on. Returns its id; None: the job was changed, or runs."""
-        return await self._add(stored, occurrence, next_at=next_at, attempt=attempt, status="running", detail="")
+        entry = _Entry(status="running", detail="", attempt=attempt, settles_request=True)
+        return await self._add(stored, occurrence, next_at=next_at, entry=entry)
 
-    async def skip(self, stored: StoredJob, *, occurrence: float, next_at: float | None, detail: str) -> None:
-        """Record that an occurrence was not run, and move the job on."""
-        await self._add(stored, occurrence, next_at=next_at, attempt=0, status="skipped", detail=detail)
+    async def skip(
+        self, stored: StoredJob, *, occurrence: float, next_at: float | None, detail: str, asked: bool = False
+    ) -> None:
+        """Record that an occurrence was not run, and move the job on; `asked`: so is a run that somebody asked for."""
+        entry = _Entry(status="skipped", detail=detail, attempt=0, settles_request=asked)
+        await self._add(stored, occurrence, next_at=next_at, entry=entry)
 
-    async def _add(
-        self,
-        stored: StoredJob,
-        occurrence: float,
-        *,
-        next_at: float | None,
-        attempt: int,
-        status: RunStatus,
-        detail: str,
-    ) -> str | None:
+    async def _add(self, stored: StoredJob, occurrence: float, *, next_at: float | None, entry: "_Entry") -> str | None:
         run_id, now = new_id("run", clock=self._clock), self._clock.now()
-        ended = None if status == "running" else now
+        ended = None if entry.status == "running" else now
         state = (stored.id, stored.next_at, stored.retry_at, stored.requested)
-        claim = (run_id, occurrence, attempt, now, ended, status, detail, *state)
-        move = (next_at, occurrence, attempt, stored.id, run_id)
+        claim = (run_id, occurrence, entry.attempt, now, ended, entry.status, entry.detail, *state)
+        move = (next_at, occurrence, entry.settles_request, entry.attempt, stored.id, run_id)
+        statements = (
+            Statement(_CLAIM, [claim]),
+            Statement(_MOVE, [move]),
+            Statement(_FORGET, [(stored.id, stored.id, KEPT_RUNS)]),
+            Statement(_FORGET_OLDEST, [(KEPT_IN_ALL,)]),
+        )
         try:
-            claimed, *_ = await self._database.transact(
-                [
-                    Statement(_CLAIM, [claim]),
-                    Statement(_MOVE, [move]),
-                    Statement(_FORGET, [(stored.id, stored.id, KEPT_RUNS)]),
-                    Statement(_FORGET_OLDEST, [(KEPT_IN_ALL,)]),
-                ]
-            )
+            claimed, *_ = await self._database.transact(statements)
         except StoreRefused:  # it runs already
             return None
         return run_id if claimed else None
