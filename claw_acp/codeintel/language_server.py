@@ -4,7 +4,6 @@ Whatever it does (hang, die, print anything) ends in a `ServerFailed`, never lat
 """
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -17,6 +16,7 @@ from claw_acp.codeintel.published import Published
 from claw_acp.codeintel.server_table import FoundServer, outer_path
 from claw_acp.codeintel.server_wire import initialization, settings_for, tsserver_items
 from claw_acp.core.child_environment import without_keys
+from claw_acp.core.environment import current_environment
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.printable import printable
 from claw_acp.process.child_process import ChildProcess, start_child
@@ -105,7 +105,7 @@ class LanguageServer:
 
     async def _live(self) -> None:
         program = [str(self._found.program), *self._found.kind.arguments]
-        environment = {**without_keys(os.environ), "PATH": outer_path(self._roots)}
+        environment = {**without_keys(current_environment()), "PATH": outer_path(self._roots)}
         child = await start_child(program, env=environment, cwd=self._root, stdin="pipe")
         try:
             assert child.stdin is not None

@@ -1,7 +1,6 @@
 """MCP on the stdin and stdout of a program, which runs in a process group of its own."""
 
 import logging
-import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 
 from claw_acp.contracts.mcp_server import StdioServer
+from claw_acp.core.environment import current_environment
 from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.failure import ServerFailed
 from claw_acp.mcp.frames import FrameReader, line
@@ -71,7 +71,10 @@ def server_environment(base: Mapping[str, str], *, extra: Mapping[str, str]) -> 
 async def _start(spec: StdioServer, *, cwd: Path, evidence: Diagnostics) -> "_Program":
     try:
         child = await start_child(
-            [spec.command, *spec.args], env=server_environment(os.environ, extra=spec.env), cwd=cwd, stdin="pipe"
+            [spec.command, *spec.args],
+            env=server_environment(current_environment(), extra=spec.env),
+            cwd=cwd,
+            stdin="pipe",
         )
     except (OSError, ValueError) as error:
         raise _not_started(spec, cwd=cwd, error=error) from error

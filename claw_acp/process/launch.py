@@ -1,11 +1,11 @@
 """The description of a program to start, common to all child processes."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from claw_acp.core.child_environment import without_keys
+from claw_acp.core.environment import current_environment
 from claw_acp.core.value import Value
 
 
@@ -35,5 +35,5 @@ def launch_of(
     sandbox: Sandbox | None = None,
 ) -> Launch:
     """The launch of a program after the sandbox; without `env`, in our environment less our keys."""
-    launch = Launch(argv=tuple(argv), env=without_keys(os.environ) if env is None else env, cwd=cwd)
+    launch = Launch(argv=tuple(argv), env=without_keys(current_environment()) if env is None else env, cwd=cwd)
     return launch if sandbox is None else sandbox(launch)

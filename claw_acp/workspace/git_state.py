@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from claw_acp.core.child_environment import without_keys
+from claw_acp.core.environment import current_environment
 from claw_acp.process.blocking import BlockingChild
 from claw_acp.security.read_only.git_environment import git_environment
 from claw_acp.security.read_only.repository import repository_doubt
@@ -27,7 +28,7 @@ def git_state(folder: Path) -> str | None:
     git = shutil.which("git")
     if git is None or Path(git).resolve().is_relative_to(folder) or repository_doubt(folder):
         return None
-    base = without_keys(os.environ)
+    base = without_keys(current_environment())
     line = [git, "-C", str(folder), "status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all", "--", "."]
     try:
         ended = BlockingChild(line, env={**base, **git_environment(base)}).finish(within=WITHIN)

@@ -8,6 +8,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
+from claw_acp.core.environment import working_in
 from claw_acp.core.errors import ServerBusy
 from claw_acp.core.value import Record
 from claw_acp.runtime.build import open_engine
@@ -92,8 +93,9 @@ async def _keep(entry: _Entry) -> None:
 
 @asynccontextmanager
 async def _beside(first: EngineHost, environ: Mapping[str, str]) -> AsyncGenerator[Engine]:
-    async with open_engine(environ=environ, beside=await first.engine()) as engine:
-        yield engine
+    with working_in(environ):
+        async with open_engine(environ=environ, beside=await first.engine()) as engine:
+            yield engine
 
 
 def _identity(environ: Mapping[str, str]) -> frozenset[tuple[str, str]]:

@@ -10,6 +10,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.acp.connection import Connection
+from claw_acp.core.environment import working_in
 from claw_acp.core.errors import ClawError
 from claw_acp.core.ids import new_id
 from claw_acp.gateway.hub.engines import Engines
@@ -129,7 +130,7 @@ class Hub:
     async def _by_role(self, transport: SocketTransport, attached: Attached, name: str, engines: Engines) -> None:
         log.info("attached", extra={"connection": name, "role": attached.role})
         if attached.role == "editor":
-            with engines.used(attached.environment) as host:
+            with working_in(attached.environment), engines.used(attached.environment) as host:
                 await self._connect(transport, host, name).run()
         elif attached.role == "control":
             await CONTROL.load()(transport, self)

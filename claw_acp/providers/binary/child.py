@@ -1,9 +1,9 @@
 """The process of a plugin: its environment, and its start."""
 
-import os
 
 from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.child_environment import without_keys
+from claw_acp.core.environment import current_environment
 from claw_acp.process.child_process import ChildProcess, start_child
 from claw_acp.providers.binary.failures import Failures
 
@@ -26,4 +26,4 @@ async def start_plugin(program: ProviderProgram, *, failures: Failures) -> Child
 
 def plugin_environment(program: ProviderProgram) -> dict[str, str]:
     """The variables of a plugin: our environment without our keys, with those of its settings added."""
-    return {**without_keys(os.environ), **{name: value.reveal() for name, value in program.env}}
+    return {**without_keys(current_environment()), **{name: value.reveal() for name, value in program.env}}

@@ -1,6 +1,5 @@
 """Running a shell command: wait for it and show its output, or leave it running in the background."""
 
-import os
 from collections.abc import Callable
 from typing import Final
 
@@ -9,6 +8,7 @@ import anyio
 from claw_acp.contracts.program import Programs
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess, ending
+from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import CommandContent, PartContent, TerminalContent, ToolContent
 from claw_acp.core.json_value import JsonObject
@@ -108,7 +108,7 @@ class _Run(Invocation):
         if self._parameters.background:
             await BackgroundTasks.on(self._context.state).make_room()
         line = self._parameters.command
-        environment = LOOK_ENVIRONMENT.load()(line, inherited=os.environ)
+        environment = LOOK_ENVIRONMENT.load()(line, inherited=current_environment())
         command = Command(line=line, cwd=self._cwd, env=environment)
         process = self._process = await self._context.workspace.start(command)
         if process.terminal_id is None:
