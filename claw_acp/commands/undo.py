@@ -88,15 +88,15 @@ def _read(argument: str) -> _Wish:
     scope: Scope = "all"
     edited: OnEdited = "ask"
     rest: list[str] = []
-    for word in argument.split():
+    for word in argument.split(" "):
         if word.isdecimal() and turn is None and not rest:
             turn = int(word)
         elif word in _SCOPES and not rest:
             scope = _SCOPES[word]
         elif word in _EDITED:
             edited = _EDITED[word]
-        else:
-            rest.append(word)
+        elif word or rest:
+            rest.append(word)  # with all spaces of its name
     return _Wish(turn=turn, scope=scope, edited=edited, path=" ".join(rest) or None)
 
 
@@ -118,19 +118,9 @@ def _files(paths: Sequence[str]) -> str:
 
 
 def _told(restored: Restored, *, command: str, undone: bool) -> str:
+    if restored.waits:
+        return _asked(restored, command=command, undone=undone)
     done = restored.files or restored.turns
-    if restored.edited and not done:
-        names = "\n".join(f"- {code_span(path)}" for path in restored.edited)
-        return (
-            f"Nothing was {'undone' if undone else 'done again'} yet, because somebody else changed files since, or "
-            f"has unsaved changes in them:\n\n{names}\n\n"
-            f"`{command} skip` leaves these as they are."
-            + (
-                f" `{command} overwrite` brings them back, too, and `/redo` would return what they hold now."
-                if undone
-                else ""
-            )
-        )
     lines: list[str] = []
     if restored.turns:
         which = (
@@ -146,9 +136,37 @@ def _told(restored: Restored, *, command: str, undone: bool) -> str:
     stayed = [(path, "somebody else changed it since") for path in restored.edited] + list(restored.failed)
     if stayed:
         lines.append("As they were:\n\n" + "\n".join(f"- {code_span(path)}: {reason}" for path, reason in stayed))
+    if restored.repositories and done:
+        lines.append(f"{_histories(restored)} as they are; `git reflog` shows what they were.")
     if undone and done:
-        lines.append("`/redo` takes this back.")
+        again = ", and `/undo` can be tried again then" if restored.failed and restored.turns else ""
+        lines.append(f"`/redo` takes this back{again}.")
     return "\n\n".join(lines) or "All files were as they should be already."
+
+
+def _asked(restored: Restored, *, command: str, undone: bool) -> str:
+    """The question about files that others changed, or that cannot be restored."""
+    nothing = f"Nothing was {'undone' if undone else 'done again'} yet, because"
+    edited = "\n".join(f"- {code_span(path)}" for path in restored.edited)
+    failed = "\n".join(f"- {code_span(path)}: {reason}" for path, reason in restored.failed)
+    lines: list[str] = []
+    if edited:
+        lines.append(
+            f"{nothing} somebody else changed files since (or a command that ran on, or was interrupted), or has "
+            f"unsaved changes in them:\n\n{edited}"
+        )
+    if failed:
+        lines.append(f"{'Besides,' if edited else nothing} these files cannot be brought back:\n\n{failed}")
+    choice = f"`{command} skip` leaves these as they are, and {'undoes' if undone else 'does'} the rest."
+    if edited and undone:
+        what = "the former" if failed else "them"
+        choice += f" `{command} overwrite` brings {what} back, too, and `/redo` would return what they hold now."
+    return "\n\n".join([*lines, choice])
+
+
+def _histories(restored: Restored) -> str:
+    names = ", ".join(code_span(path) for path in restored.repositories)
+    return f"Git's commits, branches and stash, which were changed as well ({names}), stay"
 
 
 def _difference(file: FileComparison) -> str:

@@ -32,8 +32,10 @@ class Restored(Value):
         turn: The number of the first affected turn; 0 when it is not in the conversation any more.
         turns: The number of turns removed from the model's view, or returned to it.
         files: The restored files.
-        edited: Files that others changed since. With `OnEdited` "ask", nothing was done if there are any.
-        failed: Files that could not be restored, each with the reason.
+        edited: Files that others changed since.
+        failed: Files that cannot or could not be restored, each with the reason.
+        waits: Nothing was done: with `OnEdited` "ask", the person decides first about such files.
+        repositories: The `.git` of repositories whose commits, branch or stash were changed, which stay as they are.
     """
 
     turn: int = 0
@@ -41,6 +43,8 @@ class Restored(Value):
     files: tuple[RestoredFile, ...] = ()
     edited: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    waits: bool = False
+    repositories: tuple[str, ...] = ()
 
 
 class FileComparison(Value):

@@ -57,9 +57,7 @@ class ContentStore:
         path = self._path(digest)
         try:
             with self._locked(exclusive=False):
-                try:
-                    os.utime(path)  # it is in use: the sweep leaves it
-                except FileNotFoundError:
+                if not _is_kept(path, durable=durable):
                     _write(path, zlib.compress(content, _FAST), durable=durable)
         except OSError as error:
             raise ToolError(
@@ -126,6 +124,26 @@ class ContentStore:
             yield descriptor
         finally:
             os.close(descriptor)
+
+
+def _is_kept(path: Path, *, durable: bool) -> bool:
+    """Return whether a content is there already, and mark it as in use: the sweep leaves it.
+
+    One that was not durable when it was written may be an empty file after a power cut.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        if not os.fstat(descriptor).st_size:
+            return False
+        if durable:
+            os.fsync(descriptor)
+        os.utime(descriptor)
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def _write(path: Path, packed: bytes, *, durable: bool) -> None:

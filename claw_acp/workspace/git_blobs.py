@@ -12,6 +12,7 @@ from claw_acp.process.blocking import BlockingChild
 from claw_acp.security.read_only.git_index import compared_files
 from claw_acp.workspace.tree_scan import PathStatus
 
+_LARGEST_INDEX: Final = 16 * 1024 * 1024  # bytes, for more files than are looked at
 _AT_ONCE: Final = 1000  # blobs in one run of git
 _SECONDS: Final = 30.0
 _WORD: Final = 0xFFFFFFFF  # git keeps only the lower bits
@@ -31,15 +32,15 @@ class TrackedFiles:
 
     def __init__(self, directory: str, *, attributes: Sequence[str] = ()) -> None:
         self.git = git_directory(Path(directory))
-        self._blobs: dict[str, tuple[tuple[int, int, int, int], str]] = {}
+        self._blobs: dict[str, tuple[tuple[int, int, int, int, int], str]] = {}
         try:
             index = self.git / "index"
             written = index.stat().st_mtime_ns
             if _may_convert(attributes, self.git) or any(self.git.glob("sharedindex.*")):
                 return
-            for entry in compared_files(index):
+            for entry in compared_files(index, largest=_LARGEST_INDEX):
                 if entry.changed < written:  # else it may have been changed in the same moment, unseen
-                    status = (entry.mode, entry.size, entry.changed, entry.inode & _WORD)
+                    status = (entry.mode, entry.size, entry.changed, entry.touched, entry.inode & _WORD)
                     self._blobs[f"{directory}/{entry.name}"] = status, entry.blob
         except (OSError, ValueError, struct.error):
             self._blobs = {}
@@ -52,7 +53,7 @@ class TrackedFiles:
             if status is None or not status.is_file:
                 continue
             mode = 0o100755 if status.mode & 0o100 else 0o100644
-            if (mode, status.size & _WORD, status.changed, status.inode & _WORD) == expected:
+            if (mode, status.size & _WORD, status.changed, status.touched, status.inode & _WORD) == expected:
                 found[path] = blob
         return found
 

@@ -6,7 +6,8 @@ As in `files`, no link is ever followed: a path is opened component by component
 import errno
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -61,11 +62,54 @@ def _content(path: Path, state: PathState, *, parent: int, limit: int) -> bytes 
         return os.fsencode(os.readlink(path.name, dir_fd=parent))
     if state.kind != "file" or state.size > limit:
         return None
-    descriptor = os.open(path.name, READ_FLAGS, dir_fd=parent)
+    with _readable(path.name, state, parent=parent):
+        descriptor = os.open(path.name, READ_FLAGS, dir_fd=parent)
     try:
         return read_all(path, descriptor, limit=limit)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _readable(name: str, state: PathState, *, parent: int) -> Generator[None]:
+    """Let the owner of a file read it for the block, whatever its mode: what nobody may read can be lost, too."""
+    if state.mode & 0o400 or os.access(name, os.R_OK, dir_fd=parent):
+        yield
+        return
+    _change_mode(name, state.mode | 0o400, parent=parent)
+    try:
+        yield
+    finally:
+        _change_mode(name, state.mode, parent=parent)
+
+
+def _change_mode(name: str, mode: int, *, parent: int) -> None:
+    """Change the mode of a file or directory that may itself not be opened; links are not followed."""
+    if os.chmod in os.supports_follow_symlinks:
+        os.chmod(name, mode, dir_fd=parent, follow_symlinks=False)
+        return
+    descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        if stat.S_ISLNK(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        Path(f"/proc/self/fd/{descriptor}").chmod(mode)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _writable(parent: int) -> Generator[None]:
+    """Let the owner of a directory change its entries for the block, whatever its mode."""
+    status = os.fstat(parent)
+    if status.st_mode & 0o200 or status.st_uid != os.geteuid():
+        yield
+        return
+    mode = stat.S_IMODE(status.st_mode)
+    _change_mode(".", mode | 0o200, parent=parent)
+    try:
+        yield
+    finally:
+        _change_mode(".", mode, parent=parent)
 
 
 def put_back(path: Path, state: PathState, *, content: bytes, temporary: str) -> None:
@@ -79,7 +123,7 @@ def put_back(path: Path, state: PathState, *, content: bytes, temporary: str) ->
     """
     if state.kind == "absent" and not os.path.lexists(path.parent):
         return
-    with explained(path), in_directory(path.parent, make=True) as parent:
+    with explained(path), in_directory(path.parent, make=True) as parent, _writable(parent):
         match state.kind:
             case "absent":
                 _remove(path, parent=parent)
@@ -125,11 +169,7 @@ def _remove(path: Path, *, parent: int) -> None:
 def _make_directory(path: Path, state: PathState, *, parent: int) -> None:
     with suppress(FileExistsError):
         os.mkdir(path.name, dir_fd=parent)
-    descriptor = os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
-    try:
-        os.fchmod(descriptor, state.mode)
-    finally:
-        os.close(descriptor)
+    _change_mode(path.name, state.mode, parent=parent)
 
 
 def _replace(path: Path, state: PathState, content: bytes, *, temporary: str, parent: int) -> None:

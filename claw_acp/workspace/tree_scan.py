@@ -28,6 +28,11 @@ class PathStatus(NamedTuple):
     inode: int
 
     @property
+    def content(self) -> tuple[int, int, int]:
+        """What is the same for a content after a file was moved, linked, or got another mode."""
+        return self.inode, self.size, self.changed
+
+    @property
     def is_file(self) -> bool:
         """Whether it is a regular file."""
         return stat.S_ISREG(self.mode)
@@ -48,7 +53,8 @@ class TreeScan:
         self.repositories: list[str] = []
         self.complete = True
         self._left_out = {str(path) for path in left_out}
-        waiting = deque(str(root) for root in roots)
+        self._roots = [str(root) for root in roots]
+        waiting = deque(self._roots)
         while waiting:
             directory = waiting.popleft()
             if directory in self.listed:
@@ -65,7 +71,7 @@ class TreeScan:
                 found = list(entries)
         except OSError:
             return below
-        if any(entry.name in _MARKS for entry in found):
+        if directory not in self._roots and any(entry.name in _MARKS for entry in found):
             return below
         self.listed.add(directory)
         for entry in found:

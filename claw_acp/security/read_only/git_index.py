@@ -1,4 +1,4 @@
-"""Git's index, read without git: names and modes (git's `index-format`, versions 2 and 3)."""
+"""Git's index, read without git: names and modes (git's `index-format`, versions 2 to 4)."""
 
 import struct
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 LARGEST_INDEX: Final = 4 * 1024 * 1024  # bytes
 
 _STATUS: Final = struct.Struct(">10I")
+_SECOND: Final = 1_000_000_000
+_COMPRESSED: Final = 4  # version
 _EXTENDED: Final = 0x4000
 _UNSURE: Final = 0xB000  # assumed to be unchanged, or one side of a conflict
 _GITLINK: Final = 0o160000
@@ -42,22 +44,23 @@ class IndexEntry(NamedTuple):
     mode: int
     size: int
     inode: int
-    changed: int  # nanoseconds
+    changed: int  # nanoseconds, of the content
+    touched: int  # nanoseconds, of anything
 
 
-def compared_files(index: Path) -> Iterator[IndexEntry]:
+def compared_files(index: Path, *, largest: int = LARGEST_INDEX) -> Iterator[IndexEntry]:
     """The regular files of an index that git compares by their status; none in conflict or assumed to be unchanged.
 
     Raises:
         OSError, ValueError, struct.error: It cannot be read, is too large, damaged, or of another version.
     """
-    for data, position, name in _entries(index):
-        _, _, seconds, nanoseconds, _, inode, mode, _, _, size = _STATUS.unpack_from(data, position)
+    for data, position, name in _entries(index, largest=largest):
+        c_seconds, c_nanoseconds, seconds, nanoseconds, _, inode, mode, _, _, size = _STATUS.unpack_from(data, position)
         (flags,) = struct.unpack_from(">H", data, position + 60)
         extended = flags & _EXTENDED and any(data[position + 62 : position + 64])
         if mode in {0o100644, 0o100755} and not flags & _UNSURE and not extended:
-            changed = seconds * 1_000_000_000 + nanoseconds
-            yield IndexEntry(name, data[position + 40 : position + 60].hex(), mode, size, inode, changed)
+            changed, touched = seconds * _SECOND + nanoseconds, c_seconds * _SECOND + c_nanoseconds
+            yield IndexEntry(name, data[position + 40 : position + 60].hex(), mode, size, inode, changed, touched)
 
 
 def entries(index: Path) -> Iterator[tuple[int, str]]:
@@ -71,22 +74,39 @@ def entries(index: Path) -> Iterator[tuple[int, str]]:
         yield mode, name
 
 
-def _entries(index: Path) -> Iterator[tuple[bytes, int, str]]:
+def _entries(index: Path, *, largest: int = LARGEST_INDEX) -> Iterator[tuple[bytes, int, str]]:
     """The bytes of the index, and for each entry its beginning and its name."""
-    data = _bytes(index)
+    data = _bytes(index, largest=largest)
     signature, version, count = struct.unpack_from(">4sII", data)
-    if signature != b"DIRC" or version not in {2, 3}:
+    if signature != b"DIRC" or version not in {2, 3, _COMPRESSED}:
         raise ValueError("an index of another version")
-    position = 12
+    position, name = 12, b""
+    compressed = version == _COMPRESSED
     for _ in range(count):
         (flags,) = struct.unpack_from(">H", data, position + 60)
         start = position + 62 + (2 if flags & _EXTENDED else 0)
+        if compressed:  # a name begins like the one before it
+            dropped, start = _number(data, start)
+            if dropped > len(name):
+                raise ValueError("a damaged index")
+            name = name[: len(name) - dropped]
         end = data.index(b"\0", start)
-        yield data, position, data[start:end].decode("utf-8", "surrogateescape")
-        position += (end - position + 8) // 8 * 8
+        name = name + data[start:end] if compressed else data[start:end]
+        yield data, position, name.decode("utf-8", "surrogateescape")
+        position = end + 1 if compressed else position + (end - position + 8) // 8 * 8
 
 
-def _bytes(index: Path) -> bytes:
-    if index.stat().st_size > LARGEST_INDEX:
+def _number(data: bytes, position: int) -> tuple[int, int]:
+    """A number of variable length, as packs have them, and the position behind it."""
+    value = -1
+    for after, byte in enumerate(data[position : position + 8], position + 1):
+        value = ((value + 1) << 7) | (byte & 0x7F)
+        if not byte & 0x80:
+            return value, after
+    raise ValueError("a damaged index")
+
+
+def _bytes(index: Path, *, largest: int = LARGEST_INDEX) -> bytes:
+    if index.stat().st_size > largest:
         raise ValueError("an index that is too large")
     return index.read_bytes()

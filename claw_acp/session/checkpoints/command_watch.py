@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import anyio
 from anyio import to_thread
 
 from claw_acp.contracts.tool import ToolState
@@ -18,13 +19,16 @@ from claw_acp.core.value import replace
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.read_only.commands import only_looks
 from claw_acp.security.read_only.plain_line import read_line
-from claw_acp.session.checkpoints.survey import MOST_CHANGES, Survey, Surveyor
+from claw_acp.session.checkpoints.survey import MOST_CHANGES, Survey, Surveyor, is_history
 from claw_acp.session.session import Session
 from claw_acp.store.contents import ContentStore
+from claw_acp.workspace.tree_scan import MOST_PATHS, TreeScan
 
 log = logging.getLogger(__name__)
 
-_STATE_KEY: Final = "checkpoints.commands"
+LOOK: Final = 1.0  # seconds to find out whether a command of an earlier turn still runs
+
+STATE_KEY: Final = "checkpoints.commands"
 
 
 def only_reads(line: str) -> bool:
@@ -41,11 +45,14 @@ class CommandWatch:
 
     Args:
         store: Keeps contents and surveys.
+        most: The most paths that are looked at.
     """
 
-    def __init__(self, store: ContentStore) -> None:
-        self.surveyor = Surveyor(store)
-        self.running: dict[str, int] = {}  # id -> when it began
+    def __init__(self, store: ContentStore, *, most: int = MOST_PATHS) -> None:
+        self.most = most
+        self.surveyor = Surveyor(store, most=most)
+        self.running: dict[str, WatchedCommand] = {}
+        self.told_incomplete = False
         self._store = store
         self._count = count(1)
         self._recorded: dict[str, int] = {}  # path -> when a change of it was recorded last
@@ -54,18 +61,22 @@ class CommandWatch:
     @classmethod
     def on(cls, state: ToolState, *, store: ContentStore) -> "CommandWatch":
         """The commands of the session that owns the state."""
-        watch = state.get(_STATE_KEY, partial(cls, store))
+        watch = state.get(STATE_KEY, partial(cls, store))
         assert isinstance(watch, cls)
         return watch
 
     def recorded(self, changes: Sequence[PathChange]) -> None:
         """Note that these changes are in the journal: they are no command's that runs beside."""
-        now = next(self._count)
+        now = self.moment()
         self._recorded |= {change.path: now for change in changes}
 
     def recorded_since(self, path: str, moment: int) -> bool:
         """Return whether a change of this path was recorded after that moment."""
         return self._recorded.get(path, 0) > moment
+
+    def moment(self) -> int:
+        """A number for this moment."""
+        return next(self._count)
 
     async def begin(self, session: Session, command: Command, *, roots: Sequence[Path]) -> "WatchedCommand":
         """Keep what a command may destroy, and journal it.
@@ -73,74 +84,121 @@ class CommandWatch:
         Raises:
             ToolError: It cannot be kept.
         """
-        survey, digest = await to_thread.run_sync(partial(self._survey, command, roots))
-        begun = FilesChanged(item=session.history.turns.latest, command=new_id("task"), survey=digest)
-        await session.publish(begun)
-        self.running[begun.command] = next(self._count)
-        return WatchedCommand(self, session, begun, survey=survey, roots=roots)
+        watched = WatchedCommand(self, session, command, roots=roots)
+        await watched.begin(session.history.turns.latest, await to_thread.run_sync(self.surveyor.scan, roots))
+        return watched
 
-    async def finish(self, session: Session) -> None:
+    async def finish(self, session: Session) -> Sequence[PathChange]:
         """Journal the changes of commands that began in earlier turns: the program was killed, or they still run.
 
-        Somebody else may have changed the same files meanwhile, so how the command left them is not known.
+        Somebody else may have changed the same files meanwhile, so how the command left them is not known. Returns the
+        changes of those that still run; they are observed further.
         """
-        for begun in tuple(session.history.pending_files.commands.values()):
-            moment = self.running.pop(begun.command, 0)
-            changes = await to_thread.run_sync(self._changes_since, begun.survey, session.roots)
+        pending = tuple(session.history.pending_files.commands.values())
+        scan = await to_thread.run_sync(self.surveyor.scan, session.roots)
+        ongoing: list[PathChange] = []
+        for begun in pending:
+            watched = self.running.pop(begun.command, None)
+            moment = 0 if watched is None else watched.moment
+            changes = await to_thread.run_sync(self._changes_since, begun.survey, scan)
             own = [replace(change, after=None) for change in changes if not self.recorded_since(change.path, moment)]
+            self.recorded(own)
             await session.publish(replace(begun, changes=tuple(own)))
+            if watched is not None:
+                ongoing += own
+                if not await watched.over():
+                    await watched.begin(begun.item, scan)
+        return ongoing
 
-    def _changes_since(self, survey: str, roots: Sequence[Path]) -> Sequence[PathChange]:
+    def _changes_since(self, survey: str, scan: TreeScan) -> Sequence[PathChange]:
         try:
-            return self.surveyor.changes(Survey.unpacked(self._store.get(survey)), roots)
+            return self.surveyor.changes(Survey.unpacked(self._store.get(survey)), scan)
         except (ToolError, ValueError, KeyError) as error:  # swept or damaged
             log.warning("the changes of a command stay unknown", extra={"reason": str(error)})
             return ()
 
-    def _survey(self, command: Command, roots: Sequence[Path]) -> tuple[Survey, str]:
-        survey = self.surveyor.survey(roots, line=command.line, cwd=command.cwd)
+    def survey(self, command: Command, scan: TreeScan, roots: Sequence[Path]) -> tuple[Survey, str]:
+        """The survey before a command, and the hash under which it is kept."""
+        survey = self.surveyor.survey(scan, roots, line=command.line, cwd=command.cwd)
         if self._last is None or not self._last[0].same_as(survey):
             self._last = survey, self._store.put(survey.packed())
         return self._last
 
 
 class WatchedCommand:
-    """One command, from its survey to its changes."""
+    """One command, from its survey to its changes.
 
-    def __init__(
-        self, watch: CommandWatch, session: Session, begun: FilesChanged, *, survey: Survey, roots: Sequence[Path]
-    ) -> None:  # fmt: skip
+    Attributes:
+        moment: When it was surveyed.
+        process: The running program.
+    """
+
+    def __init__(self, watch: CommandWatch, session: Session, command: Command, *, roots: Sequence[Path]) -> None:
+        self.moment = 0
+        self.process: RunningProcess | None = None
         self._watch = watch
         self._session = session
-        self._begun = begun
-        self._survey = survey
+        self._command = command
         self._roots = roots
+        self._id = ""
+        self._turn = ""
+        self._survey: Survey | None = None
+
+    async def begin(self, turn: str, scan: TreeScan) -> None:
+        """Journal that the command may change files from now on, for this turn.
+
+        Raises:
+            ToolError: What it may destroy cannot be kept.
+        """
+        self._survey, digest = await to_thread.run_sync(self._watch.survey, self._command, scan, self._roots)
+        self._id, self._turn = new_id("task"), turn
+        await self._session.publish(FilesChanged(item=turn, command=self._id, survey=digest))
+        self.moment = self._watch.moment()
+        self._watch.running[self._id] = self
+        if not scan.complete and not self._watch.told_incomplete:
+            self._watch.told_incomplete = True
+            text = f"The folder has more than {self._watch.most:,} files; only some changes by commands are recorded."
+            await self._session.broadcast(_warning(text))
+
+    async def over(self) -> bool:
+        """Return whether the program has ended, as far as can be told at once."""
+        with anyio.move_on_after(LOOK):
+            return self.process is None or (await self.process.output()).exit is not None
+        return False
 
     async def end(self) -> None:
         """Journal what has changed since the beginning; only once, and only while a turn runs.
 
         Without a turn the journal is not ours to write; the next turn then finds a command that never ended.
         """
-        if self._begun.command not in self._watch.running or self._session.state == "idle":
+        survey = self._survey
+        if survey is None or self._id not in self._watch.running or self._session.state == "idle":
             return
-        moment = self._watch.running.pop(self._begun.command)
-        changes = await to_thread.run_sync(self._watch.surveyor.changes, self._survey, self._roots)
-        own = tuple(change for change in changes if not self._watch.recorded_since(change.path, moment))
+        del self._watch.running[self._id]
+        scan = await to_thread.run_sync(self._watch.surveyor.scan, self._roots)
+        changes = await to_thread.run_sync(self._watch.surveyor.changes, survey, scan)
+        own = tuple(change for change in changes if not self._watch.recorded_since(change.path, self.moment))
         self._watch.recorded(own)
-        await self._session.publish(replace(self._begun, changes=own), committed=False)
-        lost = [change.path for change in own if change.before.kind == "file" and not change.before.kept]
-        if lost or len(changes) >= MOST_CHANGES:
-            await self._session.broadcast(_notice(lost, len(changes)))
+        done = FilesChanged(item=self._turn, command=self._id, changes=own)
+        await self._session.publish(done, committed=False)
+        text = _not_kept(own)
+        if len(changes) >= MOST_CHANGES:
+            text += f" The command changed more than {MOST_CHANGES:,} files; only as many are recorded."
+        if text:
+            await self._session.broadcast(_warning(text.strip()))
 
 
-def _notice(lost: Sequence[str], changes: int) -> Notice:
+def _not_kept(changes: Sequence[PathChange]) -> str:
+    """Sentences about what cannot be restored; empty if all can."""
+    lost = [change.path for change in changes if change.before.kind == "file" and not change.before.kept]
     names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
     text = f"No copy of these files was kept before the command changed them: {names}." if lost else ""
-    if changes >= MOST_CHANGES:
-        text += f" The command changed more than {MOST_CHANGES:,} files; only as many are recorded."
-    return Notice(
-        item=new_id("ntc"), severity="warning", title="Not all of this can be undone", description=text.strip()
-    )
+    gone = [change.path for change in changes if is_history(change) and not (change.after and change.after.digest)]
+    return text + (f" Git's own files are gone, with the history of the project: {', '.join(gone)}." if gone else "")
+
+
+def _warning(text: str) -> Notice:
+    return Notice(item=new_id("ntc"), severity="warning", title="Not all of this can be undone", description=text)
 
 
 class WatchedProcess:
@@ -149,6 +207,7 @@ class WatchedProcess:
     def __init__(self, process: RunningProcess, watched: WatchedCommand) -> None:
         self._process = process
         self._watched = watched
+        watched.process = process
 
     @property
     def terminal_id(self) -> str | None:

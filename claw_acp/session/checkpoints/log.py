@@ -63,7 +63,7 @@ class CheckpointLog:
             case _:
                 self._turns.follow(event)
                 if isinstance(event, StateChanged) and event.state == "running":
-                    self._began[event.item] = event.seq
+                    self._began.setdefault(event.item, event.seq)
 
     def _edit(self, event: FilesChanged, change: PathChange) -> None:
         if change.after is not None:
@@ -83,12 +83,20 @@ class CheckpointLog:
                 continue
             if event.redoes:
                 edit.undone_by = "" if edit.undone_by == event.redoes else edit.undone_by
-            elif not edit.undone_by and edit.seq >= self._began.get(event.turn, 0):
+            elif not edit.undone_by and self._place(edit) >= self._began.get(event.turn, 0):
                 edit.undone_by = event.item
         if event.redoes:
             self.undos = [undo for undo in self.undos if undo.item != event.redoes]
         else:
             self.undos.append(event)
+
+    def _place(self, edit: FileEdit) -> int:
+        """The position that decides which undo a change belongs to: that of its turn.
+
+        A command that ran on changed files later. When its turn was undone meanwhile, the change stands for itself.
+        """
+        began = self._began.get(edit.turn, edit.seq)
+        return edit.seq if self._turns.is_undone(began) else began
 
     # ------------------------------------------------------------------ questions
 
@@ -110,11 +118,12 @@ class CheckpointLog:
         return self.undos[-1] if self.undos[-1].seq > latest else None
 
     def since(self, first: int, *, until: int | None = None) -> Mapping[str, Chain]:
-        """The standing changes from a position on (up to another), by path."""
+        """The standing changes of the turns from a position on (up to another), by path."""
         chains: dict[str, Chain] = {}
         for edit in self.edits:
             change = edit.change
-            if edit.undone_by or edit.seq < first or (until is not None and edit.seq > until):
+            place = self._place(edit)
+            if edit.undone_by or place < first or (until is not None and place > until):
                 continue
             before = chains.get(change.path)
             if before is None:
@@ -137,7 +146,14 @@ def _text(event: MessageStarted) -> str:
 def is_edited(chain: Chain, now: PathState) -> bool:
     """Return whether others changed the path, or may have, since we did."""
     left = chain.change.after
-    return chain.broken or left is None or not left.same_as(now)
+    if chain.broken or left is None:
+        return True
+    return not (left.same_as(now) or saved(left).same_as(saved(now)))
+
+
+def saved(state: PathState) -> PathState:
+    """The state after the editor has saved what it shows."""
+    return replace(state, digest=state.unsaved, unsaved="", kept=True) if state.unsaved else state
 
 
 def turn_at(turns: Sequence[PastTurn], number: int | None) -> PastTurn:

@@ -15,6 +15,7 @@ import anyio
 from anyio import to_thread
 
 from claw_acp.contracts.workspace import Command, RunningProcess, UnsavedChanges, Workspace
+from claw_acp.core.errors import ToolError
 from claw_acp.core.events import FilesChanged, PathChange, PathState
 from claw_acp.core.value import replace
 from claw_acp.session.checkpoints.command_watch import CommandWatch, WatchedProcess, only_reads
@@ -91,8 +92,22 @@ class RecordedWorkspace:
         finally:
             with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
                 changes = await to_thread.run_sync(partial(with_present_states, before, store=self._store))
+                changes = await self._with_shown(changes, text)
                 self._watch.recorded(changes)
                 await self._session.publish(FilesChanged(item=turn, changes=changes), committed=False)
+
+    async def _with_shown(self, changes: tuple[PathChange, ...], text: str) -> tuple[PathChange, ...]:
+        """The changes with what the editor shows, if it has not saved what was written, or something else."""
+        *directories, change = changes
+        after = change.after
+        if after is None or isinstance(self._inner, LocalWorkspace) or after.digest == digest_of(_encoded(text)):
+            return changes
+        try:
+            shown = await self._inner.read_text(Path(change.path))
+        except ToolError:  # the disk counts
+            return changes
+        after = await to_thread.run_sync(partial(with_unsaved, after, shown, store=self._store))
+        return (*directories, replace(change, after=after))
 
     async def start(self, command: Command) -> RunningProcess:
         """See `Workspace`. Before a command that may change files, all that it may destroy is kept.
@@ -137,7 +152,7 @@ def with_unsaved(state: PathState, shown: str | None, *, store: ContentStore) ->
     """The state with the text that the editor shows, if that differs from the file."""
     if shown is None or not state.kept or state.kind != "file":
         return state
-    text = shown.encode("utf-8", "surrogatepass")
+    text = _encoded(shown)
     if digest_of(text) == state.digest:
         return state
     disk = store.get(state.digest)
@@ -148,6 +163,10 @@ def with_unsaved(state: PathState, shown: str | None, *, store: ContentStore) ->
     if plain(saved) == plain(shown):
         return state
     return replace(state, unsaved=store.put(text))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def plain(text: str) -> str:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from anyio import to_thread
 
@@ -15,10 +16,13 @@ from claw_acp.session.checkpoints.recorder import with_unsaved
 from claw_acp.session.session import Session
 from claw_acp.store.contents import MAX_CONTENT, ContentStore
 from claw_acp.workspace.local import LocalWorkspace
-from claw_acp.workspace.path_states import put_back, state_of
+from claw_acp.workspace.path_states import ABSENT, put_back, state_of
 
 Failures = tuple[tuple[str, str], ...]
 """Paths that could not be restored, each with the reason."""
+
+
+_OPEN: Final = 0o500  # what the owner of a directory needs to change what is in it
 
 
 class Restorer:
@@ -52,24 +56,18 @@ class Restorer:
 
     def obstacle(self, change: PathChange) -> str:
         """The reason a path cannot be changed from one state to the other; empty if it can."""
-        path, wanted = Path(change.path), change.after or PathState()
-        inside = [path.relative_to(root).parts for root in self._session.roots if path.is_relative_to(root)]
+        return self._wrong_place(Path(change.path)) or _wrong_state(change.before, change.after or ABSENT)
+
+    def _wrong_place(self, path: Path) -> str:
+        roots = [root for root in self._session.roots if path.is_relative_to(root)]
+        inside = [path.relative_to(root).parts for root in roots]
         if not all(inside) or not inside:
             return "it is outside the project"
+        if not any(map(os.path.isdir, roots)):
+            return f"the folder {roots[0]} is not there any more"
         if any(path.is_relative_to(own) for own in self._store.own):
             return "it belongs to claw-acp itself"
-        if any(".git" in parts for parts in inside):
-            return "it belongs to git"
-        if change.before.kind == "other":
-            return "it is not a plain file now, or lies behind a link"
-        if wanted.kind == "other":
-            return "it was not a plain file, or lay behind a link"
-        if wanted.kind in {"file", "link"} and not wanted.kept:
-            size = "it was too large to be kept" if wanted.size > MAX_CONTENT else "what it held was not kept"
-            return f"{size} ({wanted.size:,} bytes)"
-        if change.before.kind == "file" and not change.before.kept:
-            return f"it is too large now to be kept ({change.before.size:,} bytes)"
-        return ""
+        return "it belongs to git" if any(".git" in parts for parts in inside) else ""
 
     async def carry_out(self, begun: FilesRestored) -> Failures:
         """Make the changes, and journal their start and their end. Returns those that failed.
@@ -105,7 +103,8 @@ class Restorer:
             now = await self.present(path)
             if now.same_as(wanted):
                 return ""
-            if now.kind != "absent" and not now.same_as(change.before):  # absent: nothing can be lost
+            safe = now.kind == "absent" or now.same_as(change.before) or now.digest == wanted.digest != ""
+            if not safe:  # else nothing can be lost
                 return "it was changed at this moment by somebody else"
             content = await to_thread.run_sync(self._content, wanted)
             if now.kind == wanted.kind == "file":
@@ -130,14 +129,35 @@ class Restorer:
             return  # the disk counts; editors notice
 
 
+def _wrong_state(now: PathState, wanted: PathState) -> str:
+    if now.kind == "other":
+        return "it is not a plain file now, or lies behind a link"
+    if wanted.kind == "other":
+        return "it was not a plain file, or lay behind a link"
+    if wanted.kind in {"file", "link"} and not wanted.kept:
+        size = "it was too large to be kept" if wanted.size > MAX_CONTENT else "what it held was not kept"
+        return f"{size} ({wanted.size:,} bytes)"
+    if now.kind == "file" and not now.kept:
+        what = "too large now" if now.size > MAX_CONTENT else "not readable now"
+        return f"it is {what} and cannot be kept ({now.size:,} bytes)"
+    return ""
+
+
 def in_safe_order(changes: Sequence[PathChange]) -> Sequence[PathChange]:
-    """The changes in an order in which each is possible: removals first, directories, then contents."""
+    """The changes in an order in which each is possible: removals first, directories, then contents.
+
+    A directory that its owner may not enter is opened before all else, and closed after it.
+    """
 
     def rank(change: PathChange) -> tuple[int, int]:
         depth = change.path.count(os.sep)
-        wanted = "absent" if change.after is None else change.after.kind
-        if wanted == "absent":
-            return 0, -depth
-        return (1, depth) if wanted == "directory" else (2, depth)
+        wanted = ABSENT if change.after is None else change.after
+        if wanted.kind == "absent":
+            return 1, -depth
+        if wanted.kind != "directory":
+            return 3, depth
+        if change.before.kind == "directory" and change.before.mode & _OPEN != _OPEN:
+            return 0, depth
+        return (2, depth) if wanted.mode & _OPEN == _OPEN else (4, -depth)
 
     return sorted(changes, key=rank)

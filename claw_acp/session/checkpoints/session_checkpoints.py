@@ -1,6 +1,7 @@
 """The checkpoints of a session: the changes of its turns, with undo and redo."""
 
 import codecs
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,13 +24,16 @@ from claw_acp.core.events import FilesRestored, Notice, PathChange, PathState
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import Value, replace
 from claw_acp.session.checkpoints.command_watch import CommandWatch
-from claw_acp.session.checkpoints.log import Chain, CheckpointLog, is_edited, turn_at
+from claw_acp.session.checkpoints.log import Chain, CheckpointLog, is_edited, saved, turn_at
+from claw_acp.session.checkpoints.recorder import MAX_COPY, present_state
 from claw_acp.session.checkpoints.restoring import Restorer
+from claw_acp.session.checkpoints.survey import is_history
 from claw_acp.session.session import Session
 from claw_acp.store.contents import MAX_CONTENT, ContentStore
 from claw_acp.workspace.files import read
-from claw_acp.workspace.path_states import state_of
+from claw_acp.workspace.path_states import ABSENT, state_of
 
+_MOST_NAMES: Final = 10
 _PROMPT: Final = 60  # characters of a prompt in a list
 
 
@@ -37,13 +41,14 @@ class RestorePlan(Value):
     """What can be done to bring files to other states.
 
     `edited` files were changed by others, `failed` ones cannot be changed, each with the reason; with `waits` a person
-    has to say first what becomes of edited ones.
+    has to say first what becomes of those. `repositories` are the `.git` of those whose history stays as it is.
     """
 
     changes: tuple[PathChange, ...]
     edited: tuple[str, ...]
     failed: tuple[tuple[str, str], ...]
     waits: bool
+    repositories: tuple[str, ...] = ()
 
 
 class SessionCheckpoints:
@@ -67,7 +72,11 @@ class SessionCheckpoints:
         """Finish what a killed program has left open: commands whose changes are not known, and an undo."""
         files = self._session.history.pending_files
         if files.commands:
-            await CommandWatch.on(self._session.tool_state, store=self._store).finish(self._session)
+            ongoing = await CommandWatch.on(self._session.tool_state, store=self._store).finish(self._session)
+            if ongoing:
+                names = ", ".join(self._shown(change.path) for change in ongoing[:_MOST_NAMES])
+                more = f" and {len(ongoing) - _MOST_NAMES:,} more" if len(ongoing) > _MOST_NAMES else ""
+                await self._say("A command in the background, or you, changed files since the last turn", names + more)
         restoring = files.restoring
         if restoring is None:
             return
@@ -75,9 +84,11 @@ class SessionCheckpoints:
         what = "The taking of an attempt" if restoring.takes else "An undo"
         title = f"{what} that was interrupted has been finished"
         reasons = "; ".join(f"{self._shown(path)} stays as it is: {reason}" for path, reason in failed)
-        await self._session.broadcast(
-            Notice(item=new_id("ntc", clock=self._clock), severity="info", title=title, description=reasons or None)
-        )
+        await self._say(title, reasons)
+
+    async def _say(self, title: str, text: str) -> None:
+        item = new_id("ntc", clock=self._clock)
+        await self._session.broadcast(Notice(item=item, severity="info", title=title, description=text or None))
 
     async def turns(self) -> Sequence[TurnSummary]:
         """See `Checkpoints`."""
@@ -111,8 +122,7 @@ class SessionCheckpoints:
             item=new_id("undo", clock=self._clock), status="in_progress", turn=chosen.id, conversation=conversation
         )
         restored = await self._restore(begun, chains, edited=edited)
-        waits = edited == "ask" and restored.edited
-        after = sum(other.number >= chosen.number for other in turns) if conversation and not waits else 0
+        after = sum(other.number >= chosen.number for other in turns) if conversation and not restored.waits else 0
         return replace(restored, turn=chosen.number, turns=after)
 
     async def redo(self, *, skip: bool = False) -> Restored:
@@ -131,7 +141,7 @@ class SessionCheckpoints:
             conversation=undo.conversation,
         )
         restored = await self._restore(begun, backwards, edited="skip" if skip else "ask")
-        if restored.edited and not skip:
+        if restored.waits:
             return restored
         now = CheckpointLog(await self._session.read()).turns
         number = next((turn.number for turn in now if turn.id == undo.turn), 0)
@@ -160,7 +170,8 @@ class SessionCheckpoints:
         backwards = (
             PathChange(path=change.path, before=change.after or PathState(), after=change.before) for change in changes
         )
-        return await self._planned({change.path: Chain(change=change) for change in backwards}, edited=edited)
+        plan = await self._planned({change.path: Chain(change=change) for change in backwards}, edited=edited)
+        return replace(plan, waits=plan.waits and bool(plan.edited))
 
     async def take(self, plan: "RestorePlan", *, number: int) -> Restored:
         """Carry out a plan in the turn that runs, as the changes of the attempt with that number."""
@@ -174,19 +185,23 @@ class SessionCheckpoints:
 
     async def _restore(self, begun: FilesRestored, chains: Mapping[str, Chain], *, edited: OnEdited) -> Restored:
         """Restore every path to the state before its chain; `edited` decides about paths that others edited."""
-        plan = await self._planned(chains, edited=edited)
+        plan = await self._planned(chains, edited=edited, conversation=begun.conversation)
         if plan.waits or not (plan.changes or begun.conversation):
-            return Restored(edited=plan.edited, failed=plan.failed)
+            return self._not_restored(plan)
         return await self._carried_out(begun, plan)
 
-    async def _planned(self, chains: Mapping[str, Chain], *, edited: OnEdited) -> "RestorePlan":
+    async def _planned(
+        self, chains: Mapping[str, Chain], *, edited: OnEdited, conversation: bool = False
+    ) -> RestorePlan:
+        """What can be done; `conversation` says that the conversation goes back as well."""
+        present = await self._present(chains)
         changes: list[PathChange] = []
         touched: list[str] = []
         failed: list[tuple[str, str]] = []
-        for path, chain in chains.items():
-            now, wanted = await self._restorer.present(Path(path)), _goal(chain.change.before)
-            change = PathChange(path=path, before=now, after=wanted)
-            if now.same_as(wanted):
+        for path, now in present.items():
+            chain = chains[path]
+            change = PathChange(path=path, before=now, after=saved(chain.change.before))
+            if now.same_as(change.after or ABSENT):
                 changes.append(change)  # it is there already, and counts as undone
             elif reason := self._restorer.obstacle(change):
                 failed.append((self._shown(path), reason))
@@ -194,17 +209,38 @@ class SessionCheckpoints:
                 touched.append(self._shown(path))
             else:
                 changes.append(change)
+        asks = bool(touched) or bool(failed and (changes or conversation))
         return RestorePlan(
-            changes=tuple(changes), edited=tuple(touched), failed=tuple(failed), waits=edited == "ask" and bool(touched)
+            changes=tuple(changes),
+            edited=tuple(touched),
+            failed=tuple(failed),
+            waits=edited == "ask" and asks,
+            repositories=tuple(self._shown(path) for path, chain in chains.items() if is_history(chain.change)),
         )
 
-    async def _carried_out(self, begun: FilesRestored, plan: "RestorePlan") -> Restored:
+    async def _carried_out(self, begun: FilesRestored, plan: RestorePlan) -> Restored:
         late = await self._restorer.carry_out(replace(begun, changes=plan.changes))
-        failed = (*plan.failed, *((self._shown(path), reason) for path, reason in late))
         lost = {path for path, _ in late}
         made = [change for change in plan.changes if change.path not in lost and change.before != change.after]
-        files = tuple(replace(file, path=self._shown(file.path)) for file in _deeds(made))
-        return Restored(files=files, edited=plan.edited, failed=failed)
+        return replace(
+            self._not_restored(plan),
+            files=tuple(RestoredFile(path=self._shown(change.path), deed=_deed(change)) for change in made),
+            failed=(*plan.failed, *((self._shown(path), reason) for path, reason in late)),
+        )
+
+    def _not_restored(self, plan: RestorePlan) -> Restored:
+        return Restored(edited=plan.edited, failed=plan.failed, waits=plan.waits, repositories=plan.repositories)
+
+    async def _present(self, chains: Mapping[str, Chain]) -> dict[str, PathState]:
+        """The present states, without git's. What lies behind a link that becomes a directory again is not there."""
+        files = (path for path, chain in chains.items() if not is_history(chain.change))
+        present = {path: await self._restorer.present(Path(path)) for path in files}
+        links = tuple(
+            f"{path}{os.sep}"
+            for path, now in present.items()
+            if now.kind == "link" and chains[path].change.before.kind == "directory"
+        )
+        return present | {path: ABSENT for path in present if links and path.startswith(links)}
 
     def _shown(self, path: str) -> str:
         for root in self._session.roots:
@@ -213,10 +249,16 @@ class SessionCheckpoints:
         return path
 
     def _compared(self, change: PathChange) -> FileComparison:
-        after = change.after or PathState(kind="other")
+        if is_history(change):
+            return FileComparison(path=self._shown(change.path), old=None, new=None, note="commits, branch or stash")
+        after = change.after or present_state(Path(change.path), store=self._store, limit=MAX_COPY)
         old, old_note = self._text(change.before, path=change.path)
         new, new_note = self._text(after, path=change.path)
         notes = [note for note in (old_note, new_note) if note]
+        if (old is None and old_note) or (new is None and new_note):
+            old = new = None  # there is something, but no text to compare
+        if change.after is None:
+            notes.append("compared with its present state")
         if change.before.kind == after.kind == "file" and change.before.mode != after.mode:
             notes.append(f"mode {change.before.mode:o} → {after.mode:o}")
         return FileComparison(path=self._shown(change.path), old=old, new=new, note=", ".join(dict.fromkeys(notes)))
@@ -248,15 +290,6 @@ class SessionCheckpoints:
         if b"\0" in content:
             return None, f"binary, {len(content):,} bytes"
         return content.removeprefix(codecs.BOM_UTF8).decode(errors="replace"), ""
-
-
-def _goal(state: PathState) -> PathState:
-    """The state to restore: the text that the editor showed becomes the file's."""
-    return replace(state, digest=state.unsaved, unsaved="", kept=True) if state.unsaved else state
-
-
-def _deeds(changes: Iterable[PathChange]) -> tuple[RestoredFile, ...]:
-    return tuple(RestoredFile(path=change.path, deed=_deed(change)) for change in changes)
 
 
 def _deed(change: PathChange) -> str:

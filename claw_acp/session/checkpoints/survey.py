@@ -1,120 +1,146 @@
 """The files of a project before a command runs, and what had changed when it ended. Everything here blocks.
 
 Whatever the command may destroy must be somewhere else before: in git, as files that are as git has them are, or in the
-content store. There go the files that the command names, and of the others those that are small, the newest first,
-until the bounds are reached.
+content store. There go the files that the command may be about (see `danger`), and of the others those that are small,
+the newest first, until the bounds are reached.
 """
 
 import json
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from claw_acp.core.events import PathChange, PathState
-from claw_acp.core.value import replace
-from claw_acp.store.contents import MAX_CONTENT, ContentStore
+from claw_acp.core.value import Value, replace
+from claw_acp.session.checkpoints.danger import Danger, danger_of
+from claw_acp.store.contents import MAX_CONTENT, ContentStore, digest_of
 from claw_acp.workspace.git_blobs import TrackedFiles, git_directory, read_blobs
-from claw_acp.workspace.path_states import OTHER, state_by_status, state_of
+from claw_acp.workspace.path_states import ABSENT, OTHER, state_by_status, state_of
 from claw_acp.workspace.tree_scan import PathStatus, TreeScan
 
-MAX_FILE: Final = 1024 * 1024
-"""Bytes of a file that is kept without being named."""
-MOST_FILES: Final = 1_000
-MOST_BYTES: Final = 32 * 1024 * 1024
-"""Of files that are kept for one command without being named."""
 MOST_CHANGES: Final = 5_000
 """Changes of one command that are recorded."""
+GIT: Final = ".git"
 _MOST_DURABLE: Final = 50  # named files that are written through to the disk, at a third of a millisecond each
 _MOST_HASHED: Final = 256 * 1024 * 1024  # bytes of changed files that are looked into afterwards
 
-_ENDANGERS_GIT: Final = re.compile(r"\.git(?![\w-])|\b(gc|prune|repack)\b")
-_WORDS: Final = re.compile(r"[\s'\"=;|&<>(){}:,]+")
+
+class Bounds(Value):
+    """The bounds of what is kept before one command: bytes of one file, and files and bytes in all."""
+
+    size: int
+    files: int
+    total: int
+
+
+THREATENED: Final = Bounds(size=MAX_CONTENT, files=20_000, total=256 * 1024 * 1024)
+"""For files that the command may be about."""
+OTHERS: Final = Bounds(size=1024 * 1024, files=1_000, total=32 * 1024 * 1024)
+
+
+class _Room:
+    """What is left of some bounds."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self._files = bounds.files
+        self._total = bounds.total
+
+    def takes(self, size: int) -> bool:
+        """Return whether a file of this size still fits, and take its place."""
+        if size > self.bounds.size or size > self._total or not self._files:
+            return False
+        self._files, self._total = self._files - 1, self._total - size
+        return True
 
 
 class Surveyor:
     """Makes the surveys of one session. What it has kept and read it does not keep and read again."""
 
-    def __init__(self, store: ContentStore) -> None:
+    def __init__(self, store: ContentStore, *, most: int) -> None:
         self._store = store
+        self._most = most
         self._kept: dict[str, tuple[PathStatus, PathState]] = {}
         self._tracked: dict[str, tuple[object, TrackedFiles]] = {}
 
-    def survey(self, roots: Sequence[Path], *, line: str, cwd: Path) -> "Survey":
-        """The present state of all files below the roots, before this command line runs.
+    def scan(self, roots: Sequence[Path]) -> TreeScan:
+        """All paths below the roots."""
+        return TreeScan(roots, left_out=self._store.own, most=self._most)
+
+    def survey(self, scan: TreeScan, roots: Sequence[Path], *, line: str, cwd: Path) -> "Survey":
+        """The present state of all files, before this command line runs.
 
         Raises:
             ToolError: A content cannot be kept.
         """
-        scan = TreeScan(roots, left_out=self._store.own)
+        repositories = [*scan.repositories, *_repositories_above(roots)]
+        danger = danger_of(line, cwd=cwd, scan=scan, roots=roots, repositories=repositories)
         attributes = [path for path in scan.paths if path.endswith("/.gitattributes")]
-        repositories = () if _ENDANGERS_GIT.search(line) else scan.repositories
         blobs: dict[str, tuple[str, str]] = {}
         for directory in repositories:
-            files = self._tracked_in(directory, attributes, scan)
-            git = str(files.git)
-            blobs |= {path: (git, blob) for path, blob in files.found_in(scan.paths).items()}
-        named = _named(line, cwd=cwd, scan=scan)
+            if directory not in danger.repositories:
+                files = self._tracked_in(directory, attributes, scan)
+                git = str(files.git)
+                blobs |= {path: (git, blob) for path, blob in files.found_in(scan.paths).items()}
         home = Path.home()
         whole_home = any(home.is_relative_to(root) for root in roots)
         hidden = f"{home}/." if whole_home else "\0"  # keys and settings of the person, no part of a project
         loose = [
             path
             for path, status in scan.paths.items()
-            if status.inode and path not in blobs and (path in named or not path.startswith(hidden))
+            if status.inode and path not in blobs and (path in danger.named or not path.startswith(hidden))
         ]
-        return Survey(scan=scan, blobs=blobs, kept=self._keep(loose, named, scan))
+        heads = {directory: _history(git_directory(Path(directory))) for directory in repositories}
+        return Survey(scan=scan, blobs=blobs, kept=self._keep(loose, danger, scan), heads=heads)
 
     def _tracked_in(self, directory: str, attributes: Sequence[str], scan: TreeScan) -> TrackedFiles:
         """The files that git has of a repository; read again only when its index was written."""
-        stamp = (_stamp(git_directory(Path(directory)) / "index"), [scan.paths[path] for path in attributes])
+        stamp = (_stamp(git_directory(Path(directory)) / "index"), [scan.paths.get(path) for path in attributes])
         known = self._tracked.get(directory)
         if known is None or known[0] != stamp:
             known = self._tracked[directory] = stamp, TrackedFiles(directory, attributes=attributes)
         return known[1]
 
-    def _keep(self, loose: Sequence[str], named: frozenset[str], scan: TreeScan) -> Mapping[str, PathState]:
+    def _keep(self, loose: Sequence[str], danger: Danger, scan: TreeScan) -> Mapping[str, PathState]:
         kept: dict[str, PathState] = {}
-        files, size = 0, 0
-        for path in sorted(loose, key=lambda path: (path not in named, -scan.paths[path].changed)):
+        rooms = {True: _Room(THREATENED), False: _Room(OTHERS)}
+        durable = danger.named if len(danger.named) <= _MOST_DURABLE else frozenset[str]()
+        for path in sorted(loose, key=lambda path: (path not in danger.named, -scan.paths[path].changed)):
             status = scan.paths[path]
             known = self._kept.get(path)
             if known is None or known[0] != status:
-                limit = MAX_CONTENT if path in named else MAX_FILE
-                if status.size > limit or files >= MOST_FILES or size + status.size > MOST_BYTES + limit:
+                room = rooms[danger.threatens(path)]
+                if not room.takes(status.size):
                     continue
-                files, size = files + 1, size + status.size
-                known = (
-                    status,
-                    state_of(
-                        Path(path),
-                        store=self._store,
-                        limit=limit,
-                        durable=path in named and len(named) <= _MOST_DURABLE,
-                    ),
-                )
+                size = room.bounds.size
+                known = status, state_of(Path(path), store=self._store, limit=size, durable=path in durable)
             kept[path] = known[1]
         self._kept = {path: (scan.paths[path], state) for path, state in kept.items()}
         return kept
 
-    def changes(self, before: "Survey", roots: Sequence[Path]) -> tuple[PathChange, ...]:
-        """The changes since a survey.
+    def changes(self, before: "Survey", scan: TreeScan) -> tuple[PathChange, ...]:
+        """The changes from a survey to a later scan. For a repository whose history changed, that of its `.git`.
 
         Raises:
             ToolError: A content that only git had cannot be kept.
         """
-        scan = TreeScan(roots, left_out=self._store.own)
         paths = sorted(before.scan.changed_until(scan))[:MOST_CHANGES]
         known = self._with_blobs({path: before.state(path) for path in paths}, before)
+        self._find_again(known, before.scan, scan)
         room = _MOST_HASHED
         changes: list[PathChange] = []
         for path in paths:
             status = scan.paths.get(path)
             room -= 0 if status is None else status.size
-            after = state_of(Path(path), limit=MAX_CONTENT if room > 0 else -1)
+            after = ABSENT if status is None else state_of(Path(path), limit=MAX_CONTENT if room > 0 else -1)
             if not after.same_as(known[path]):
                 changes.append(PathChange(path=path, before=known[path], after=after))
+        for directory, head in before.heads.items():
+            now = _history(git_directory(Path(directory)))
+            if now != head:
+                states = (replace(OTHER, digest=head), replace(OTHER, digest=now))
+                changes.append(PathChange(path=f"{directory}/{GIT}", before=states[0], after=states[1]))
         return tuple(changes)
 
     def _with_blobs(self, states: Mapping[str, PathState], before: "Survey") -> dict[str, PathState]:
@@ -132,6 +158,30 @@ class Surveyor:
                         known[path] = replace(known[path], digest=self._store.put(content), kept=True)
         return known
 
+    def _find_again(self, states: dict[str, PathState], before: TreeScan, now: TreeScan) -> None:
+        """Keep those contents of which there is no copy, but which are still there: the file was moved, or linked."""
+        lost: dict[tuple[int, int, int], list[str]] = {}
+        for path, state in states.items():
+            if _is_lost(state):
+                lost.setdefault(before.paths[path].content, []).append(path)
+        if not lost:
+            return
+        room = _Room(THREATENED)
+        for path, status in now.paths.items():
+            if status.is_file and status.content in lost and room.takes(status.size):
+                found = state_of(Path(path), store=self._store, durable=False)
+                for old in lost.pop(status.content) if found.kept else ():
+                    states[old] = replace(states[old], digest=found.digest, kept=True)
+
+
+def is_history(change: PathChange) -> bool:
+    """Return whether a change is that of a repository's history, of which there is no copy."""
+    return change.before.kind == "other" and change.path.endswith(f"/{GIT}")
+
+
+def _is_lost(state: PathState) -> bool:
+    return state.kind == "file" and not state.kept
+
 
 class Survey:
     """The files of a project at one moment.
@@ -140,12 +190,21 @@ class Survey:
         scan: All paths.
         blobs: The files that git has: its directory, and the name of the content there.
         kept: The states of those in the content store.
+        heads: A mark of each repository that changes with its commits, branch and stash.
     """
 
-    def __init__(self, *, scan: TreeScan, blobs: Mapping[str, tuple[str, str]], kept: Mapping[str, PathState]) -> None:
+    def __init__(
+        self,
+        *,
+        scan: TreeScan,
+        blobs: Mapping[str, tuple[str, str]],
+        kept: Mapping[str, PathState],
+        heads: Mapping[str, str],
+    ) -> None:
         self.scan = scan
         self.blobs = blobs
         self.kept = kept
+        self.heads = heads
 
     def state(self, path: str) -> PathState:
         """The state of a path then, as far as it is known."""
@@ -160,14 +219,15 @@ class Survey:
 
     def same_as(self, other: "Survey") -> bool:
         """Return whether two surveys found the same."""
-        return (self.scan.paths, self.blobs, self.kept) == (other.scan.paths, other.blobs, other.kept)
+        mine = (self.scan.paths, self.blobs, self.kept, self.heads)
+        return mine == (other.scan.paths, other.blobs, other.kept, other.heads)
 
     def packed(self) -> bytes:
         """The survey as bytes, to be kept; see `unpacked`."""
         stores = sorted({git for git, _ in self.blobs.values()})
         numbers = {git: number for number, git in enumerate(stores)}
         roots = [path for path in self.scan.listed if path not in self.scan.paths]
-        rows = [json.dumps({"git": stores, "roots": roots, "complete": self.scan.complete})]
+        rows = [json.dumps({"git": stores, "roots": roots, "complete": self.scan.complete, "heads": self.heads})]
         for path, status in self.scan.paths.items():
             source = "-"
             if path in self.blobs:
@@ -199,15 +259,23 @@ class Survey:
                 blobs[path] = facts["git"][int(number)], blob
             elif source != "-":
                 kept[path] = replace(state_by_status(status.mode, status.size), digest=source, kept=True)
-        return cls(scan=scan, blobs=blobs, kept=kept)
+        return cls(scan=scan, blobs=blobs, kept=kept, heads=facts.get("heads", {}))
 
 
-def _named(line: str, *, cwd: Path, scan: TreeScan) -> frozenset[str]:
-    """The files that the words of a command line name, and those in directories that they name."""
-    places = {os.path.normpath(cwd / word) for word in _WORDS.split(line) if word and "\0" not in word}
-    files = {place for place in places if place in scan.paths}
-    folders = tuple(f"{place}/" for place in files if place in scan.listed)
-    return frozenset(files | {path for path in scan.paths if path.startswith(folders)} if folders else files)
+def _repositories_above(roots: Sequence[Path]) -> Iterator[str]:
+    """The directories of the git repositories that the roots are inside of."""
+    for root in roots:
+        above = next((place for place in root.parents if os.path.lexists(place / ".git")), None)
+        if above is not None and not os.path.lexists(root / ".git"):
+            yield str(above)
+
+
+def _history(git: Path) -> str:
+    """A mark that changes with the commits, the branch and the stash; empty when there is no repository any more."""
+    if not git.is_dir():
+        return ""
+    places = (git / "HEAD", git / "logs/HEAD", git / "logs/refs/stash", git / "refs/heads")
+    return digest_of(repr([_stamp(place) for place in places]).encode())
 
 
 def _stamp(path: Path) -> object:

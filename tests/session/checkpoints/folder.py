@@ -1,6 +1,8 @@
 """A folder that an agent, commands, a person and crashes change, and the session that must be able to go back."""
 
+import os
 import shutil
+import subprocess
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -21,6 +23,9 @@ from claw_acp.store.contents import ContentStore
 from claw_acp.workspace.local import LocalWorkspace
 
 Tree = Mapping[str, tuple[str, int]]
+_REPOSITORY = """repository() {
+    git init -q; git add -A; git commit -qm all; touch -d @1 $(git ls-files); git update-index --refresh
+}"""  # git trusts the status of files that are older than its index
 Deed = Callable[[Path, str], object]
 """Changes a folder; the text is that of files it writes."""
 
@@ -36,6 +41,29 @@ def tree_of(folder: Path) -> dict[str, tuple[str, int]]:
     return found
 
 
+def exact_tree_of(folder: Path) -> dict[bytes, tuple[int, bytes]]:
+    """All paths of a folder but those of git: each with its mode, and the bytes or the target."""
+    found: dict[bytes, tuple[int, bytes]] = {}
+    waiting = [os.fsencode(folder)]
+    while waiting:
+        for entry in sorted(os.scandir(waiting.pop()), key=lambda entry: entry.name):
+            mode = entry.stat(follow_symlinks=False).st_mode
+            content = b""
+            if entry.is_symlink():
+                content = os.fsencode(Path(os.fsdecode(entry.path)).readlink())
+            elif entry.is_file():
+                content = _read_anyway(entry.path)
+            elif entry.name != b".git" and os.access(entry.path, os.X_OK):
+                waiting.append(entry.path)
+            if entry.name != b".git":
+                found[os.path.relpath(entry.path, os.fsencode(folder))] = mode, content
+    return found
+
+
+def _read_anyway(path: bytes) -> bytes:
+    return Path(os.fsdecode(path)).read_bytes() if os.access(path, os.R_OK) else b"closed"
+
+
 class Project:
     """One session in one folder. Made by `opened`."""
 
@@ -48,9 +76,9 @@ class Project:
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, place: Path) -> "AsyncGenerator[Project]":
-        folder = place / "project"
-        folder.mkdir()
+    async def opened(cls, place: Path, *, inside: str = ".") -> "AsyncGenerator[Project]":
+        folder = place / "project" / inside
+        folder.mkdir(parents=True)
         record = SessionRecord(id="s", cwd=str(folder), mode="auto", model="m", created_at=0.0, updated_at=0.0)
         async with Journal.opened(place / "claw.db") as journal:
             await journal.create(record)
@@ -99,10 +127,26 @@ class Project:
         if not killed:
             await watched.end()
 
+    async def shell(self, line: str) -> None:
+        """Run a command line in the project, as the agent's shell does."""
+        watch = CommandWatch.on(self.session.tool_state, store=self.store)
+        watched = await watch.begin(self.session, Command(line=line, cwd=self.folder), roots=[self.folder])
+        run_line(line, cwd=self.folder)
+        await watched.end()
+
     def by_hand(self, deed: Deed, text: str) -> None:
         """Change files as a person does."""
         with suppress(OSError):
             deed(self.folder, text)
+
+
+def run_line(line: str, *, cwd: Path) -> None:
+    """Run a command line with bash and a git that knows only us. `repository` commits all, as a while ago."""
+    who = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **who}
+    subprocess.run(
+        ["bash", "-ec", f"{_REPOSITORY}\n{line}"], cwd=cwd, env=environment, check=True, capture_output=True, timeout=30
+    )
 
 
 def write(name: str) -> Deed:
