@@ -86,7 +86,7 @@ class Claim:
                 log.warning("refs of attempts stay", extra={"repository": str(common), "reason": str(error)})
             with suppress(OSError):
                 forget_worktrees(common, below=self.folder)
-        shutil.rmtree(self.folder, onerror=_make_writable)
+        _remove(self.folder)
         if not self.folder.exists():
             with suppress(OSError):
                 self.folder.with_name(f"{self.folder.name}{_LOCK}").unlink()
@@ -114,13 +114,15 @@ def _locked(path: Path) -> int | None:
     return None
 
 
-def _make_writable(function: Any, path: str, problem: object) -> None:  # noqa: ANN401 - of `shutil.rmtree`
-    """Try again in a directory that a program made unwritable."""
-    del problem
-    with suppress(OSError):
-        Path(path).parent.chmod(0o700)
-        if function in {os.open, os.scandir, os.listdir, os.lstat}:
-            Path(path).chmod(0o700)
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            function(path)
+def _remove(folder: Path) -> None:
+    """Remove a folder, also where a program has made directories in it unwritable."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        return
+    for place, names, _ in os.walk(folder):
+        for name in names:
+            directory = Path(place, name)
+            if not directory.is_symlink():
+                with suppress(OSError):
+                    directory.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

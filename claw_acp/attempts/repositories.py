@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from claw_acp.core.child_environment import without_keys
+from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
 from claw_acp.core.value import Value
 from claw_acp.process.blocking import BlockingChild
@@ -49,8 +50,11 @@ def run_git(folder: Path, *arguments: str, environment: Mapping[str, str] | None
     Raises:
         ToolError: It failed; the text says why.
     """
-    inherited = {name: value for name, value in without_keys(os.environ).items() if not name.startswith("GIT_")}
-    variables = {**inherited, **git_environment(inherited), "LC_ALL": "C", **(environment or {})}
+    inherited = {
+        name: value for name, value in without_keys(current_environment()).items() if not name.startswith("GIT_")
+    }
+    variables = {**inherited, **git_environment(inherited), "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C"}
+    variables |= environment or {}
     try:
         child = BlockingChild(["git", "-C", str(folder), *arguments], env=variables, output_limit=MOST_OUTPUT)
         ended = child.finish(within=WITHIN)
@@ -64,8 +68,12 @@ def run_git(folder: Path, *arguments: str, environment: Mapping[str, str] | None
     return os.fsdecode(ended.stdout)
 
 
-def project_repositories(folder: Path) -> Sequence[Repository]:
+def project_repositories(folder: Path, *, left_out: Path | None = None) -> Sequence[Repository]:
     """The repository around a folder, then those inside it: submodules, and others that it does not ignore.
+
+    Args:
+        folder: The folder.
+        left_out: A folder whose files do not belong to the project, wherever it is.
 
     Raises:
         ToolError: The folder is in none, or there is too much to copy.
@@ -78,19 +86,22 @@ def project_repositories(folder: Path) -> Sequence[Repository]:
             f"attempts need a git repository, and {folder} is in none{reason}; `git init` makes one"
         ) from error
     found: list[Repository] = []
-    _collect(top, "", found)
+    _collect(top, "", found, left_out)
     if sum(len(repository.files) for repository in found) > MOST_FILES:
         raise ToolError(f"the project has more than {MOST_FILES:,} files; attempts would copy each of them")
+    if not folder.resolve().is_relative_to(top.resolve()):
+        raise ToolError(f"git takes {top} for the work tree of {folder}")
     here = folder.resolve().relative_to(top.resolve())
     if here.parts and not any(Path(path).is_relative_to(here) for each in found for path in each.paths()):
         raise ToolError(f"git has no file in {folder}, or ignores it, so attempts would start from nothing")
     return found
 
 
-def _collect(top: Path, inside: str, found: list[Repository]) -> None:
+def _collect(top: Path, inside: str, found: list[Repository], left_out: Path | None) -> None:
     if len(found) >= MOST_REPOSITORIES:
         raise ToolError(f"there are more than {MOST_REPOSITORIES} repositories inside one another")
-    files, nested = _files(top)
+    without = f"{left_out.relative_to(top)}/" if left_out is not None and left_out.is_relative_to(top) else "\0"
+    files, nested = _files(top, without=without)
     directory = Path(run_git(top, "rev-parse", "--absolute-git-dir").rstrip("\n"))
     common = Path(top, run_git(top, "rev-parse", "--git-common-dir").rstrip("\n")).resolve()
     try:
@@ -99,10 +110,10 @@ def _collect(top: Path, inside: str, found: list[Repository]) -> None:
         head = ""  # no commit yet
     found.append(Repository(top=top, inside=inside, directory=directory, common=common, head=head, files=files))
     for name in nested:
-        _collect(top / name, f"{inside}/{name}" if inside else name, found)
+        _collect(top / name, f"{inside}/{name}" if inside else name, found, left_out)
 
 
-def _files(top: Path) -> tuple[tuple[str, ...], Sequence[str]]:
+def _files(top: Path, *, without: str) -> tuple[tuple[str, ...], Sequence[str]]:
     """The files of a repository, and the repositories right inside it."""
     files: dict[str, None] = {}
     nested: dict[str, None] = {}
@@ -111,7 +122,11 @@ def _files(top: Path) -> tuple[tuple[str, ...], Sequence[str]]:
         (nested if facts.startswith(_GITLINK) else files)[name] = None
     for name in _rows(run_git(top, "ls-files", "-z", "--others", "--exclude-standard")):
         (nested if name.endswith("/") else files)[name.rstrip("/")] = None
-    return tuple(files), [name for name in nested if os.path.lexists(top / name / ".git")]
+    inner = (name for name in nested if not f"{name}/".startswith(without))
+    return (
+        tuple(name for name in files if not name.startswith(without)),
+        [name for name in inner if os.path.lexists(top / name / ".git")],
+    )
 
 
 def _rows(output: str) -> Iterator[str]:

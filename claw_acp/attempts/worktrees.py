@@ -5,6 +5,7 @@ import shutil
 import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -54,9 +55,15 @@ def copy_files(repositories: Sequence[Repository], base: Path, *, copies: int, h
     if size * (copies + 1) + ROOM > free:
         raise ToolError(f"{copies + 1} copies of the project take {size * (copies + 1):,} bytes; {free:,} are free")
     try:
-        return [path for path in paths if _copied(top / path, base / path, halt)]
+        straight = cache(_is_straight)
+        return [path for path in paths if straight(top, (top / path).parent) and _copied(top / path, base / path, halt)]
     except OSError as error:
         raise ToolError(f"{error.filename or 'the project'} cannot be copied: {error.strerror or error}") from error
+
+
+def _is_straight(top: Path, directory: Path) -> bool:
+    """Return whether no link leads from the one to the other: behind it are no files of the project."""
+    return directory == top or (not directory.is_symlink() and _is_straight(top, directory.parent))
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -54,17 +54,21 @@ class Try:
         return Tries(count=count, prompt=counted[2])
 
 
+def _is_text(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
 def _shown(attempt: Attempt, compared: Sequence[FileComparison]) -> Said:
     diffs: list[DiffContent] = []
     lines: list[str] = []
     for change, file in zip(attempt.changes, compared, strict=True):
         sides = [text for text in (file.old, file.new) if text is not None]
-        if sides and all(len(text) <= LONGEST_TEXT for text in sides):
+        if sides and _is_text(change.path) and all(len(text) <= LONGEST_TEXT for text in sides):
             diffs.append(DiffContent(path=change.path, old_text=file.old, new_text=file.new))
         if file.note or not sides:
             lines.append(f"- {code_span(file.path)}{f': {file.note}' if file.note else ''}")
         elif len(diffs) == 0 or diffs[-1].path != change.path:
-            lines.append(f"- {code_span(file.path)}: too long to be shown")
+            lines.append(f"- {code_span(file.path)}: not shown, because it is too long, or its name is no text")
     said = f"Attempt {attempt.number} changed {len(compared)} file{'' if len(compared) == 1 else 's'}."
     more = f"\n\n{attempt.words}" if attempt.words else ""
     notes = "\n\n" + "\n".join(lines) if lines else ""

@@ -113,8 +113,8 @@ class AttemptRun:
         attempt = Attempt(number=self._number, model=self._record.model, status="cancelled")
         try:
             attempt = await self._made(attempt, preparing)
-        except ClawError as error:
-            attempt = replace(attempt, status="failed", words=error.message)
+        except (ClawError, OSError) as error:
+            attempt = replace(attempt, status="failed", words=str(error))
         finally:
             with self._live.session.cleanup_scope():
                 await self._progress.end(attempt.status, attempt.words)

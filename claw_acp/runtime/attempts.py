@@ -32,6 +32,7 @@ from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import publish_answer, publish_typed
 from claw_acp.session.forking import forked
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
 
 log = logging.getLogger(__name__)
@@ -89,6 +90,9 @@ class AttemptRuns:
 
         async def work() -> StopReason:
             await publish_typed(session, typed, clock=self._clock, on_accepted=ports.on_accepted)
+            session.touch()
+            if not session.record.title and (title := title_of(prompt)) is not None:
+                await session.change(title=title)
             try:
                 attempts = await self._attempts(live, prompt, count=tries.count, ports=ports, spent=spent)
             except ClawError as error:
@@ -126,7 +130,8 @@ class AttemptRuns:
     async def _attempts(
         self, live: LiveSession, prompt: Sequence[ContentPart], *, count: int, ports: ClientPorts, spent: list[Usage]
     ) -> Sequence[Attempt]:
-        repositories = await to_thread.run_sync(project_repositories, live.session.roots[0])
+        find = partial(project_repositories, live.session.roots[0], left_out=self._directory.resolve())
+        repositories = await to_thread.run_sync(find)
         claim = await to_thread.run_sync(Claim.new, self._directory, new_id("att", clock=self._clock))
         done: dict[int, Attempt] = {}
         try:

@@ -1,5 +1,6 @@
 """`/try` as an editor meets it: attempts in worktrees, a table, one taken, and nothing left of the others."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -199,8 +200,8 @@ async def test_what_attempts_tell_git_is_taken_back(opened: Spawn, project: Path
     git("branch", "mine")
     commands = (
         "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y; git checkout -q -b made-$$ && git add -A && "
-        "git commit -qm second && git branch -f mine && git tag mark-$$ && "
-        "echo x > c.txt && git add c.txt && git stash -q && git checkout -q --detach && git pack-refs --all && git log -1 --format=%s mine"
+        "git commit -qm second && git branch -f mine && git tag mark-$$ && echo x > c.txt && git add c.txt && "
+        "git stash -q && git checkout -q --detach && git pack-refs --all && git log -1 --format=%s mine"
     )
     script = Script(turn(call("shell", command=commands)), turn(expect("second\n"), say("done")), loop=True)
     before = git("for-each-ref"), git("worktree", "list"), git("stash", "list"), git("status", "--porcelain")
@@ -288,3 +289,44 @@ async def test_protocol_2_shows_the_same(project: Path, home: Path, git: Git) ->
         assert [made["status"] for made in tried.calls] == ["completed", "completed"]
         assert (await guest.run("/try take 1")).stop_reason == "end_turn"
         assert (project / "a.txt").read_text() == "first way\n"
+
+
+async def test_unusual_files_are_copied_compared_and_taken(opened: Spawn, project: Path, home: Path, git: Git) -> None:
+    (project / "link").symlink_to("a.txt")
+    (project / "tool").write_bytes(b"\0binary")
+    (project / "tool").chmod(0o755)
+    (project / "tracked").mkdir()
+    (project / "tracked" / "x").write_text("x\n")
+    git("add", "tracked")
+    shutil.rmtree(project / "tracked")
+    (project / "tracked").symlink_to(home)  # git still knows tracked/x
+    (project / os.fsdecode(b"odd\xff name\n")).write_text("odd\n")
+    commands = (
+        "rm link; ln -s b.txt link; printf '\\1' >> tool; chmod 700 tool; mkdir -p locked/deep; touch locked/deep/f; "
+        "printf more >> odd*; git rm -q --cached a.txt; rm a.txt; mkdir a.txt; touch a.txt/inside; chmod 0 locked/deep"
+    )
+    script = Script(turn(call("shell", command=commands)), turn(say("done")), loop=True)
+    async with opened(script=script, config=AUTO) as editor:
+        editor.will_answer("allow_once")
+        await editor.prompt("/try 2 be odd")
+        assert attempts_of(home) == []
+        shown = await editor.prompt("/try diff 1")
+        assert "`tool`: binary" in shown.text
+        before = kinds_of(project)
+        await editor.prompt("/try take 1")
+        assert (project / "link").readlink() == Path("b.txt")
+        assert (project / "tool").read_bytes() == b"\0binary\1"
+        assert (project / "tool").stat().st_mode & 0o777 == 0o700
+        assert (project / "a.txt" / "inside").exists()
+        assert (project / os.fsdecode(b"odd\xff name\n")).read_text() == "odd\nmore"
+        await editor.prompt("/undo")
+        assert kinds_of(project) == before
+
+
+def kinds_of(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for path in folder.rglob("*"):
+        if ".git" not in path.parts:
+            content = path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None
+            found[str(path)] = content, path.lstat().st_mode
+    return found
