@@ -112,6 +112,15 @@ async def test_one_file_comes_back_and_the_rest_stays(opened: Spawn, project: Pa
         assert _contents(project) == {"a.txt": "a\n", "b.txt": "b\n"}
 
 
+@pytest.mark.parametrize("name", ["a  b.txt", "files", "3"])
+async def test_a_file_with_an_odd_name_comes_back_by_it(opened: Spawn, project: Path, name: str) -> None:
+    script = Script(_create(name, "a\n"), _create("other", "b\n"), turn(say("done")))
+    async with opened(script=script, config=AUTO) as editor:
+        await editor.prompt("both")
+        await editor.prompt(f"/undo 1 ./{name}")
+        assert _contents(project) == {"other": "b\n"}
+
+
 async def test_the_conversation_alone_goes_back_and_its_files_still_can(opened: Spawn, project: Path) -> None:
     script = Script(_create("a.txt", "a\n"), turn(say("done")), turn(say("second")), loop=False)
     async with opened(script=script, config=AUTO) as editor:
@@ -156,6 +165,23 @@ async def test_text_that_was_not_saved_comes_back(opened: Spawn, project: Path) 
         assert (path.read_text(), editor.files.buffers[str(path)]) == ("unsaved\n", "unsaved\n")
         await editor.prompt("/redo")
         assert (path.read_text(), editor.files.buffers[str(path)]) == ("typed\n", "typed\n")
+
+
+@pytest.mark.parametrize("saved_later", [False, True])
+async def test_a_text_that_the_editor_does_not_save_at_once_is_taken_back(
+    opened: Spawn, project: Path, *, saved_later: bool
+) -> None:
+    path = project / "a.txt"
+    path.write_text("one\n")
+    script = Script(_edit("a.txt", "one", "two"), turn(say("done")))
+    async with opened(script=script, config=AUTO, capabilities=FULL) as editor:
+        editor.files.saves = False
+        await editor.prompt("change it")
+        if saved_later:
+            path.write_text(editor.files.buffers.pop(str(path)))
+        assert "+two" in (await editor.prompt("/diff")).text
+        assert "`a.txt` changed back" in (await editor.prompt("/undo")).text
+        assert (path.read_text(), editor.files.buffers[str(path)]) == ("one\n", "one\n")
 
 
 async def test_a_turn_of_yesterday_is_taken_back_by_another_program(opened: Spawn, spawn: Spawn, project: Path) -> None:

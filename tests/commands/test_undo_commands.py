@@ -106,6 +106,35 @@ async def test_what_a_background_command_did_is_taken_back_when_that_is_wanted(o
         assert _state(project) == before, said
 
 
+async def test_what_a_command_goes_on_to_do_belongs_to_its_turn(opened: Spawn, project: Path, tmp_path: Path) -> None:
+    line = (
+        "; ".join(f"until test -e {tmp_path}/go{n}; do sleep 0.02; done; echo new > {n}" for n in "123") + "; sleep 60"
+    )
+    script = Script(turn(call("shell", command=line, background=True)), turn(say("done")), loop=True)
+    async with opened(script=script, config=AUTO) as editor:
+        editor.will_answer("allow_once")
+        await editor.prompt("start")
+        for name in "123":
+            (tmp_path / f"go{name}").touch()
+            await eventually((project / name).exists, what="the command to go on")
+            await editor.prompt("and?")
+        assert "| 1 | start | `1`, `2`, `3` |" in (await editor.prompt("/undo list")).text
+        assert "+new" in (await editor.prompt("/diff 1")).text
+        await editor.prompt("/undo 1 overwrite")
+        assert not any((project / name).exists() for name in "123")
+
+
+async def test_a_large_file_without_a_copy_is_not_shown_as_new(opened: Spawn, project: Path) -> None:
+    (project / "large").write_bytes(b"a" * 2_000_000)
+    line = 'python3 -c \'open(chr(108) + "arge", "w").write("b")\''
+    async with opened(script=Script(turn(call("shell", command=line)), turn(say("done"))), config=AUTO) as editor:
+        editor.will_answer("allow_once")
+        await editor.prompt("change it")
+        shown = (await editor.prompt("/diff")).text
+        assert "`large` (2,000,000 bytes, not kept)" in shown
+        assert "+b" not in shown
+
+
 async def test_names_that_are_no_text_come_back_and_our_own_files_are_left_out(
     opened: Spawn, project: Path, home: Path
 ) -> None:

@@ -35,6 +35,14 @@ def test_a_content_that_is_gone_or_damaged_is_never_returned(tmp_path: Path, dam
         store.get(digest)
 
 
+def test_a_content_that_a_power_cut_emptied_is_written_again(tmp_path: Path) -> None:
+    store = ContentStore(tmp_path)
+    store.put(b"text", durable=False)
+    (path,) = _files(tmp_path)
+    path.write_bytes(b"")
+    assert store.get(store.put(b"text")) == b"text"
+
+
 @pytest.mark.parametrize(
     ("size", "left"),
     [(10**6, {"today", "last week"}), (0, {"today"})],

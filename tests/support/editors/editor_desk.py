@@ -50,8 +50,9 @@ class Question:
 
 @dataclass(slots=True)
 class Files:
-    """The editor's side of `fs/*`: open buffers above the disk."""
+    """The editor's side of `fs/*`: open buffers above the disk. With `saves` off, written texts stay there."""
 
+    saves: bool = True
     buffers: dict[str, str] = field(default_factory=dict[str, str])
     reads: list[str] = field(default_factory=list[str])
     writes: list[str] = field(default_factory=list[str])
@@ -70,11 +71,12 @@ class Files:
         return {"content": "".join(lines[first:last])}
 
     def write(self, params: Json) -> Json:
-        """`fs/write_text_file`: saved at once."""
+        """`fs/write_text_file`: saved at once, or not at all."""
         path = Path(params["path"])
         self.writes.append(str(path))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(params["content"], encoding="utf-8")
+        if self.saves:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(params["content"], encoding="utf-8")
         self.buffers[str(path)] = params["content"]
         return {}
 
