@@ -183,11 +183,13 @@ class Turn:
 
     async def _has_to_mend(self, message_id: str) -> bool:
         """Have the changes of the turn checked; returns whether the model was shown something to act on."""
-        calls = () if self._before_end is None else await self._before_end.before_end()
-        if not calls or self._before_end is None:
-            return False
-        await self._runner.run_all(message_id or await self._begin_message(), calls)
-        return self._before_end.has_news()
+        hook = self._before_end
+        while hook is not None and (calls := await hook.before_end()):
+            message_id = message_id or await self._begin_message()
+            await self._runner.run_all(message_id, calls)
+            if hook.has_news():
+                return True
+        return False
 
     async def _begin_message(self) -> str:
         message = MessageStarted(item=new_id("msg", clock=self._clock), role="assistant")

@@ -31,11 +31,19 @@ class ChangedFile(Value):
     after: str
 
 
+class DeletedFile(Value):
+    """A file that existed before the turn with this text."""
+
+    path: Path
+    root: Path
+    before: str
+
+
 class Changes(Value):
-    """The changed files, and the paths of deleted ones."""
+    """The changed files, and the deleted ones."""
 
     files: tuple[ChangedFile, ...] = ()
-    deleted: tuple[Path, ...] = ()
+    deleted: tuple[DeletedFile, ...] = ()
 
 
 async def changes_of_turn(
@@ -46,14 +54,15 @@ async def changes_of_turn(
     if pending.turn != session.history.turns.latest:
         return Changes()
     files: list[ChangedFile] = []
-    deleted: list[Path] = []
+    deleted: list[DeletedFile] = []
     for name, state in tuple(pending.before.items()):
         path = Path(name)
         root = _root_of(path, workspace.roots)
         if path.suffix not in suffixes or root is None or state.kind not in {"file", "absent"}:
             continue
         if not await anyio.Path(path).exists():
-            deleted.append(path)
+            before = await _text_before(state, store)
+            deleted += [] if before is None else [DeletedFile(path=path, root=root, before=before)]
         elif len(files) < MOST_FILES and (
             file := await _changed(path, state, root=root, workspace=workspace, store=store)
         ):
@@ -78,13 +87,19 @@ async def _changed(
         if workspace.locate(str(path)) != path:
             return None  # a link by now, which may lead anywhere
         after = await workspace.read_text(path)
-        before = None if state.kind == "absent" else await to_thread.run_sync(_text_of, state, store)
-    except (ToolError, UnicodeDecodeError):
+    except ToolError:
+        return None
+    before = await _text_before(state, store)
+    if before is None and state.kind != "absent":
         return None
     return None if before == after else ChangedFile(path=path, root=root, before=before, after=after)
 
 
-def _text_of(state: PathState, store: ContentStore) -> str:
+async def _text_before(state: PathState, store: ContentStore) -> str | None:
+    """The text of a kept state; None if there was no file, or no text."""
     if not (state.unsaved or state.kept):
-        raise ToolError("its content is not kept")
-    return store.get(state.unsaved or state.digest).decode("utf-8-sig")
+        return None
+    try:
+        return (await to_thread.run_sync(store.get, state.unsaved or state.digest)).decode("utf-8-sig")
+    except (ToolError, UnicodeDecodeError):
+        return None

@@ -1,18 +1,17 @@
-"""The tool that shows the problems of a turn. Its calls are made at the end of a turn; models are not offered it."""
+"""The tool that shows what language servers find: its calls are made at the end of a turn, not offered to models."""
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from claw_acp.codeintel.problem import Problem, listed
+from claw_acp.codeintel.problem import Problem
+from claw_acp.codeintel.rounds import Rounds, places
 from claw_acp.codeintel.server_table import FoundServer
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, RunsCommand, Tool, ToolContext, ToolResult
 from claw_acp.core.errors import InvalidArguments
-from claw_acp.core.events import Location, PartContent, ToolContent
+from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
-from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
 
 NAME: Final = "diagnostics"
@@ -20,21 +19,11 @@ NAME: Final = "diagnostics"
 _CLEAN: Final = "No new problems."
 
 
-class DiagnosticsSource(Protocol):
-    """Finds the problems."""
-
-    @property
-    def root(self) -> Path:
-        """The directory from which paths are shown."""
-        ...
-
-    @property
-    def rounds_left(self) -> int:
-        """The number of times that problems may still be shown after this one."""
-        ...
+class Diagnostician(Protocol):
+    """Finds problems in the changed files of a turn."""
 
     def find_server(self, name: str) -> FoundServer | None:
-        """The server of this name, if it is for files that the turn changed."""
+        """The server of this name, if it is for one of those files."""
         ...
 
     def known(self) -> Sequence[Problem]:
@@ -51,7 +40,7 @@ class DiagnosticsSource(Protocol):
 
 
 class Diagnostics:
-    """Shows the problems that a turn has brought into files."""
+    """Shows the problems that language servers find in the changed files of a turn."""
 
     spec = ToolSpec(
         name=NAME,
@@ -60,39 +49,39 @@ class Diagnostics:
     )
     parallel = False
 
-    def __init__(self, source: DiagnosticsSource) -> None:
+    def __init__(self, source: Diagnostician, *, rounds: Rounds) -> None:
         self._source = source
+        self._rounds = rounds
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:  # noqa: ARG002 - it needs no port
         """See `Tool`."""
         name = arguments.get("server")
         if name is None:
-            return Look(self._source, None)
+            return Look(self._source, None, rounds=self._rounds)
         found = self._source.find_server(name) if isinstance(name, str) else None
         if found is None:
             raise InvalidArguments("There is no such language server here. Leave `server` out.")
-        return Look(self._source, found)
+        return Look(self._source, found, rounds=self._rounds)
 
-    def look(self, found: FoundServer) -> Invocation:
+    def start(self, found: FoundServer) -> Invocation:
         """The call that starts a server, for the policy to judge."""
-        return Look(self._source, found)
+        return Look(self._source, found, rounds=self._rounds)
 
 
 class Look(Invocation):
     """One call. With a server, it starts that one."""
 
-    def __init__(self, source: DiagnosticsSource, found: FoundServer | None) -> None:
+    def __init__(self, source: Diagnostician, found: FoundServer | None, *, rounds: Rounds) -> None:
         self._source = source
         self._found = found
+        self._rounds = rounds
         if found is None:
-            places = {problem.path: problem.line for problem in reversed(source.known())}
-            locations = tuple(Location(path=str(path), line=line) for path, line in places.items())
-            self.view = CallView(title="Problems in what was changed", kind="read", locations=locations)
+            self.view = CallView(title="Problems in what was changed", kind="read", locations=places(source.known()))
             return
         self.view = CallView(title=f"Check what was changed with {found.kind.name}", kind="execute")
         if found.runs_project_code:
             line = shlex.join([found.kind.name, *found.kind.arguments])
-            self.accesses = (RunsCommand(line=line, cwd=source.root),)
+            self.accesses = (RunsCommand(line=line, cwd=rounds.root),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The reason why a person is asked."""
@@ -106,14 +95,7 @@ class Look(Invocation):
     async def run(self) -> ToolResult:
         """Look for problems."""
         problems = await self._source.look(None if self._found is None else self._found.kind.name)
-        if not problems:
-            return ToolResult(parts=(TextPart(text=_CLEAN),))
-        lines = listed(problems, root=self._source.root)
-        left = self._source.rounds_left
-        advice = "Mend them, or say why they stay." + ("" if left else " They will not be checked again.")
-        told = f"Your changes in this turn brought new problems:\n\n{lines}\n\n{advice}"
-        shown = (PartContent(part=TextPart(text=code_block(lines))),)
-        return ToolResult(parts=(TextPart(text=told),), content=shown, failed=True)
+        return self._rounds.result(problems, clean=_CLEAN)
 
 
 if TYPE_CHECKING:

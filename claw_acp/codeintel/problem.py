@@ -21,7 +21,10 @@ _SEVERITIES: Final[Mapping[JsonValue, Severity]] = {None: "error", 1: "error", 2
 
 
 class Problem(Value):
-    """A problem in a file; line and column count from 1, 0 where they are not known. `text` is that line."""
+    """A problem in a file; line and column count from 1, 0 where they are not known. `text` is that line.
+
+    `detail` is shown, and may differ between two runs.
+    """
 
     path: Path
     line: int
@@ -30,6 +33,7 @@ class Problem(Value):
     source: str = ""
     code: str = ""
     message: str
+    detail: str = ""
     text: str = ""
 
     @property
@@ -41,7 +45,7 @@ class Problem(Value):
         """`path:line:column severity code message` on one line, with the path as seen from `root`."""
         shown = self.path.relative_to(root) if self.path.is_relative_to(root) else self.path
         place = ":".join(str(part) for part in (shown, self.line, self.column) if part)
-        message = printable(" ".join(self.message.split()))
+        message = printable(" ".join(f"{self.message} {self.detail}".split()))
         if len(message) > LONGEST_MESSAGE:
             message = f"{message[:LONGEST_MESSAGE]}…"
         return " ".join(filter(None, (printable(place), self.severity, printable(self.code), message)))

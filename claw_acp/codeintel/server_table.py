@@ -61,7 +61,8 @@ class FoundServer(Value):
     runs_project_code: bool
 
 
-def _uses_ruff(root: Path) -> bool:
+def uses_ruff(root: Path) -> bool:
+    """Return whether a project has settings for ruff."""
     if any((root / name).is_file() for name in ("ruff.toml", ".ruff.toml")):
         return True
     try:
@@ -80,10 +81,10 @@ def _python_settings(root: Path) -> JsonObject:
 
 
 _PYTHON: Final = {".py": "python", ".pyi": "python"}
-_C: Final = {
+C_FAMILY: Final = {
     ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".m": "objective-c",
 }  # fmt: skip
-_TYPESCRIPT: Final = {
+TYPESCRIPT: Final = {
     ".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
     ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascriptreact",
 }  # fmt: skip
@@ -98,14 +99,14 @@ KINDS: Final[Sequence[ServerKind]] = (
         settings=_python_settings,
     ),
     ServerKind(
-        name="ruff", arguments=("server",), languages=_PYTHON, group="Python rules", least="warning", wanted=_uses_ruff
+        name="ruff", arguments=("server",), languages=_PYTHON, group="Python rules", least="warning", wanted=uses_ruff
     ),
     ServerKind(
-        name="typescript-language-server", arguments=("--stdio",), languages=_TYPESCRIPT, group="TypeScript",
+        name="typescript-language-server", arguments=("--stdio",), languages=TYPESCRIPT, group="TypeScript",
         runs_project_code=True, why="it loads TypeScript, and plugins that tsconfig.json names, from the project",
         request="tsserver",
     ),
-    ServerKind(name="clangd", arguments=("--background-index=false",), languages=_C, group="C", least="warning"),
+    ServerKind(name="clangd", arguments=("--background-index=false",), languages=C_FAMILY, group="C", least="warning"),
     ServerKind(
         name="gopls", languages={".go": "go"}, group="Go", runs_project_code=True,
         why="it runs `go list`, which may fetch modules and start a C compiler",

@@ -25,7 +25,7 @@ class SessionServers:
     """The servers of one session, one of each kind in each root. Kept on its state, which closes them.
 
     Attributes:
-        refused: Names of servers that a person did not allow.
+        refused: Names of servers and checks that a person did not allow.
     """
 
     def __init__(self, tasks: TaskGroup) -> None:

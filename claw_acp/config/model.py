@@ -28,7 +28,7 @@ from claw_acp.core.mode import Mode
 from claw_acp.core.value import made_by
 
 ModelReferenceUse = Literal["published", "installed", "off"]
-RepairUse = Literal["off", "diagnostics"]
+RepairUse = Literal["off", "diagnostics", "checks"]
 
 
 class PermissionsSection(Section):
@@ -158,7 +158,7 @@ class ConfigFile(Section):
         try_models: The models of the attempts of `/try`, one after the other; by default the session's.
         mode: The mode that new sessions start in.
         repair: Check what a turn has changed before it ends, and have the model mend new problems: with the language
-            servers of this machine (`diagnostics`), or not at all (`off`).
+            servers of this machine (`diagnostics`), also with the project's own checks (`checks`), or not (`off`).
         protocol_2: Speak protocol 2, a draft, to editors that ask for it.
         local_servers: Look for model servers on this machine.
         model_lists: Ask usable providers for their models, once a day.

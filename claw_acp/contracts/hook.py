@@ -27,7 +27,10 @@ class TurnEndHook(Protocol):
     """Called when a turn could end with the model's answer."""
 
     async def before_end(self) -> Sequence[ToolCall]:
-        """The calls to run first, as if the model had made them; none: the turn may end."""
+        """The calls to run first, as if the model had made them; none: the turn may end.
+
+        It is called again when they have run, until there are none or one has found something.
+        """
         ...
 
     def has_news(self) -> bool:

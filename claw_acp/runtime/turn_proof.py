@@ -75,6 +75,7 @@ class TurnProof:
                 workspace=self._workspace,
                 store=self._store,
                 servers=SERVERS.load()(session.tool_state, tasks=self._tasks),
+                checks=self._live.settings.repair == "checks",
                 decide=self._verdict,
                 clock=self._clock,
             )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.codeintel import language_server, repair
+from claw_acp.codeintel import diagnosis, language_server
 from tests.codeintel.conftest import Machine
 from tests.codeintel.faulty_server import Fault, put
 from tests.support.editors.editor_fixtures import Spawn
@@ -33,7 +33,7 @@ async def test_a_server_that_fails_is_named_once_and_the_turn_ends(
 ) -> None:
     if words.startswith("it did not"):  # those are waited for to the end
         monkeypatch.setattr(language_server, "START_SECONDS", 0.3 if fault == "deaf" else 30.0)
-        monkeypatch.setattr(repair, "ANSWER_SECONDS", 0.3)
+        monkeypatch.setattr(diagnosis, "ANSWER_SECONDS", 0.3)
     environment = machine()
     log = put(fault, folder=tmp_path / "programs")
     turns = [turn(call("write_file", path="a.py", content=f"wrong {number}\n")) for number in range(3)]
@@ -99,7 +99,7 @@ async def test_after_three_rounds_the_turn_ends_and_says_what_is_left(
     async with opened(script=script, config=EDIT, env=environment) as editor:
         outcome = await editor.prompt("go")
     assert outcome.text == "0123"
-    assert "After 3 rounds of repair, a new problem is left in the changed files" in outcome.thoughts
+    assert "A new problem is left in what this turn changed" in outcome.thoughts
     assert "a.py:1:1 error it is wrong 3" in outcome.thoughts
     assert len([tool for tool in outcome.calls if tool["name"] == "diagnostics"]) == 3
 
@@ -113,7 +113,7 @@ async def test_a_model_that_lets_a_problem_be_is_not_shown_it_again(
     async with opened(script=script, config=EDIT, env=environment) as editor:
         outcome = await editor.prompt("go")
     assert outcome.text == "done, and it stays"
-    assert "A new problem is left in the changed files" in outcome.thoughts
+    assert "A new problem is left in what this turn changed" in outcome.thoughts
 
 
 async def test_problems_that_were_there_before_the_turn_are_not_shown(

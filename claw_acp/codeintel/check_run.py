@@ -1,0 +1,125 @@
+"""One run of a project's check: the problems it finds now, less those that it finds in the files as they were."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import to_thread
+
+from claw_acp.codeintel.changed_files import Changes
+from claw_acp.codeintel.check_table import Check
+from claw_acp.codeintel.earlier_copy import copy_before
+from claw_acp.codeintel.problem import Problem, new_problems
+from claw_acp.contracts.workspace import Command, ExitStatus, Workspace, ending
+from claw_acp.core.environment import current_environment
+from claw_acp.core.errors import ToolError
+from claw_acp.core.printable import printable
+from claw_acp.core.screen_text import readable
+from claw_acp.core.value import Value, replace
+from claw_acp.process.child_process import running_child
+from claw_acp.process.output_tail import OutputTail
+from claw_acp.workspace.environment import SHELL, command_environment
+
+CHECK_SECONDS: Final = 120.0
+"""Seconds that a check may take."""
+
+RELEASE_SECONDS: Final = 5.0
+"""Seconds to release a command; an editor that owns the terminal may be slow to answer."""
+
+_OUTPUT: Final = 1024 * 1024  # bytes of output that are read, the last ones
+
+
+class CheckResult(Value):
+    """The new problems that a check found, and the number of old ones. `note` says why it found out nothing."""
+
+    problems: tuple[Problem, ...] = ()
+    old: int = 0
+    note: str = ""
+
+
+async def run_check(check: Check, *, workspace: Workspace, changes: Changes) -> CheckResult:
+    """Run a check on the files as they are and, if it finds something, on a copy with the files as they were.
+
+    Raises:
+        ToolError: It cannot be started.
+    """
+    output, status = await _run(check, workspace)
+    if status is None:
+        return CheckResult(note=f"it took more than {CHECK_SECONDS:g} s and was stopped")
+    found = await to_thread.run_sync(check.kind.read, output, check.root)
+    if not found:
+        last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
+        told = f"it ended with {ending(status)}: {printable(last.strip())[:300]}"
+        return CheckResult(note="" if status.code == 0 else told)
+    before = await _problems_before(check, changes)
+    if before is None:
+        return CheckResult(note=f"it finds {len(found)} problems, and which of them are new cannot be told")
+    new = tuple(new_problems(found, before=before))
+    return CheckResult(problems=new, old=len(found) - len(new))
+
+
+async def _run(check: Check, workspace: Workspace) -> tuple[str, ExitStatus | None]:
+    """The output of the check, and how it ended; None: it was stopped."""
+    process = await workspace.start(Command(line=check.line, cwd=check.root, output_limit=_OUTPUT))
+    try:
+        status = None
+        with anyio.move_on_after(CHECK_SECONDS):
+            status = await process.wait()
+        return readable((await process.output()).text), status
+    finally:
+        with anyio.move_on_after(RELEASE_SECONDS, shield=True):
+            await process.release()
+
+
+async def _problems_before(check: Check, changes: Changes) -> Sequence[Problem] | None:
+    """The problems that the same check finds in the files as they were; None when that cannot be found out."""
+    if not check.line_before:
+        return ()
+    folder = Path(await to_thread.run_sync(tempfile.mkdtemp, None, "claw-acp-check-"))
+    try:
+        own = [file for file in (*changes.files, *changes.deleted) if file.root == check.root]
+        project = folder / check.root.name
+        try:
+            if not await to_thread.run_sync(partial(copy_before, check.root, own, to=project)):
+                return None
+        except OSError:
+            return None
+        output = await _run_in_copy(check, project)
+        if output is None:
+            return None
+        found = await to_thread.run_sync(check.kind.read, output, project)
+        return [replace(problem, path=_original(problem.path, project, check.root)) for problem in found]
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+async def _run_in_copy(check: Check, project: Path) -> str | None:
+    """The output of the check in a copy of the project; None if it took too long."""
+    paths = {"PYTHONPATH": f"{project}{os.pathsep}{project / 'src'}", "CARGO_TARGET_DIR": str(check.root / "target")}
+    environment = command_environment(current_environment(), extra=paths)
+    tail = OutputTail(limit=_OUTPUT)
+    line = f"({check.line_before}) 2>&1"
+    try:
+        async with running_child([SHELL, "-c", "--", line], env=environment, cwd=project, stderr="null") as child:
+            with anyio.move_on_after(CHECK_SECONDS):
+                assert child.stdout is not None
+                async for chunk in child.stdout:
+                    tail.add(chunk)
+                await child.wait()
+                return readable(tail.text(ended=True))
+    except OSError as error:
+        raise ToolError(f"{check.kind.name} cannot be started: {error.strerror or error}") from error
+    return None
+
+
+def _original(path: Path, project: Path, root: Path) -> Path:
+    for copy in (project, project.resolve()):
+        if path.is_relative_to(copy):
+            return root / path.relative_to(copy)
+    return path
