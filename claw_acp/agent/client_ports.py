@@ -7,11 +7,18 @@ from claw_acp.session.prompt_message import OnAccepted, ignore
 
 
 class ClientPorts(Value):
-    """The ports of one front end for one session.
+    """The ports of one front end for one turn, and what it allows besides the settings.
 
-    `on_accepted` is called once for a prompt that becomes part of the conversation, at that moment.
+    Attributes:
+        workspace: Files and programs.
+        asker: Answers questions.
+        on_accepted: Called once for a prompt that becomes part of the conversation, at that moment.
+        only_tools: The only tools the model has; None: all.
+        cost: The most the turn may cost, in picodollars; None: as configured.
     """
 
     workspace: Workspace
     asker: Asker
     on_accepted: OnAccepted = ignore
+    only_tools: frozenset[str] | None = None
+    cost: int | None = None

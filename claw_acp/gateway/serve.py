@@ -2,10 +2,12 @@
 
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
+from typing import Any, Final
 
 import anyio
+from anyio import to_thread
 from anyio.abc import SocketListener
 
 from claw_acp.acp import warm_up
@@ -20,12 +22,15 @@ from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.listener import Listener
 from claw_acp.gateway.http.origin_policy import OriginPolicy
 from claw_acp.gateway.hub.hub import Hub
+from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Transport
 from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.engine_host import EngineHost, hosted_engine
 from claw_acp.telemetry.trace import FrameTrace
 
 log = logging.getLogger(__name__)
+
+RUN_SCHEDULES: Final["Ref[Callable[..., Coroutine[Any, Any, None]]]"] = Ref("claw_acp.runtime.schedules:run_schedules")
 
 
 class Terms(Value):
@@ -104,6 +109,7 @@ async def serve(
                 hub.socket, host, connect=connect, limit=Limits().connections, idle=hub.idle, stop=stop_in_time
             )
             tasks.start_soon(partial(server.run, until=stop.wait), name="hub")
+        tasks.start_soon(_run_schedules, host, stop.wait, name="schedules")
         if network is None:
             on_ready()
             await stop.wait()
@@ -144,6 +150,11 @@ async def run(
             on_ready()
             await stop.wait()
         over.set()
+
+
+async def _run_schedules(host: EngineHost, until: Callable[[], Coroutine[Any, Any, object]]) -> None:
+    """Fire jobs; loaded once clients are served."""
+    await (await to_thread.run_sync(RUN_SCHEDULES.load))(host, until=until)
 
 
 def _maker(spoken: Sequence[int], trace: FrameTrace | None) -> Callable[[Transport, EngineHost, str], Connection]:

@@ -280,6 +280,14 @@ class Sessions:
         await self._journal.get(session_id)
         return "saved" if self.look_at(session_id) is None else "open"
 
+    async def record(self, session_id: str) -> SessionRecord:
+        """The facts of a session, open or not, as stored.
+
+        Raises:
+            SessionNotFound: There is none with this id.
+        """
+        return await self._journal.get(session_id)
+
     async def set_title(self, session_id: str, title: str) -> str:
         """Set the lasting title of a session, open or not; returns it as stored.
 

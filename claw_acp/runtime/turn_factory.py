@@ -17,6 +17,7 @@ from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.token_estimate import GrowingEstimate, TokenScale
 from claw_acp.agent.tool_runner import ToolRunner
+from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
@@ -80,7 +81,8 @@ class TurnFactory:
         proof = TurnProof(
             live, workspace=ports.workspace, store=self._contents, gate=gate, tasks=self._tasks, clock=clock
         )
-        toolbox = self._toolbox.with_lent(live.extensions.tools).without(partial(hidden_tools, live))
+        toolbox = self._toolbox.with_lent(live.extensions.tools)
+        toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, only=ports.only_tools))
         toolbox = toolbox.with_unlisted(proof.tools)
         redactor = Redactor({*choice.secrets, *own_keys(live.settings)})
         capabilities = partial(capabilities_of, provider, choice)
@@ -104,7 +106,7 @@ class TurnFactory:
             clock=clock,
         )
         context = self._context(live, requester, model=choice.target.name, capabilities=capabilities)
-        limits = _turn_limits(live.settings.limits)
+        limits = _turn_limits(live.settings.limits, cost=ports.cost)
         meter = TurnMeter(limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited)
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
@@ -154,12 +156,21 @@ def _prompt_layers(live: LiveSession) -> Sequence[PromptLayer]:
     return *live.prompt.layers, PromptLayer(name="extensions", text=live.extensions.instructions(), stable=False)
 
 
-def _turn_limits(limits: LimitsSection) -> TurnLimits:
-    """The configured limits of a turn."""
+def _hidden(live: LiveSession, *, offered: Toolbox, only: frozenset[str] | None) -> frozenset[str]:
+    """The tools that are hidden from the model in a turn which may have `only` some of them."""
+    hidden = hidden_tools(live)
+    return hidden if only is None else hidden | (frozenset(offered.tool_names()) - only)
+
+
+def _turn_limits(limits: LimitsSection, *, cost: int | None) -> TurnLimits:
+    """The limits of a turn: as configured, and `cost` in picodollars."""
+    costs = [] if cost is None else [cost]
+    if limits.max_turn_cost is not None:
+        costs.append(from_dollars(limits.max_turn_cost))
     return TurnLimits(
         requests=limits.max_turn_requests,
         tokens=limits.max_turn_tokens,
-        cost=None if limits.max_turn_cost is None else from_dollars(limits.max_turn_cost),
+        cost=min(costs, default=None),
         minutes=limits.max_turn_minutes,
     )
 

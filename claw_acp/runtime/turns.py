@@ -251,6 +251,16 @@ class Turns:
             await session.change(model=answering.name)
         return outcome
 
+    async def report(self, live: LiveSession, *, title: str, text: str) -> None:
+        """Show and store a text in a session, outside the conversation that models see; waits for a running turn.
+
+        Raises:
+            SessionBusy: Another process runs a turn, or too many prompts are waiting.
+        """
+        session = live.session
+        work = partial(keep_answer, session, typed=[TextPart(text=title)], answer=Said(text=text), clock=self._clock)
+        await session.in_turn(session.queue_turn(), work, lock=self._locks.hold(session.id))
+
     def load_provider(self, live: LiveSession) -> None:
         """Import the provider of the session's model. Blocks: for a worker thread.
 
@@ -308,7 +318,8 @@ class Turns:
     def _make_attempts(self) -> "AttemptRuns":
         return ATTEMPTS.load()(
             sessions=self._sessions, start=self.start, directory=self._locations.attempts_dir, contents=self._contents,
-            clock=self._clock, tasks=self._tasks,
+            policy=self._policy, places=lambda session: places_of(session, self._locations), clock=self._clock,
+            tasks=self._tasks,
         )  # fmt: skip
 
     def _policy(self, live: LiveSession) -> Policy:

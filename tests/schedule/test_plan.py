@@ -27,7 +27,8 @@ class _Play:
     """A job, the time, and what was run: the occurrences and the moments."""
 
     def __init__(self, fields: Fields, zone: str, *, start: float, missed: MissedPolicy = "run_all") -> None:
-        self.timing, self.missed, self.now = Cron(expression=fields.text, zone=zone), missed, start
+        self.timing, self.now = Cron(expression=fields.text, zone=zone), start
+        self.missed: MissedPolicy = missed
         self.next_at = next_time(self.timing, after=start)
         self.last: float | None = None
         self.run: list[tuple[float, float]] = []
