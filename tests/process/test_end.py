@@ -35,7 +35,6 @@ async def _replayed(spawn: Spawn, session: str) -> tuple[str, list[str], str]:
 
 async def _caught_working(editor: Editor) -> None:
     await editor.start_prompt("go")
-    await editor.wait_for_call("in_progress")
     await eventually((editor.project / "started").exists, what="a running command")
 
 

@@ -1,32 +1,32 @@
-"""Processes of the program, forked from one that has loaded it: real in everything but the start of the interpreter.
+"""Processes of Python programs, forked from one that has loaded what they need.
 
-A fork costs some milliseconds where a start and all imports cost hundreds. The server is a child with one thread that
-never runs any of the program itself, so each process begins as a fresh one does; it has its own environment, directory,
-session and descriptors. What is loaded when, and how much memory that takes, is another matter: tests about that are
-marked `spawned`.
+The server is a child with one thread that never runs any of those programs itself, so each process begins as a fresh
+one does; it has its own environment, directory, session and descriptors. What is loaded when, and how much memory that
+takes, is another matter: tests about that are marked `spawned`.
+
+Orders come from the process of the tests (`forked_process.py`), and from programs that start programs by the name of
+their interpreter (`forked_python.py`). Who orders gets the process id, 0 for a program that has to be started as usual.
 """
 
 import atexit
 import fcntl
 import gc
-import json
 import os
 import runpy
 import select
 import signal
 import socket
-import subprocess
 import sys
 import termios
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
-from typing import Any, NoReturn
-
-from tests.support.program.process_mark import unmarked
+from types import CodeType, ModuleType
+from typing import NamedTuple, NoReturn
 
 LOADED = (
     "claw_acp.acp.server",
@@ -35,98 +35,59 @@ LOADED = (
     "claw_acp.acp.v2.prompt",
     "claw_acp.cli.main",
     "claw_acp.cli.run.command",
-    "claw_acp.cli.serve.command",
-    "claw_acp.providers.scripted",
+    "claw_acp.runtime.attempts",
+    "claw_acp.runtime.discovery",
+    "claw_acp.runtime.turns",
+    "claw_acp.security.command_policy",
+    "pydantic.type_adapter",
 )
-FOLLOWED = ("TZ", "PYTHONPATH", "PYTHONHASHSEED")  # what an interpreter reads at its start, and never again
-WAITING = 60.0  # seconds
+"""Besides tools, commands and providers: what most of our processes load."""
+
+SCRIPTS: Mapping[str, Sequence[str]] = {
+    "mcp/sdk_server.py": ("uvicorn", "mcp.server.mcpserver", "mcp.server.sse", "mcp.server.streamable_http_manager"),
+    "plugins/python-kit/plugin.py": ("claw_acp.kit",),
+}
+"""Scripts that are slow to start, by the end of their path, and what they load."""
+
+ALL_DESCRIPTORS = 1024
 
 
-class ForkedProcess:
-    """The interface of `subprocess.Popen` that tests use, for a child of the fork server."""
+class Order(NamedTuple):
+    """A program to start: the arguments of the interpreter, a directory, and an environment."""
 
-    def __init__(self, pid: int, status: int) -> None:
-        self.pid = pid
-        self._status = status
-        self._returncode: int | None = None
+    arguments: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
 
-    @property
-    def returncode(self) -> int:
-        """The exit code; minus the signal that ended it."""
-        assert self._returncode is not None, "it runs"
-        return self._returncode
+    def encoded(self) -> bytes:
+        """Its length and its parts."""
+        parts = [
+            str(len(self.arguments)),
+            *self.arguments,
+            self.cwd,
+            *(f"{name}={self.env[name]}" for name in self.env),
+        ]
+        data = b"\0".join(map(os.fsencode, parts))
+        return len(data).to_bytes(4, "big") + data
 
-    def poll(self) -> int | None:
-        """The exit code; None while it runs."""
-        if self._returncode is None and select.select([self._status], [], [], 0)[0]:
-            self._take()
-        return self._returncode
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end."""
-        if self._returncode is None:
-            if not select.select([self._status], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("claw-acp", timeout or 0)
-            self._take()
-        return self.returncode
-
-    def send_signal(self, sig: int) -> None:
-        """Send a signal, unless it has ended."""
-        if self.poll() is None:
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, sig)
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.send_signal(signal.SIGKILL)
-
-    def _take(self) -> None:
-        self._returncode = int(os.read(self._status, 16) or b"-9")  # nothing: the server itself is gone
-        os.close(self._status)
+    @classmethod
+    def decoded(cls, data: bytes) -> "Order":
+        """The same, without the length."""
+        count, *parts = map(os.fsdecode, data.split(b"\0"))
+        size = int(count)
+        env = dict(part.split("=", 1) for part in parts[size + 1 :])
+        return cls(arguments=parts[:size], cwd=parts[size], env=env)
 
 
-def can_fork(env: Mapping[str, str]) -> bool:
-    """Return whether a fork is equivalent to a start in this environment, as to the start of the interpreter itself."""
-    return os.name == "posix" and all(env.get(name) == os.environ.get(name) for name in FOLLOWED)
-
-
-def fork(
-    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], descriptors: tuple[int, int, int]
-) -> ForkedProcess:
-    """`python -m claw_acp ARGUMENTS` in a session of its own, on these descriptors."""
-    server = _server()
-    status, theirs = os.pipe()
-    try:
-        order = json.dumps({"arguments": list(arguments), "cwd": str(cwd), "env": dict(env)}).encode()
-        socket.send_fds(server, [len(order).to_bytes(4, "big")], [*descriptors, theirs])
-        server.sendall(order)
-        pid = int.from_bytes(_exactly(server, 4), "big")
-    finally:
-        os.close(theirs)
-    return ForkedProcess(pid, status)
-
-
-@cache
-def _server() -> socket.socket:
-    """The fork server of this process; it ends with us."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.program.fork_server", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            cwd=Path(__file__).parents[3],
-            env=unmarked(),
-            start_new_session=True,
-        )
-    atexit.register(_end_server, ours, child)
-    ours.settimeout(WAITING)
-    return ours
-
-
-def _end_server(ours: socket.socket, child: "subprocess.Popen[bytes]") -> None:
-    ours.close()
-    child.wait(WAITING)
+def exactly(source: socket.socket, size: int) -> bytes:
+    """Receive so many bytes."""
+    data = b""
+    while len(data) < size:
+        piece = source.recv(size - len(data))
+        if not piece:
+            raise ConnectionError("the other side is gone")
+        data += piece
+    return data
 
 
 def take_terminal() -> None:
@@ -134,93 +95,197 @@ def take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-# ---------------------------------------------------------------------- the server
+class ForkServer:
+    """Forks for whoever connects, until the process of the tests is gone."""
 
+    def __init__(self, tests: socket.socket, programs: socket.socket) -> None:
+        self._tests = tests
+        self._programs = programs
+        self._clients: dict[socket.socket, int] = {}  # who asked for which process; that dies with its client
+        self._statuses: dict[int, int] = {}
+        self._ended, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake)
+        signal.signal(signal.SIGCHLD, _ignore)
 
-def serve(orders: socket.socket) -> None:
-    """Fork for each order until the other side is gone."""
-    for module in LOADED:
-        import_module(module)
-    gc.collect()
-    gc.freeze()
-    ended, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake)
-    signal.signal(signal.SIGCHLD, _ignore)
-    statuses: dict[int, int] = {}
-    while True:
-        ready, _, _ = select.select([orders, ended], [], [])
-        if ended in ready:
-            os.read(ended, 4096)
-            _bury(statuses)
-        if orders in ready and not _obey(orders, statuses, inherited=(ended, wake)):
-            return
+    def serve(self) -> None:
+        """Fork until the process of the tests is gone."""
+        while True:
+            sources = [self._tests, self._programs, *self._clients]
+            ready = select.select([self._ended, *sources], [], [])[0]
+            if self._ended in ready:
+                os.read(self._ended, 4096)
+                self._bury()
+            for source in sources:
+                if source in ready and not self._answer(source):
+                    return
+
+    def _answer(self, source: socket.socket) -> bool:
+        """Take what somebody says; False when the process of the tests is gone."""
+        if source is self._tests:
+            return self._obey(source) is not None
+        if source is self._programs:
+            self._clients[source.accept()[0]] = 0
+        elif self._clients[source]:
+            self._leave(source)
+        elif pid := self._obey(source):
+            self._clients[source] = pid
+        else:
+            self._leave(source)
+        return True
+
+    def _obey(self, source: socket.socket) -> int | None:
+        """Start a process; None when there is nobody to ask for it."""
+        try:
+            head, descriptors, _, _ = socket.recv_fds(source, 4, 4)
+            if not head:
+                return None
+            order = Order.decoded(exactly(source, int.from_bytes(head, "big")))
+        except ConnectionError:
+            return None
+        program = _program(order)
+        pid = 0 if program is None else os.fork()
+        if program is not None and pid == 0:
+            _become(program, order, descriptors[:3])
+        for number in descriptors[:3]:
+            os.close(number)
+        if pid:
+            self._statuses[pid] = descriptors[3]
+        else:
+            os.close(descriptors[3])
+        with suppress(ConnectionError):  # who asked is gone, which we hear next
+            source.sendall(pid.to_bytes(4, "big"))
+        return pid
+
+    def _leave(self, client: socket.socket) -> None:
+        """Forget a client, and kill what it started with its whole group, as whoever killed it would have."""
+        pid = self._clients.pop(client)
+        client.close()
+        if pid in self._statuses:
+            for kill in (os.kill, os.killpg):  # it may have no group yet
+                with suppress(ProcessLookupError):
+                    kill(pid, signal.SIGKILL)
+
+    def _bury(self) -> None:
+        while self._statuses:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            target = self._statuses.pop(pid)
+            with suppress(BrokenPipeError):
+                os.write(target, str(os.waitstatus_to_exitcode(status)).encode())
+            os.close(target)
 
 
 def _ignore(number: int, frame: object) -> None:
     """Do nothing: the wake-up descriptor reports the signal."""
 
 
-def _obey(orders: socket.socket, statuses: dict[int, int], *, inherited: Sequence[int]) -> bool:
-    head, descriptors, _, _ = socket.recv_fds(orders, 4, 4)
-    if not head:
-        return False
-    order = json.loads(_exactly(orders, int.from_bytes(head, "big")))
-    *standard, status = descriptors
-    pid = os.fork()
-    if pid == 0:
-        for number in (*inherited, *statuses.values(), orders.fileno(), status):
-            os.close(number)
-        _become(order, standard)
-    for number in standard:
-        os.close(number)
-    statuses[pid] = status
-    orders.sendall(pid.to_bytes(4, "big"))
-    return True
+# ---------------------------------------------------------------------- programs
 
 
-def _bury(statuses: dict[int, int]) -> None:
-    while statuses:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid == 0:
-            return
-        target = statuses.pop(pid)
-        os.write(target, str(os.waitstatus_to_exitcode(status)).encode())
-        os.close(target)
+class Module(NamedTuple):
+    """`-m NAME ARGUMENTS`, of ours."""
+
+    name: str
+    arguments: Sequence[str]
+
+    def run(self) -> None:
+        """Run it as the main module."""
+        sys.argv = ["claw-acp" if self.name == "claw_acp" else self.name, *self.arguments]
+        runpy.run_module(self.name, run_name="__main__", alter_sys=True)
 
 
-def _become(order: Mapping[str, Any], standard: Sequence[int]) -> NoReturn:
+class Script(NamedTuple):
+    """A file of Python, and its arguments."""
+
+    path: str
+    code: CodeType
+    arguments: Sequence[str]
+
+    def run(self) -> None:
+        """Run it as the main module."""
+        sys.path[0] = str(Path(self.path).parent)
+        sys.argv = [self.path, *self.arguments]
+        main = ModuleType("__main__")
+        main.__file__ = self.path
+        sys.modules["__main__"] = main
+        exec(self.code, main.__dict__)  # what the interpreter was asked to run
+
+
+def _program(order: Order) -> Module | Script | None:
+    """The program of an order, with what it needs loaded; None if a fork would be different from a start."""
+    if any(order.env.get(name) != os.environ.get(name) for name in ("TZ", "PYTHONHASHSEED")):
+        return None
+    match [argument for argument in order.arguments if argument not in {"-S", "-s"}]:
+        case ["-m", "claw_acp" as name, *arguments]:
+            return Module(name, arguments)
+        case [path, *arguments] if not path.startswith("-"):
+            modules = next((SCRIPTS[end] for end in SCRIPTS if path.endswith(end)), None)
+            return None if modules is None else Script(path, _loaded(path, *modules), arguments)
+        case _:
+            return None
+
+
+@cache
+def _loaded(path: str, *modules: str) -> CodeType:
+    _load(modules)
+    return compile(Path(path).read_bytes(), path, "exec")
+
+
+def _load(modules: Sequence[str]) -> None:
+    for module in modules:
+        import_module(module)
+    gc.collect()
+    gc.freeze()
+
+
+def _extensions() -> Iterator[EntryPoint]:
+    return (entry for entry in distribution("claw-acp").entry_points if entry.group.startswith("claw_acp."))
+
+
+# ---------------------------------------------------------------------- the life of a process
+
+
+def _become(program: Module | Script, order: Order, standard: Sequence[int]) -> NoReturn:
     """Run as a new process of the program to its end."""
     code = 1
     try:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.setsid()
-        for target, number in enumerate(standard):
-            os.dup2(number, target)
-        for number in standard:
-            os.close(number)
-        if os.isatty(0):
-            take_terminal()
-        os.environ.clear()
-        os.environ.update(order["env"])
-        os.chdir(order["cwd"])
-        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", errors="backslashreplace")  # noqa: SIM115
-        sys.path[0] = order["cwd"]
-        sys.argv = ["claw-acp", *order["arguments"]]
-        runpy.run_module("claw_acp", run_name="__main__", alter_sys=True)
+        _take_place(order, standard)
+        program.run()
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
     except BaseException as error:  # noqa: BLE001 - as an interpreter shows it
         sys.excepthook(type(error), error, error.__traceback__)
     finally:
         _end(code)
 
 
+def _take_place(order: Order, standard: Sequence[int]) -> None:
+    """Take session, descriptors, environment and directory."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    for target, number in enumerate(standard):
+        os.dup2(number, target)
+    os.closerange(3, ALL_DESCRIPTORS)
+    if os.isatty(0):
+        with suppress(PermissionError):  # it is that of another session
+            take_terminal()
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    os.environ.clear()
+    os.environ.update(order.env)
+    os.chdir(order.cwd)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", errors="backslashreplace")  # noqa: SIM115
+    wanted = order.env.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:] = [order.cwd, *filter(None, wanted), *(path for path in sys.path[1:] if path not in paths)]
+
+
 def _end(code: int) -> NoReturn:
     """Exit as an interpreter does."""
-    atexit.unregister(_end_server)
     threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     with suppress(OSError, ValueError):
@@ -230,15 +295,12 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _exactly(source: socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        piece = source.recv(size - len(data))
-        if not piece:
-            raise ConnectionError("the fork server is gone")
-        data += piece
-    return data
+def main(tests: int, programs: int, executable: str) -> None:
+    """Serve on these sockets; started programs find `executable` where they look for their interpreter."""
+    sys.executable = executable
+    _load([*LOADED, *sorted({entry.module for entry in _extensions()})])
+    ForkServer(socket.socket(fileno=tests), socket.socket(fileno=programs)).serve()
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

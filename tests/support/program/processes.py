@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Protocol
 
-from tests.support.program import fork_server
+from tests.support.program.fork_server import take_terminal
+from tests.support.program.forked_process import fork
 from tests.support.program.placement import spawned
 
 PROGRAM = (sys.executable, "-m", "claw_acp")
@@ -38,8 +39,10 @@ def start_process(
 ) -> Child:
     """Start a process in a session of its own, on these descriptors; a terminal as its stdin becomes the session's."""
     size = len(PROGRAM)
-    if tuple(command[:size]) == PROGRAM and not spawned() and fork_server.can_fork(env):
-        return fork_server.fork(command[size:], cwd=cwd, env=env, descriptors=(stdin, stdout, stderr))
+    if tuple(command[:size]) == PROGRAM and not spawned():
+        forked = fork(command[size:], cwd=cwd, env=env, descriptors=(stdin, stdout, stderr))
+        if forked is not None:
+            return forked
     return subprocess.Popen(
         list(command),
         cwd=cwd,
@@ -48,7 +51,7 @@ def start_process(
         stdout=stdout,
         stderr=stderr,
         start_new_session=True,
-        preexec_fn=fork_server.take_terminal if os.isatty(stdin) else None,  # noqa: PLW1509 - Ctrl-C must reach it
+        preexec_fn=take_terminal if os.isatty(stdin) else None,  # noqa: PLW1509 - Ctrl-C must reach it
     )
 
 
