@@ -62,7 +62,13 @@ class UsesServer(Value):
     shared: bool = False
 
 
-Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer
+class ActsLater(Value):
+    """The call decides what a job does later, when nobody is there."""
+
+    job: str
+
+
+Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer | ActsLater
 """An effect of a call. The policy decides on these; a call that lists none has no effect outside the session."""
 
 

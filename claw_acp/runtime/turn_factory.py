@@ -29,6 +29,7 @@ from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.providers.registry.own_keys import own_keys
 from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import CostTracker
 from claw_acp.runtime.live_session import LiveSession
@@ -37,7 +38,8 @@ from claw_acp.runtime.permissions import configured_rules, current_policy, place
 from claw_acp.runtime.place_facts import PlaceFacts
 from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.session_options import effort_of, hidden_tools
-from claw_acp.runtime.turn_proof import TurnProof
+from claw_acp.runtime.turn_proof import POOL, TurnProof
+from claw_acp.runtime.turn_services import TurnServices
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger
@@ -66,6 +68,7 @@ class TurnFactory:
         self._locations = locations
         self._contents = contents
         self._tasks = tasks
+        self._servers = Lazy(lambda: POOL.load()(tasks))
         self._clock = clock
         self._toolbox = make_toolbox()
         self._scale = TokenScale()
@@ -79,8 +82,9 @@ class TurnFactory:
         """The turn in which `provider` answers."""
         session, clock, gate = live.session, self._clock, self._gate(live, ports)
         proof = TurnProof(
-            live, workspace=ports.workspace, store=self._contents, gate=gate, tasks=self._tasks, clock=clock
-        )
+            live, workspace=ports.workspace, store=self._contents, gate=gate, servers=self._servers,
+            tasks=self._tasks, clock=clock,
+        )  # fmt: skip
         toolbox = self._toolbox.with_lent(live.extensions.tools)
         toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, only=ports.only_tools))
         toolbox = toolbox.with_unlisted(proof.tools)
@@ -88,7 +92,7 @@ class TurnFactory:
         capabilities = partial(capabilities_of, provider, choice)
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
-            extension=live.extensions,
+            extension=TurnServices(live, locations=self._locations, clock=clock),
             results=LargeResults(self._locations.results_dir, session=session.id, clock=clock),
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)

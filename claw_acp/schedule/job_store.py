@@ -12,6 +12,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.nearest import nearest
 from claw_acp.core.value import Value
 from claw_acp.schedule.definition import job_fields, parse_job
+from claw_acp.schedule.moments import moment_text, zone_of
 from claw_acp.schedule.next_time import next_time
 from claw_acp.store.database import Database, Row, SqlValue, Statement
 from claw_acp.store.failures import StoreRefused
@@ -137,6 +138,15 @@ class JobStore:
         names = ", ".join(f"{name} = ?" for name in columns)
         sql = f"UPDATE schedule_job SET {names} WHERE id = ?"  # noqa: S608 - names of ours
         await self._database.transact([Statement(sql, [(*columns.values(), job_id)])])
+
+
+def next_words(stored: StoredJob) -> str:
+    """The next time of a job in words, which follow its name: `runs next at ...`."""
+    if stored.paused:
+        return "is paused"
+    if stored.next_at is not None:
+        return f"runs next at {moment_text(stored.next_at, zone=zone_of(stored.job.timing))}"
+    return "will not run any more" if stored.retry_at is None else f"is repeated at {moment_text(stored.retry_at)}"
 
 
 def _definition(job: Job) -> str:

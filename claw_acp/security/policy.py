@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, assert_never
 
-from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.core.mode import Mode
 from claw_acp.registry.reference import Ref
 from claw_acp.security.command_paths import PolicyContext
@@ -50,6 +50,8 @@ class Policy:
                     findings.append(self._judge_url(access, tool=tool, mode=mode))
                 case UsesServer():
                     findings.append(self._judge_server(access, tool=tool, mode=mode))
+                case ActsLater():
+                    findings.append(self._judge_job(access, tool=tool, mode=mode))
                 case _:
                     assert_never(access)
         return strictest(findings)
@@ -93,6 +95,17 @@ class Policy:
         if mode == "auto":
             return Finding(verdict="allow", reason=f"auto mode calls {what} by itself")
         return Finding(verdict="ask", reason=f"{what} works outside this program", remember=remember)
+
+    def _judge_job(self, access: ActsLater, *, tool: str, mode: Mode) -> Finding:
+        """The finding about a job for later: whatever the mode, a person agrees to each."""
+        what = f"the job {access.job}"
+        if mode == "plan":
+            return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} would act later")
+        named = (rule for rule in self._rules if rule.verdict == "allow" and rule.pattern is None and rule.tool == tool)
+        rule = next(named, None)
+        if rule is not None:
+            return by_rule(rule, what)
+        return Finding(verdict="ask", reason=f"{what} acts later, when nobody is there")
 
     def _judge_url(self, access: FetchesUrl, *, tool: str, mode: Mode) -> Finding:
         host = host_of(access.url)

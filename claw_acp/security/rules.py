@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from claw_acp.contracts.tool import Access, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.net.address_guard import refusal
@@ -94,7 +94,7 @@ class Rule(Value):
                 return self.tool == "shell"
             case FetchesUrl():
                 return self.tool == "fetch"
-            case UsesServer():
+            case UsesServer() | ActsLater():
                 return False
 
     def _fits(self, access: Access) -> bool:

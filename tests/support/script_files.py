@@ -23,7 +23,7 @@ def think(*chunks: str) -> Step:
     return {"thought": list(chunks)}
 
 
-def call(name: str, **arguments: object) -> Step:
+def call(name: str, /, **arguments: object) -> Step:
     """A tool call; several in one turn are parallel."""
     return {"call": {"name": name, "arguments": arguments}}
 

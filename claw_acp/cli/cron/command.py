@@ -10,10 +10,11 @@ from typing import Any
 
 import anyio
 
-from claw_acp.cli.cron.view import job_lines, job_table, next_line, times_lines
+from claw_acp.cli.cron.view import job_lines, job_table, times_lines
 from claw_acp.cli.current_settings import locations_here
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.schedule.definition import parse_job
+from claw_acp.schedule.job_store import next_words
 from claw_acp.schedule.opened import OpenSchedules
 
 NO_HUB = "No hub is running, and jobs run in one; start it with `claw-acp serve`."
@@ -65,7 +66,7 @@ async def _add(schedules: OpenSchedules, options: argparse.Namespace) -> int:
     job = parse_job(name, _fields(options), now=SYSTEM_CLOCK.now())
     stored = await schedules.jobs.add(job, source="user")
     schedules.tell_of_changes()
-    print(f"{name}: {next_line(stored)}")
+    print(f"{name}: {next_words(stored)}")
     _tell_without_hub(schedules)
     return 0
 
@@ -111,7 +112,7 @@ async def _pause(schedules: OpenSchedules, options: argparse.Namespace) -> int:
 async def _resume(schedules: OpenSchedules, options: argparse.Namespace) -> int:
     await schedules.jobs.resume(await schedules.jobs.find(options.name))
     schedules.tell_of_changes()
-    print(f"{options.name}: {next_line(await schedules.jobs.find(options.name))}")
+    print(f"{options.name}: {next_words(await schedules.jobs.find(options.name))}")
     _tell_without_hub(schedules)
     return 0
 

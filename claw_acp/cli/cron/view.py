@@ -7,19 +7,10 @@ from claw_acp.core.money import shown
 from claw_acp.core.printable import printable
 from claw_acp.core.quantity import quantity
 from claw_acp.schedule.definition import delivery_text, job_fields
-from claw_acp.schedule.job_store import StoredJob
+from claw_acp.schedule.job_store import StoredJob, next_words
 from claw_acp.schedule.moments import moment_text, timing_text, zone_of
 from claw_acp.schedule.next_time import next_time
 from claw_acp.schedule.run_history import Run
-
-
-def next_line(stored: StoredJob) -> str:
-    """The next time of a job, as a sentence."""
-    if stored.paused:
-        return "paused"
-    if stored.next_at is None:
-        return "will not run any more" if stored.retry_at is None else f"repeated at {moment_text(stored.retry_at)}"
-    return f"runs next at {moment_text(stored.next_at, zone=zone_of(stored.job.timing))}"
 
 
 def job_table(jobs: Sequence[StoredJob], last: Mapping[str, Sequence[Run]]) -> list[str]:
@@ -38,7 +29,7 @@ def job_lines(stored: StoredJob | None, runs: Sequence[Run]) -> list[str]:
     """A job and its runs; the job may be gone."""
     lines: list[str] = []
     if stored is not None:
-        lines = [Paint()(stored.job.name, "bold"), f"  {timing_text(stored.job.timing)}; {next_line(stored)}"]
+        lines = [Paint()(stored.job.name, "bold"), f"  {timing_text(stored.job.timing)}; {next_words(stored)}"]
         fields = {name: value for name, value in job_fields(stored.job).items() if name not in _IN_THE_HEAD}
         lines += [f"  {name}: {printable(str(value))}" for name, value in fields.items()]
         lines += [f"  kept by: {stored.source}"]
