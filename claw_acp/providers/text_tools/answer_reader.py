@@ -6,24 +6,22 @@ on where the stream was cut, markup never flashes, and every character is looked
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.core.messages import ToolCall
 from claw_acp.core.value import replace
 from claw_acp.providers.text_tools.call_places import CallPlaces
-from claw_acp.providers.text_tools.forms import END_MARKS, FORMS, LONGEST_HEAD, Body, Form
-from claw_acp.providers.text_tools.found_call import Section
+from claw_acp.providers.text_tools.doubts import Doubts
+from claw_acp.providers.text_tools.forms import END_MARKS, ENDS_OF_ANSWERS, FORMS, LONGEST_HEAD, Body, Form
+from claw_acp.providers.text_tools.found_call import MOST_CALLS, Section
 from claw_acp.providers.text_tools.json_calls import skip_blank
 from claw_acp.providers.text_tools.offered_tools import OfferedTools
-from claw_acp.providers.text_tools.tagged_calls import LEFT_OVER
 
 INDENT: Final = 3  # spaces; with more a line is code in Markdown
-AMBIGUOUS: Final = (
-    "Behind this call stand closing tags that belong to none, so an argument seems to hold the tag that ends it, and "
-    "where it ends cannot be told. Nothing was done. Write the call as JSON in <tool_call> tags instead."
-)
+MOST_STEPS: Final = 50_000  # lines and marks that are looked at; no answer has so many, and what follows them is text
+LONGEST_READ: Final = 2_000_000  # characters; a longer answer is text, and so are its calls
 DOUBTFUL: Final = (
     "A call before this one cannot be read, and this one may be meant as a part of it, so nothing was done. Send it "
     "again."
@@ -43,29 +41,44 @@ class AnswerReader:
 
     Args:
         tools: The tools on offer.
-        strictly: The model was not told to call tools in text, so only a call that is whole and fits its tool is one.
+        strictly: The model was not told to call tools in text, so only a call that is whole, fits its tool and has
+            nothing but calls behind it is one.
         new_id: Returns the id of a call.
+        given: Returns the texts that the model was given: a call that stands there is a quotation.
     """
 
-    def __init__(self, tools: Sequence[ToolSpec], *, strictly: bool, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        tools: Sequence[ToolSpec],
+        *,
+        strictly: bool,
+        new_id: Callable[[], str],
+        given: Callable[[], Iterator[str]] = lambda: iter(()),
+    ) -> None:
         self.calls: list[ToolCall] = []
         self._offered = OfferedTools(tools)
         self._strictly = strictly
         self._new_id = new_id
         self._places = CallPlaces()
+        self._doubts = Doubts(given)
         self._text = ""  # what came and is not decided
         self._held: list[str] | None = None  # everything from the first call on
+        self._size = 0
+        self._steps = 0
         self._begun = False  # something but blanks came
-        self._gap = ""  # blank lines at the start or after a call, shown only if text follows
-        self._raw: int | None = None  # the first call whose values are delimited by tags alone
-        self._closers: set[str] = set()  # the marks that ended their sections
-        self._behind: list[str] = []  # the text behind the first of them
+        self._gap: list[str] = []  # blank lines at the start or after a call, shown only if text follows
         self._after_call = False  # nothing but blanks came since the last call
         self._doubtful = False  # a call that cannot be read came; what follows may be meant as a part of it
-        self._over = False
+        self._over = False  # the model makes up what came of its calls, so the rest is nothing
+        self._given_up = False  # the rest is text
 
     def feed(self, text: str) -> str:
         """Take the next piece; returns the text that can be shown by now."""
+        if self._given_up:
+            return text
+        self._size += len(text)
+        if self._size > LONGEST_READ:
+            return self._give_up(self.release() + text)
         if self._held is not None:
             self._held.append(text)
             return ""
@@ -73,24 +86,33 @@ class AnswerReader:
             return text  # nearly every piece, so the rest of this class costs little
         return self._read(self._text + text, final=False)
 
-    def finish(self) -> str:
-        """End the answer; returns the rest of its text."""
+    def finish(self, *, cut: bool = False) -> str:
+        """End the answer; returns the rest of its text.
+
+        Args:
+            cut: The answer was cut off.
+        """
+        whole = self.release()
         text = self._read(self._rest(), final=True)
-        if self._raw is not None and self._left_over():
-            self.calls[self._raw :] = [replace(call, problem=AMBIGUOUS) for call in self.calls[self._raw :]]
-        return text if self.calls else text + self._gap
+        if not self.calls:
+            return text + "".join(self._gap)
+        doubts = self._doubts
+        if self._strictly and not doubts.ambiguous and (doubts.prose or doubts.quoted):
+            self.calls.clear()
+            return whole
+        self.calls = doubts.judged(self.calls, cut=cut)
+        return text
 
     def release(self) -> str:
-        """End the answer without looking for calls: all of its text that was not shown yet."""
-        return self._gap + self._rest()
-
-    def _left_over(self) -> bool:
-        """True if closing tags stand behind calls whose values end with such."""
-        behind = "".join(self._behind)
-        return LEFT_OVER.search(behind) is not None or any(closer in behind for closer in self._closers)
+        """All of the answer's text that was not shown yet."""
+        return "".join(self._gap) + self._rest()
 
     def _rest(self) -> str:
         return self._text if self._held is None else "".join(self._held)
+
+    def _give_up(self, text: str) -> str:
+        self._given_up, self._text, self._held, self._gap = True, "", None, []
+        return text
 
     def _read(self, text: str, *, final: bool) -> str:
         shown: list[str] = []
@@ -104,18 +126,21 @@ class AnswerReader:
             if end is None:
                 break
             at = end
+            self._steps += 1
+            if self._steps > MOST_STEPS or len(self.calls) > MOST_CALLS:
+                shown.append(self._show(text[at:]))
+                return self._give_up("".join(shown))
         self._text = text[at:]
         return "".join(shown)
 
     def _show(self, text: str) -> str:
-        if self._raw is not None:
-            self._behind.append(text)
+        self._doubts.add_text(text)
         if not text.strip() and (self._after_call or not self._begun):
-            self._gap += text
+            self._gap.append(text)
             return ""
-        gap, self._gap = self._gap, ""
+        gap, self._gap = self._gap, []
         self._begun, self._after_call = True, False
-        return gap + text
+        return "".join((*gap, text))
 
     # ------------------------------------------------------------------ calls
 
@@ -126,27 +151,40 @@ class AnswerReader:
             return None
         if start - at > INDENT or text[start : start + 1] not in _FIRST:
             return at
+        if self._after_call and (mark := _END_MARK.match(text, start)) is not None:
+            return self._mark(text, mark)
         if self.calls and text.startswith(_INVENTED, start):
-            self._over = True  # it makes up what came of its calls, and all that follows rests on that
-            return len(text)
-        mark = _END_MARK.match(text, start) if self._after_call else None
-        if mark is not None:
-            self._behind += [] if self._raw is None else [mark[0]]
-            return mark.end()
+            return self._drop(text, start)  # it makes up what came of its calls, and all that follows rests on that
         found = self._begins(text, start, final=final)
         if isinstance(found, bool):
             return at if found else None
         if not final:
             self._held = [text[at:]]
             return len(text)
+        return self._section(text, at, start, found, shown)
+
+    def _section(self, text: str, at: int, start: int, found: tuple[Form, Body, int], shown: list[str]) -> int:
+        """The position after the calls that begin here; `at` when there are none."""
         form, body, behind = found
         section = body.read(text, behind, form, self._offered)
         whole = form.place == "whole"
         if section.end <= start or (whole and not self._is_whole(section, text)):
             return at
         strictly = self._strictly or whole or form.cautious
-        self._take(section, text[at : section.end], shown, strictly=strictly)
+        opener = "" if form.keeps else text[start:behind]
+        self._take(section, text[at : section.end], shown, strictly=strictly, opener=opener)
         return section.end
+
+    def _mark(self, text: str, mark: "re.Match[str]") -> int:
+        if mark[0] in ENDS_OF_ANSWERS:
+            return self._drop(text, mark.start())
+        self._doubts.add_mark(mark[0])
+        return mark.end()
+
+    def _drop(self, text: str, at: int) -> int:
+        self._over = True
+        self._doubts.add_dropped(text[at:])
+        return len(text)
 
     def _begins(self, text: str, start: int, *, final: bool) -> tuple[Form, Body, int] | bool:
         """The form of a call that begins here, its body, and where that begins; else True if surely none does."""
@@ -176,22 +214,19 @@ class AnswerReader:
             end = mark.end()
         return skip_blank(text, end) == len(text) and not any(call.broken or call.lone for call in section.calls)
 
-    def _take(self, section: Section, written: str, shown: list[str], *, strictly: bool) -> None:
+    def _take(self, section: Section, written: str, shown: list[str], *, strictly: bool, opener: str) -> None:
         """Add the calls of a section, or show it as text if they are none."""
         calls = [self._offered.tool_call(found, strictly=strictly, new_id=self._new_id) for found in section.calls]
         good = [call for call in calls if call is not None]
         if self._doubtful:
             good = [] if strictly else [replace(call, problem=call.problem or DOUBTFUL) for call in good]
         accepted = bool(calls) and len(good) == len(calls)
-        if not accepted:
-            shown.append(self._show(written))
-        if section.raw:
-            self._raw = len(self.calls) if self._raw is None else self._raw
-            self._closers |= set(section.closers)
+        self._doubts.add(section, written=written, opener=opener, accepted=accepted)
         self._doubtful = self._doubtful or any(call.broken for call in section.calls)
         if accepted:
             self.calls += good
-            self._gap, self._begun, self._after_call = "", True, True
+            self._gap, self._begun, self._after_call = [], True, True
             self._places.after_call()
         else:
+            shown.append(self._show(written))
             self._places.after_text(line_ended=written.endswith("\n"))

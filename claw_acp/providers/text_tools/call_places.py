@@ -13,7 +13,7 @@ _ORDINARY: Final = -1
 LONGEST_START: Final = 256  # characters of a line that are waited for
 INDENT: Final = 3  # columns; a fence that is indented by more does not end a block of code
 _NAMES_OF_THOUGHT: Final = ("think", "thinking", "thought", "reasoning", "seed:think")
-_THOUGHTS: Final[Mapping[str, str]] = {
+_THOUGHTS: Final[dict[str, str]] = {
     **{f"<{name}>": f"</{name}>" for name in _NAMES_OF_THOUGHT},
     "[think]": "[/think]",
     "\u25c1think\u25b7": "\u25c1/think\u25b7",
@@ -21,7 +21,17 @@ _THOUGHTS: Final[Mapping[str, str]] = {
     "<|channel|>analysis<|message|>": "<|end|>",
     "<|open|>think<|sep|>": "<|close|>think<|sep|>",
 }
-_HTML: Final[Mapping[str, str]] = {
+_NEVER: Final = "</end of the answer>"
+_ENDS: Final = dict.fromkeys(
+    (
+        "<|im_end|>", "<|im_start|>user", "<|im_start|>tool", "<|eot_id|>", "<|start_header_id|>user", "<|endoftext|>",
+        "<|end_of_text|>", "<end_of_turn>", "<start_of_turn>user", "<|user|>", "<|observation|>", "[inst]",
+        "<\uff5cend\u2581of\u2581sentence\uff5c>", "<\uff5cuser\uff5c>",
+    ),
+    _NEVER,
+)  # fmt: skip
+"""Marks between the parts of a conversation: behind one, a model plays somebody else."""
+_HTML: Final[dict[str, str]] = {
     "<!--": "-->",
     **{f"<{name}": f"</{name}>" for name in ("blockquote", "code", "pre", "samp", "textarea", "xmp")},
 }
@@ -32,6 +42,7 @@ _QUOTING: Final[Mapping[str, str]] = _HTML | {
         "output", "quote", "result", "stdout", "tool_response", "tool_result",
     )
 }  # fmt: skip
+_INSIDE: Final = _THOUGHTS | _HTML | _ENDS
 _CONTAINERS = re.compile(r"(?:[ \t>]|[-*+](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
 _FENCE = re.compile(r"(`{3,})[^`\n]*$|(~{3,})")
 
@@ -43,7 +54,7 @@ def _openings(marks: Iterable[str]) -> "re.Pattern[str]":
 
 
 _ELEMENT = _openings(_QUOTING)
-_WITHIN_LINE = _openings([*_THOUGHTS, *_HTML])
+_WITHIN_LINE = _openings([*_THOUGHTS, *_HTML, *_ENDS])
 _TICKS = re.compile("`+")
 
 
@@ -54,7 +65,7 @@ def _beginnings(*marks: str) -> frozenset[str]:
 
 
 _ELEMENT_BEGINNINGS: Final = _beginnings(*_QUOTING)
-_LINE_BEGINNINGS: Final = _beginnings(*_THOUGHTS, *_HTML)
+_LINE_BEGINNINGS: Final = _beginnings(*_THOUGHTS, *_HTML, *_ENDS)
 _FIRST: Final = frozenset(mark[0] for mark in (*_LINE_BEGINNINGS, *_QUOTING.values(), *_THOUGHTS.values()))
 
 
@@ -186,7 +197,7 @@ class CallPlaces:
         if mark is not None:
             self._count_ticks(text, at, mark.start())
             if not (self._span or self._ticks):
-                self._inside = _THOUGHTS.get(mark[0].lower()) or _HTML[mark[0].lower()]
+                self._inside = _INSIDE[mark[0].lower()]
             self._count_ticks(text, mark.start(), mark.end())
             self._line_starts = False
             return mark.end()
@@ -219,7 +230,8 @@ class CallPlaces:
 
 @lru_cache(maxsize=64)
 def _closing(mark: str) -> tuple["re.Pattern[str]", frozenset[str]]:
-    return re.compile(re.escape(mark), re.IGNORECASE | re.ASCII), _beginnings(mark)
+    pattern = "(?!)" if mark == _NEVER else re.escape(mark)
+    return re.compile(pattern, re.IGNORECASE | re.ASCII), _beginnings(mark)
 
 
 def _undecided(text: str, at: int, beginnings: frozenset[str]) -> int:

@@ -268,9 +268,14 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
 )
 
+ENDS_OF_ANSWERS: Final = (
+    "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<end_of_turn>", "<turn|>", "</s>",
+    "<|user|>", "<|observation|>", "<\uff5cend\u2581of\u2581sentence\uff5c>",
+)  # fmt: skip
+"""Marks that end an answer. A model that goes on behind one plays somebody else."""
+
 END_MARKS: Final = (
-    *_CLOSING_TAGS, "</function_calls>", "<eom>", "<|eom|>", "<|eom_id|>", "<|eot_id|>",
-    "<|im_end|>", "<|end|>", "<|call|>", "</s>", "<end_of_turn>", "<turn|>", "<|tool_calls_section_end|>",
-    "<\uff5cend\u2581of\u2581sentence\uff5c>", "<\uff5ctool\u2581calls\u2581end\uff5c>", "<|close|>message<|sep|>",
+    *_CLOSING_TAGS, *ENDS_OF_ANSWERS, "</function_calls>", "<eom>", "<|eom|>", "<|end|>", "<|call|>",
+    "<|tool_calls_section_end|>", "<\uff5ctool\u2581calls\u2581end\uff5c>", "<|close|>message<|sep|>",
 )  # fmt: skip
 """Marks behind calls that say nothing: the ends of answers, of sections without a beginning."""

@@ -8,6 +8,8 @@ from claw_acp.core.value import Value
 
 UNNAMED: Final = "unnamed_call"
 LONGEST_NAME: Final = 128  # characters; vendors take 64
+MOST_CALLS: Final = 1_000  # of an answer; what follows them is text
+LONGEST_WRITTEN: Final = 400  # characters of a call that are compared with what the model was given
 
 
 class RawText(Value):
@@ -24,6 +26,8 @@ class FoundCall(Value):
 
     A `broken` one cannot be read: `text` is what was written, `problem` tells the model why (empty: its arguments are
     no JSON, which every caller notices). `cut` means that its end is missing, `lone` that it says nothing of arguments.
+    `written` is the beginning of its text, without what closes it; if tags delimit its values, `opening` is that up to
+    the first of them.
     """
 
     name: str
@@ -33,6 +37,8 @@ class FoundCall(Value):
     lone: bool = False
     problem: str = ""
     text: str = ""
+    written: str = ""
+    opening: str = ""
 
 
 class Section(Value):

@@ -10,7 +10,14 @@ from typing import Final
 
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value, replace
-from claw_acp.providers.text_tools.found_call import FoundCall, Section, cut_off, unreadable, usable_name
+from claw_acp.providers.text_tools.found_call import (
+    LONGEST_WRITTEN,
+    FoundCall,
+    Section,
+    cut_off,
+    unreadable,
+    usable_name,
+)
 
 NAMES: Final = ("name", "tool_name", "tool")
 ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
@@ -45,8 +52,9 @@ def read_objects(text: str, at: int, *, openers: tuple[str, ...], closers: tuple
                 break
             return _unreadable(text, at, closers=closers, problem="text follows the JSON object")
         try:
-            value, position = decoded(text, position)
-            found += _calls(value)
+            start = position
+            value, position = decoded(text, start)
+            found += [replace(call, written=_beginning(text, start, position)) for call in _calls(value)]
         except (ValueError, RecursionError) as error:
             return _unreadable(text, at, closers=closers, problem=_words(error))
     return Section(end=position, calls=tuple(found))
@@ -64,7 +72,7 @@ def read_headed(text: str, at: int, *, form: HeadedForm, closers: tuple[str, ...
         name = head.groupdict().get("name")
         try:
             value, position = decoded(text, skip_blank(text, head.end()))
-            found.append(_with_arguments(name, value))
+            found.append(replace(_with_arguments(name, value), written=_beginning(text, head.start(), position)))
         except (ValueError, RecursionError) as error:
             rest = _unreadable(text, head.end(), closers=closers, problem=_words(error), name=name)
             return Section(end=rest.end, calls=(*found, *rest.calls))
@@ -178,6 +186,10 @@ def _end_of_string(text: str, at: int) -> int:
 def _end_of_gap(text: str, at: int) -> int:
     gap = _BETWEEN.match(text, at)
     return gap.end() if gap else at
+
+
+def _beginning(text: str, start: int, end: int) -> str:
+    return text[start : min(end, start + LONGEST_WRITTEN)]
 
 
 def _words(error: Exception) -> str:

@@ -10,7 +10,15 @@ from typing import Final, cast
 
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import replace
-from claw_acp.providers.text_tools.found_call import Argument, FoundCall, RawText, Section, cut_off, unreadable
+from claw_acp.providers.text_tools.found_call import (
+    LONGEST_WRITTEN,
+    Argument,
+    FoundCall,
+    RawText,
+    Section,
+    cut_off,
+    unreadable,
+)
 from claw_acp.providers.text_tools.json_calls import call_of, decoded, skip_blank
 from claw_acp.providers.text_tools.tagged_calls import N
 
@@ -38,7 +46,7 @@ def read_python(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
         calls = _python_calls(text[start:end])
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         calls = (_refused(None, text[start:end], "keyword arguments with literal values are needed"),)
-    return _ended(text, end, calls, closers)
+    return _ended(text, end, calls, closers, start=start)
 
 
 def read_gemma(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
@@ -56,7 +64,7 @@ def read_gemma(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
         except (ValueError, RecursionError) as error:
             found.append(_refused(head["name"], written, str(error)))
         position = end
-    return _ended(text, position, tuple(found), closers)
+    return _ended(text, position, tuple(found), closers, start=at)
 
 
 def read_perl(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
@@ -70,7 +78,7 @@ def read_perl(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
         call = FoundCall(name=name["name"], arguments=_perl_arguments(text, name.end(), end))
     except (ValueError, RecursionError) as error:
         call = _refused(name["name"], text[start:end], str(error))
-    return _ended(text, end, (call,), closers)
+    return _ended(text, end, (call,), closers, start=start)
 
 
 def _perl_arguments(text: str, at: int, end: int) -> dict[str, Argument]:
@@ -92,7 +100,9 @@ def read_code(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
     stop = text.find("</code>", at)
     if head is None or stop < 0:
         return _cut(text, at, head)
-    section = _ended(text, stop + len("</code>"), (_of_lines(head["name"], text[head.end() : stop]),), closers)
+    section = _ended(
+        text, stop + len("</code>"), (_of_lines(head["name"], text[head.end() : stop], begins=head[0]),), closers
+    )
     return replace(section, raw=True, closers=("</code>", *closers))
 
 
@@ -103,17 +113,18 @@ def read_lines(text: str, at: int, *, closers: tuple[str, ...]) -> Section:
     name, _, lines = text[at:stop].strip().partition("/")
     if not stops:
         return Section(end=stop, calls=(cut_off(name, text[at:]),))
-    return replace(_ended(text, stop, (_of_lines(name, lines),), closers), raw=True, closers=closers)
+    return replace(_ended(text, stop, (_of_lines(name, lines, begins=f"{name}/"),), closers), raw=True, closers=closers)
 
 
-def _of_lines(name: str, text: str) -> FoundCall:
+def _of_lines(name: str, text: str, *, begins: str) -> FoundCall:
     arguments: dict[str, Argument] = {}
     for row in text.strip().splitlines():
         line = _LINE.fullmatch(row)
         if line is None or line["key"] in arguments:
             return _refused(name, text, "each line must be one argument, `name>value`")
         arguments[line["key"]] = RawText(text=line["value"])
-    return FoundCall(name=name.strip(), arguments=arguments)
+    written = begins + text.strip()[:LONGEST_WRITTEN]
+    return FoundCall(name=name.strip(), arguments=arguments, written=written, opening=begins)
 
 
 def literal(text: str) -> JsonValue:
@@ -199,7 +210,12 @@ def _cut(text: str, at: int, head: "re.Match[str] | None", *before: FoundCall) -
     return Section(end=len(text), calls=(*before, cut_off(name, text[at:])))
 
 
-def _ended(text: str, at: int, calls: tuple[FoundCall, ...], closers: tuple[str, ...]) -> Section:
+def _ended(
+    text: str, at: int, calls: tuple[FoundCall, ...], closers: tuple[str, ...], *, start: int | None = None
+) -> Section:
+    if start is not None:
+        written = text[start : min(at, start + LONGEST_WRITTEN)]
+        calls = tuple(replace(call, written=written) for call in calls)
     behind = skip_blank(text, at)
     closing = next((closer for closer in closers if text.startswith(closer, behind)), None)
     return Section(end=at if closing is None else behind + len(closing), calls=calls)

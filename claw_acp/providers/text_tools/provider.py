@@ -6,7 +6,7 @@ once with text tools, and that is remembered for a week, across processes.
 
 import json
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -51,6 +51,7 @@ FILE_LIMIT: Final = 256 * 1024  # bytes
 KEEP_TIMEOUT: Final = 2.0  # seconds for the file; what is not kept costs the next process one refused request
 
 ANSWER_READER: "Ref[type[AnswerReader]]" = Ref("claw_acp.providers.text_tools.answer_reader:AnswerReader")
+GIVEN_TEXTS: Ref[Callable[[ChatRequest], Iterator[str]]] = Ref("claw_acp.providers.text_tools.quotations:given_texts")
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +148,10 @@ class TextToolProvider(StreamingProvider):
     async def _read(self, request: ChatRequest, sent: ChatRequest, *, told: bool) -> AsyncGenerator[StreamEvent, None]:
         """The answer to a request, with the calls in its text as calls. Where it has native ones, only those count."""
         reader = ANSWER_READER.load()(
-            _offered(request), strictly=not told, new_id=partial(new_id, "call", clock=self._memory.clock)
+            _offered(request),
+            strictly=not told,
+            new_id=partial(new_id, "call", clock=self._memory.clock),
+            given=partial(GIVEN_TEXTS.load(), request),
         )
         said: list[str] = []
         native = False
@@ -158,7 +162,8 @@ class TextToolProvider(StreamingProvider):
                     shown = event.text if native else reader.feed(event.text)
                 elif not native and isinstance(event, CallChunk | Finished):
                     native = isinstance(event, CallChunk) or bool(event.response.tool_calls)
-                    shown = reader.release() if native else reader.finish()
+                    cut = isinstance(event, Finished) and event.response.stop == "max_tokens"
+                    shown = reader.release() if native else reader.finish(cut=cut)
                 if shown:
                     said.append(shown)
                     yield TextChunk(text=shown)

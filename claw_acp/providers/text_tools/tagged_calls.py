@@ -6,14 +6,23 @@ counted as brackets are. What is still ambiguous is found by the reader of the a
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from html import unescape
 from typing import Final
 
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.value import Value
-from claw_acp.providers.text_tools.found_call import Argument, FoundCall, RawText, Section, cut_off, unreadable
+from claw_acp.providers.text_tools.found_call import (
+    LONGEST_WRITTEN,
+    MOST_CALLS,
+    Argument,
+    FoundCall,
+    RawText,
+    Section,
+    cut_off,
+    unreadable,
+)
 from claw_acp.providers.text_tools.json_calls import decoded, skip_blank
 
 Known = Callable[[str, str], bool]
@@ -52,7 +61,7 @@ def read_tagged(text: str, at: int, *, form: TaggedForm, closers: tuple[str, ...
     found: list[FoundCall] = []
     position = end = at
     head = _compiled(form.head)
-    while (begins := head.match(text, _skip(text, position))) is not None:
+    while len(found) <= MOST_CALLS and (begins := head.match(text, _skip(text, position))) is not None:
         call, position = _TaggedCall(text, begins, form=form, closers=closers, known=known).read()
         found.append(call)
         end = position
@@ -77,6 +86,7 @@ class _TaggedCall:
         self._known = known
         self._end = _compiled(_filled(form.end, head["name"]))
         self._arguments: dict[str, Argument] = {}
+        self._first = self._last = head.end()  # where the first value begins, and the last one ends
 
     def read(self) -> tuple[FoundCall, int]:
         """The call, and the position after it."""
@@ -94,9 +104,15 @@ class _TaggedCall:
             if key in self._arguments:
                 return self._broken(f"`{key}` is there twice", at=stop[1])
             value, position = self._text[param.end() : stop[0]], stop[1]
+            self._first, self._last = self._first if self._arguments else param.end(), stop[0]
             self._arguments[key] = _value(param, value if position > stop[0] else value.removesuffix("\n"))
             position = _skip(self._text, position)
-        return FoundCall(name=self._name, arguments=self._arguments), end.end()
+        return self._found(self._arguments), end.end()
+
+    def _found(self, arguments: Mapping[str, Argument]) -> FoundCall:
+        start = self._head.start()
+        written = self._text[start : min(self._last, start + LONGEST_WRITTEN)]
+        return FoundCall(name=self._name, arguments=arguments, written=written, opening=self._text[start : self._first])
 
     def _read_object(self, at: int) -> tuple[FoundCall, int]:
         try:
@@ -106,7 +122,8 @@ class _TaggedCall:
         end = self._end.match(self._text, _skip(self._text, position))
         if end is None or not isinstance(value, dict):
             return self._broken("there is something else than arguments in it", at=position)
-        return FoundCall(name=self._name, arguments=value), end.end()  # pyright: ignore[reportUnknownArgumentType]
+        self._last = position
+        return self._found(value), end.end()  # pyright: ignore[reportUnknownArgumentType]
 
     def _value_end(self, param: "re.Match[str]") -> tuple[int, int] | None:
         """The end of a value, and the position after its closing tag; None when there is none."""

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.core.errors import InvalidArguments
 from claw_acp.core.messages import Message, TextPart, ToolCall
-from claw_acp.providers.text_tools.answer_reader import AMBIGUOUS, AnswerReader
+from claw_acp.providers.text_tools.answer_reader import AnswerReader
 from claw_acp.providers.text_tools.calls import written_call, written_result
+from claw_acp.providers.text_tools.doubts import AMBIGUOUS
 from claw_acp.providers.text_tools.forms import FORMS
 from claw_acp.providers.text_tools.found_call import UNNAMED
 from tests.providers.text_tools.corpus import MODES, TOOLS, Mode, arguments, read, rows
