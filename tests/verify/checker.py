@@ -1,12 +1,12 @@
 """Runs of the checker against the agents of `tests/verify/agents`."""
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from claw_acp.verify.agent_pool import Options
 from claw_acp.verify.run import Report, examine
+from tests.support.program.forked_process import forked_python
 
 AGENTS = Path(__file__).parent / "agents"
 ROOT = AGENTS.parent.parent.parent
@@ -17,18 +17,18 @@ KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 
 def minimal() -> tuple[str, ...]:
     """The command of the correct agent. Without `site`, which takes longer than all the rest of its start."""
-    return sys.executable, "-S", "-s", str(AGENTS / "minimal.py")
+    return forked_python(), "-S", "-s", str(AGENTS / "minimal.py")
 
 
 def faulty(*faults: str) -> tuple[str, ...]:
     """The command of an agent with these faults."""
-    return sys.executable, "-S", "-s", str(AGENTS / "faulty.py"), "--fault", ",".join(faults)
+    return forked_python(), "-S", "-s", str(AGENTS / "faulty.py"), "--fault", ",".join(faults)
 
 
 def minimal_v2(*faults: str) -> tuple[str, ...]:
     """The command of the agent for protocol 2, with these faults."""
     named = ("--fault", ",".join(faults)) if faults else ()
-    return sys.executable, "-S", "-s", str(AGENTS / "minimal_v2.py"), *named
+    return forked_python(), "-S", "-s", str(AGENTS / "minimal_v2.py"), *named
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -16,6 +16,7 @@ NOT_SEEN = {"auth.authenticates", "auth.logout-unoffered", "auth.required-has-a-
 """What a correct agent that needs no login gives no occasion for."""
 
 
+@pytest.mark.spawned
 async def test_a_correct_agent_passes_every_check(tmp_path: Path) -> None:
     report = await checked(minimal(), tmp_path)
     assert {

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from claw_acp.cli.main import main
+from claw_acp.verify import own_agent
 from claw_acp.verify.run import rules
+from tests.support.program.forked_process import forked_python
 from tests.verify.checker import ROOT, faulty, minimal
 
 SHORT = ("--only", "initialize.agent-info", "--only", "initialize.version-0", "--only", "initialize.version-65535")
@@ -24,7 +26,8 @@ def verify(*arguments: str) -> int:
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("protocol", [1, 2])
-def test_our_own_agent_breaks_no_rule(protocol: int, tmp_path: Path) -> None:
+def test_our_own_agent_breaks_no_rule(protocol: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_agent, "COMMAND", (forked_python(), "-m", "claw_acp"))
     file = tmp_path / "report.json"
     code = verify("--strict", "--protocol", str(protocol), "--json", str(file))
     report = json.loads(file.read_text())
@@ -33,6 +36,14 @@ def test_our_own_agent_breaks_no_rule(protocol: int, tmp_path: Path) -> None:
     assert report["ok"] is True
     not_tried = {rule["id"] for rule in report["rules"] if rule["outcome"] == "not tried"}
     assert not_tried <= {"auth.required-has-a-way", "client.questions-only-if-offered"}
+
+
+@pytest.mark.spawned
+@pytest.mark.parametrize("protocol", [1, 2])
+def test_our_own_agent_starts_and_ends_as_it_should(protocol: int) -> None:
+    ends = ("shutdown.at-the-end-of-input", "shutdown.mid-turn", "shutdown.no-orphans")
+    only = [word for rule in ("initialize.answers", *ends) for word in ("--only", rule)]
+    assert verify("--strict", "--protocol", str(protocol), *only) == 0
 
 
 def test_a_broken_must_is_exit_code_1_and_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,9 @@ LOADED = (
 SCRIPTS: Mapping[str, Sequence[str]] = {
     "mcp/sdk_server.py": ("uvicorn", "mcp.server.mcpserver", "mcp.server.sse", "mcp.server.streamable_http_manager"),
     "plugins/python-kit/plugin.py": ("claw_acp.kit",),
+    "verify/agents/faulty.py": (),
+    "verify/agents/minimal.py": (),
+    "verify/agents/minimal_v2.py": (),
 }
 """Scripts that are slow to start, by the end of their path, and what they load."""
 
