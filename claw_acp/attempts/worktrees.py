@@ -5,7 +5,7 @@ import shutil
 import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -55,15 +55,19 @@ def copy_files(repositories: Sequence[Repository], base: Path, *, copies: int, h
     if size * (copies + 1) + ROOM > free:
         raise ToolError(f"{copies + 1} copies of the project take {size * (copies + 1):,} bytes; {free:,} are free")
     try:
-        straight = cache(_is_straight)
-        return [path for path in paths if straight(top, (top / path).parent) and _copied(top / path, base / path, halt)]
+        prepared = cache(partial(_prepared, top, base))
+        return [path for path in paths if prepared(os.path.dirname(path)) and _copied(top, base, path, halt)]  # noqa: PTH120 - 10,000 of them
     except OSError as error:
         raise ToolError(f"{error.filename or 'the project'} cannot be copied: {error.strerror or error}") from error
 
 
-def _is_straight(top: Path, directory: Path) -> bool:
-    """Return whether no link leads from the one to the other: behind it are no files of the project."""
-    return directory == top or (not directory.is_symlink() and _is_straight(top, directory.parent))
+def _prepared(top: Path, base: Path, directory: str) -> bool:
+    """Make a directory of the copy; False when a link leads there: behind it are no files of the project."""
+    above = [top / directory, *(top / directory).parents]
+    if any(place.is_symlink() for place in above[: above.index(top)]):
+        return False
+    (base / directory).mkdir(parents=True, exist_ok=True)
+    return True
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -73,15 +77,20 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _copied(source: Path, target: Path, halt: Halt) -> bool:
+def _copied(top: Path, base: Path, path: str, halt: Halt) -> bool:
     """Copy a file or link; False when it is missing, or something else."""
     halt.check()
-    status = _status(source)
-    if status is None or not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
-        return False
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileNotFoundError):  # deleted at this moment
-        shutil.copy2(source, target, follow_symlinks=False)
+    source, target = f"{top}/{path}", f"{base}/{path}"
+    try:
+        status = os.lstat(source)
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
+            return False
+        shutil.copyfile(source, target, follow_symlinks=False)
+    except FileNotFoundError:
+        return False  # deleted, perhaps at this moment
+    if stat.S_ISREG(status.st_mode):
+        os.chmod(target, stat.S_IMODE(status.st_mode))  # noqa: PTH101
+        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
     return True
 
 

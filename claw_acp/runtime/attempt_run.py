@@ -24,11 +24,13 @@ from claw_acp.core.events import Attempt, AttemptStatus
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import Value, replace
+from claw_acp.runtime.attempt_checks import CheckedCopy
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
 from claw_acp.runtime.sessions import Sessions
+from claw_acp.security.policy import PolicyContext
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.session import CLEANUP_TIMEOUT
+from claw_acp.session.session import CLEANUP_TIMEOUT, Session
 from claw_acp.store.contents import ContentStore
 
 LONGEST_WORDS: Final = 4_000  # characters
@@ -48,6 +50,7 @@ class AttemptServices(Value):
     sessions: Sessions
     start: Start
     contents: ContentStore
+    places: Callable[[Session], PolicyContext]
     clock: Clock
 
 
@@ -83,22 +86,23 @@ class AttemptRun:
         plan: What it has in common with the others.
         number: Its number.
         asker: Asks the person.
-        spent: Gets its tokens.
     """
 
     def __init__(
-        self, services: AttemptServices, live: LiveSession, plan: AttemptPlan, *, number: int, asker: AttemptAsker,
-        spent: list[Usage],
-    ) -> None:  # fmt: skip
+        self, services: AttemptServices, live: LiveSession, plan: AttemptPlan, *, number: int, asker: AttemptAsker
+    ) -> None:
         self._services = services
         self._live = live
         self._plan = plan
         self._number = number
         self._asker = asker
-        self._spent = spent
+        self.usage: Usage | None = None
+        """The tokens of its model requests, if any were reported."""
         self._project = plan.repositories[0].top
         self._copy = copy_folder(plan.claim, number, self._project)
         self._record = plan.records[number - 1]
+        self.left: CheckedCopy | None = None
+        """The copy as the attempt left it; None if there was no turn."""
         self._progress = AttemptProgress(
             live.session, call=new_id("call", clock=services.clock), title=f"Attempt {number}: {self._record.model}"
         )
@@ -162,6 +166,12 @@ class AttemptRun:
             copy=self._copy,
             environment=attempt_environment(self._plan.claim.marker),
         )
+        self.left = CheckedCopy(
+            folder=self._copy,
+            root=child.session.roots[0],
+            workspace=workspace,
+            context=self._services.places(child.session),
+        )
         ports = ClientPorts(workspace=workspace, asker=self._asker)
         turn = self._services.start(child, (*self._plan.prompt, TextPart(text=place)), ports=ports)
         try:
@@ -171,8 +181,7 @@ class AttemptRun:
             with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
                 await turn.outcome()
             raise
-        if outcome.usage is not None:
-            self._spent.append(outcome.usage)
+        self.usage = outcome.usage
         return outcome
 
 

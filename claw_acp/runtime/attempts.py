@@ -1,7 +1,7 @@
 """`/try`: attempts at a prompt, side by side, in sessions of their own; one is taken."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -26,12 +26,15 @@ from claw_acp.core.events import Attempt, AttemptsChanged, StopReason, UsageChan
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import replace
+from claw_acp.runtime.attempt_checks import AttemptChecks
 from claw_acp.runtime.attempt_run import AttemptPlan, AttemptRun, AttemptServices, Start, copy_folder
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import publish_answer, publish_typed
+from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.session.forking import forked
 from claw_acp.session.record import SessionRecord
+from claw_acp.session.session import Session
 from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
 
@@ -53,10 +56,12 @@ class AttemptRuns:
     """
 
     def __init__(
-        self, *, sessions: Sessions, start: Start, directory: Path, contents: ContentStore, clock: Clock,
+        self, *, sessions: Sessions, start: Start, directory: Path, contents: ContentStore,
+        policy: Callable[[LiveSession], Policy], places: Callable[[Session], PolicyContext], clock: Clock,
         tasks: TaskGroup,
     ) -> None:  # fmt: skip
-        self._services = AttemptServices(sessions=sessions, start=start, contents=contents, clock=clock)
+        self._services = AttemptServices(sessions=sessions, start=start, contents=contents, places=places, clock=clock)
+        self._policy = policy
         self._sessions = sessions
         self._directory = directory
         self._clock = clock
@@ -105,14 +110,14 @@ class AttemptRuns:
             return "end_turn"
 
         def usage() -> Usage | None:
-            return sum(spent[1:], start=spent[0]) if spent else None
+            return sum(spent, start=Usage()) if spent else None
 
         stop = await framed_turn(session, work, usage=usage, clock=self._clock)
         return Outcome(stop=stop, usage=usage())
 
     async def _report_cost(self, live: LiveSession, made: AttemptsChanged, spent: Sequence[Usage]) -> None:
         costs = [attempt.cost for attempt in made.attempts if attempt.cost is not None]
-        if not spent:
+        if not (spent or costs):
             return
         before, cost = live.session.history.usage, sum(costs)
         total = (before.total or 0.0 if before else 0.0) + cost
@@ -121,7 +126,7 @@ class AttemptRuns:
                 item=made.item,
                 used=before.used if before else 0,
                 size=before.size if before else 0,
-                request=sum(spent[1:], start=spent[0]),
+                request=sum(spent, start=Usage()),
                 cost=cost if costs else None,
                 total=total or None,
             )
@@ -133,7 +138,6 @@ class AttemptRuns:
         find = partial(project_repositories, live.session.roots[0], left_out=self._directory.resolve())
         repositories = await to_thread.run_sync(find)
         claim = await to_thread.run_sync(Claim.new, self._directory, new_id("att", clock=self._clock))
-        done: dict[int, Attempt] = {}
         try:
             records = [self._record(live, claim, repositories[0].top, number) for number in range(1, count + 1)]
             commons = tuple(dict.fromkeys(repository.common for repository in repositories))
@@ -144,17 +148,46 @@ class AttemptRuns:
             plan = AttemptPlan(claim=claim, repositories=repositories, paths=paths, prompt=prompt, records=records)
             questions, preparing = SharedQuestions(live.session, asker=ports.asker, clock=self._clock), anyio.Lock()
 
-            async def one(number: int) -> None:
-                asker = AttemptAsker(questions, number=number)
-                run = AttemptRun(self._services, live, plan, number=number, asker=asker, spent=spent)
-                done[number] = await run.carry_out(preparing)
-
-            async with anyio.create_task_group() as tasks:
-                for number in range(1, count + 1):
-                    tasks.start_soon(one, number)
+            runs = [
+                AttemptRun(self._services, live, plan, number=number, asker=AttemptAsker(questions, number=number))
+                for number in range(1, count + 1)
+            ]
+            made = await self._made(runs, preparing)
+            spent += [usage for run in runs if (usage := run.usage) is not None]
+            return await self._checked(live, made, runs, project=repositories[0].top, questions=questions)
         finally:
             await self._clear(claim)
+
+    async def _made(self, runs: Sequence[AttemptRun], preparing: anyio.Lock) -> Sequence[Attempt]:
+        """Make all attempts side by side."""
+        done: dict[int, Attempt] = {}
+
+        async def one(number: int, run: AttemptRun) -> None:
+            done[number] = await run.carry_out(preparing)
+
+        async with anyio.create_task_group() as tasks:
+            for number, run in enumerate(runs, 1):
+                tasks.start_soon(one, number, run)
         return [done[number] for number in sorted(done)]
+
+    async def _checked(
+        self, live: LiveSession, made: Sequence[Attempt], runs: Sequence[AttemptRun], *, project: Path,
+        questions: SharedQuestions,
+    ) -> Sequence[Attempt]:  # fmt: skip
+        """The attempts with the checks of the project counted, unless those are off."""
+        if live.settings.repair == "off":
+            return made
+        checks = AttemptChecks(
+            live.session,
+            project=project,
+            questions=questions,
+            policy=self._policy(live),
+            store=self._services.contents,
+        )
+        ended = [(attempt, run.left) for attempt, run in zip(made, runs, strict=True)]
+        checked = await checks.run([(attempt, left) for attempt, left in ended if left is not None and attempt.changes])
+        counted = {attempt.number: attempt for attempt in checked}
+        return [counted.get(attempt.number, attempt) for attempt in made]
 
     def _record(self, live: LiveSession, claim: Claim, project: Path, number: int) -> SessionRecord:
         """The record of an attempt's session: a copy of the session, which ordinary lists leave out."""

@@ -318,7 +318,7 @@ class Turns:
     def _make_attempts(self) -> "AttemptRuns":
         return ATTEMPTS.load()(
             sessions=self._sessions, start=self.start, directory=self._locations.attempts_dir, contents=self._contents,
-            policy=self._policy, places=lambda session: places_of(session, self._locations), clock=self._clock,
+            policy=self._policy, places=partial(places_of, own=self._locations), clock=self._clock,
             tasks=self._tasks,
         )  # fmt: skip
 

@@ -1,0 +1,66 @@
+"""Attempts are compared by the checks of the project first, then by the size of what they changed."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.attempts.conftest import Git
+from tests.attempts.test_try import AUTO, acts
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import shown_text
+from tests.support.script_files import Script, call, say, turn
+
+BAD = "import os\n"
+GOOD = "one = 1\ntwo = 2\n"
+
+
+@pytest.fixture
+def programs(tmp_path: Path, project: Path, git: Git) -> dict[str, str]:
+    """A machine with ruff, and a project that uses it."""
+    found = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if found is None:
+        pytest.skip("ruff is not here")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ruff").symlink_to(found)
+    (project / "pyproject.toml").write_text("[tool.ruff]\n")
+    return {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "CLAW_ACP_REPAIR": "diagnostics"}
+
+
+def script() -> Script:
+    return Script(
+        *acts(1, turn(call("write_file", path="b.py", content=BAD)), turn(say("Short."))),
+        *acts(2, turn(call("write_file", path="b.py", content=GOOD)), turn(say("Clean."))),
+    )
+
+
+async def test_one_that_fails_a_check_comes_behind_a_longer_one_that_passes(
+    opened: Spawn, programs: dict[str, str]
+) -> None:
+    async with opened(script=script(), config=AUTO, env=programs) as editor:
+        editor.will_answer("allow_once")
+        rows = (await editor.prompt("/try 2 write b")).text.splitlines()[2:4]
+        assert rows == [
+            "| 2 | `scripted/play` | 1 passed | 1 | +2 -0 |  | Clean. |",
+            "| 1 | `scripted/play` | 1 failed, 0 passed | 1 | +1 -0 |  | Short. |",
+        ]
+
+
+@pytest.mark.parametrize(("answer", "told"), [("allow_once", "1 passed"), ("reject_once", "|  |")])
+async def test_where_the_mode_asks_the_person_is_asked_once_for_all_checks(
+    opened: Spawn, programs: dict[str, str], answer: str, told: str
+) -> None:
+    async with opened(script=script(), config='mode = "edit"', env=programs) as editor:
+        editor.will_answer(answer)
+        tried = await editor.prompt("/try 2 write b")
+        (asked,) = [frame["params"]["toolCall"] for frame in editor.received("session/request_permission")]
+        assert asked["title"] == "Check the attempts"
+        assert shown_text(asked).count("ruff check") == 1
+        assert told in tried.text
+
+
+async def test_without_repair_nothing_is_checked(opened: Spawn, programs: dict[str, str]) -> None:
+    async with opened(script=script(), config=AUTO, env=programs | {"CLAW_ACP_REPAIR": "off"}) as editor:
+        assert "passed" not in (await editor.prompt("/try 2 write b")).text
