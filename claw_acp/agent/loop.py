@@ -14,7 +14,7 @@ from claw_acp.agent.turn_limits import TurnMeter
 from claw_acp.contracts.hook import TurnEndHook
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ContextTooLong, EmptyAnswer
+from claw_acp.core.errors import ContextTooLong, EmptyAnswer, StoreError
 from claw_acp.core.events import MessageStarted, Notice, NoticeTopic, StopReason, TextDelta
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, Message, ModelStop, ToolCall, Usage
@@ -172,7 +172,10 @@ class Turn:
 
     async def _runs_end(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
         """Run the calls of an answer; returns whether the turn ends with them."""
-        if await self._runner.run_all(message_id, calls) and self._steering.close():
+        asked = await self._runner.run_all(message_id, calls)
+        if self._before_end is not None:
+            self._before_end.calls_ran()
+        if asked and self._steering.close():
             return True
         circles = self._runner.repetition.explanation
         if circles is None or not self._steering.close():
@@ -183,13 +186,21 @@ class Turn:
 
     async def _has_to_mend(self, message_id: str) -> bool:
         """Have the changes of the turn checked; returns whether the model was shown something to act on."""
-        hook = self._before_end
-        while hook is not None and (calls := await hook.before_end()):
+        while self._before_end is not None and (calls := await self._calls_before_end(self._before_end)):
             message_id = message_id or await self._begin_message()
             await self._runner.run_all(message_id, calls)
-            if hook.has_news():
+            if self._before_end.has_news():
                 return True
         return False
+
+    async def _calls_before_end(self, hook: TurnEndHook) -> Sequence[ToolCall]:
+        try:
+            return await hook.before_end()
+        except StoreError:
+            raise
+        except Exception:  # the hook wall: a check that breaks does not fail the turn
+            log.exception("the check before the end of a turn failed", extra={"session": self._session.id})
+            return ()
 
     async def _begin_message(self) -> str:
         message = MessageStarted(item=new_id("msg", clock=self._clock), role="assistant")

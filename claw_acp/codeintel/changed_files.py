@@ -57,7 +57,7 @@ async def changes_of_turn(
     deleted: list[DeletedFile] = []
     for name, state in tuple(pending.before.items()):
         path = Path(name)
-        root = _root_of(path, workspace.roots)
+        root = root_of(path, workspace.roots)
         if path.suffix not in suffixes or root is None or state.kind not in {"file", "absent"}:
             continue
         if not await anyio.Path(path).exists():
@@ -70,7 +70,7 @@ async def changes_of_turn(
     return Changes(files=tuple(files), deleted=tuple(deleted))
 
 
-def _root_of(path: Path, roots: Sequence[Path]) -> Path | None:
+def root_of(path: Path, roots: Sequence[Path]) -> Path | None:
     """The innermost root of a source file."""
     holding = [root for root in roots if path.is_relative_to(root)]
     if not holding:

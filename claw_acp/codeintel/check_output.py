@@ -28,13 +28,12 @@ MOST_READ: Final = 1_000
 
 def pattern(source: str, line: str) -> Callable[[str, Path], list[Problem]]:
     """A reader of an output with a problem on each line that matches. A group `test` is the name of a failed test."""
-    expression = re.compile(line)
 
     def read(output: str, root: Path) -> list[Problem]:
         texts: dict[Path, Sequence[str]] = {}
         found: list[Problem] = []
         for each in output.splitlines():
-            match = expression.fullmatch(each)
+            match = re.fullmatch(line, each)
             if match is not None and len(found) < MOST_READ:
                 found.append(_problem(match.groupdict(), source=source, root=root, texts=texts))
         return found

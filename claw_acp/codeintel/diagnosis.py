@@ -1,12 +1,12 @@
 """What the language servers of a session find in the changed files of one turn."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile
+from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile, root_of
 from claw_acp.codeintel.diagnostics_tool import NAME, Diagnostician, Diagnostics
 from claw_acp.codeintel.language_server import LanguageServer, ServerFailed
 from claw_acp.codeintel.problem import Problem, new_problems
@@ -37,6 +37,7 @@ class Diagnosis:
         servers: Those of the session.
         roots: The directories of the session.
         rounds: Counts what the model is shown.
+        changes: Returns the changes of the turn until now.
         decide: Returns the verdict of the policy about a call of a tool: allow, ask or deny.
         notify: Shows a person a notice: its title and its text.
     """
@@ -47,6 +48,7 @@ class Diagnosis:
         *,
         roots: Sequence[Path],
         rounds: Rounds,
+        changes: Callable[[], Awaitable[Changes]],
         decide: Callable[[str, Invocation], str],
         notify: Callable[[str, str], Awaitable[None]],
     ) -> None:
@@ -55,15 +57,30 @@ class Diagnosis:
         self._roots = roots
         self._decide = decide
         self._notify = notify
+        self._changes = changes
         self._jobs: Sequence[Job] = ()
         self._found: Sequence[Problem] = ()  # by servers that nobody has to be asked about
+        self._is_fresh = False
 
     async def calls(self, changes: Changes) -> Sequence[JsonObject]:
         """Ask the servers that may be asked; returns the arguments of the calls to make."""
+        asking = await self._ask_silently(changes)
+        self._is_fresh = True
+        return [*([{}] if self._found else []), *({"server": name} for name in asking)]
+
+    def start_servers(self, paths: Iterable[Path]) -> None:
+        """Start the servers for files that nobody has to be asked about, before they are needed."""
+        for root, suffix in {(root, path.suffix) for path in paths if (root := root_of(path, self._roots)) is not None}:
+            for found in found_servers(suffix, root=root, roots=self._roots):
+                if not found.runs_project_code and self._servers.is_usable(found.kind.name):
+                    self._servers.start(found, root=root, roots=self._roots)
+
+    async def _ask_silently(self, changes: Changes) -> Sequence[str]:
+        """Ask the servers that may be asked; returns those that a person has to be asked about."""
         self._jobs = _jobs(changes, roots=self._roots)
         silent, asking = self._sorted_jobs()
         self._found = await self._problems(silent)
-        return [*([{}] if self._found else []), *({"server": name} for name in asking)]
+        return asking
 
     def _sorted_jobs(self) -> tuple[Sequence[Job], Sequence[str]]:
         """The jobs that may be done unasked, and the servers that a person has to be asked about."""
@@ -73,7 +90,7 @@ class Diagnosis:
             name = job.found.kind.name
             if not self._servers.is_usable(name):
                 continue
-            runs = not job.found.runs_project_code or self._servers.is_running(name, root=job.root)
+            runs = not job.found.runs_project_code or self._servers.is_in_use(job.found, root=job.root)
             verdict = "allow" if runs else self._decide(NAME, self.tool.start(job.found))
             if verdict == "allow":
                 silent.append(job)
@@ -97,7 +114,10 @@ class Diagnosis:
 
     async def look(self, server: str | None) -> Sequence[Problem]:
         """See `Diagnostician`."""
+        if server is None and not self._is_fresh:  # the model has made this call
+            await self._ask_silently(await self._changes())
         if server is None:
+            self._is_fresh = False
             return self._found
         self._servers.refused.discard(server)
         return await self._problems([job for job in self._jobs if job.found.kind.name == server])
@@ -117,16 +137,17 @@ class Diagnosis:
         return [problem for index in range(len(jobs)) for problem in found[index]]
 
     async def _new_problems(self, job: Job) -> Sequence[Problem]:
-        server = self._servers.get(job.found, root=job.root, roots=self._roots)
-        try:
-            return await _compared(server, job)
-        except ServerFailed as error:
-            if await self._servers.fail(server):
-                title = f"What this turn changed was not checked by {server.name}"
-                await self._notify(title, f"{server.name} failed: {error}.")
-            return ()
-        finally:
-            server.close_files()
+        async with self._servers.exclusive(job.found, root=job.root, roots=self._roots) as server:
+            try:
+                return await _compared(server, job)
+            except ServerFailed as error:
+                if await self._servers.fail(server):
+                    title = f"What this turn changed was not checked by {server.name}"
+                    await self._notify(title, f"{server.name} failed: {error}.")
+                return ()
+            finally:
+                server.close_files()
+        raise AssertionError("unreachable")  # pragma: no cover
 
 
 async def _compared(server: LanguageServer, job: Job) -> Sequence[Problem]:

@@ -61,6 +61,12 @@ class ServerFailed(Exception):
 class LanguageServer:
     """A server in one root. `run` keeps it in a task of its own; the rest waits for it.
 
+    Attributes:
+        name: Its program.
+        ended: Set when it is gone.
+        lock: Held by whoever shows it texts.
+        was_used: It was asked for diagnostics before, or is not needed any more.
+
     Args:
         found: The program.
         root: The directory it works in.
@@ -70,6 +76,8 @@ class LanguageServer:
     def __init__(self, found: FoundServer, *, root: Path, roots: Sequence[Path]) -> None:
         self.name = found.kind.name
         self.ended = anyio.Event()
+        self.lock = anyio.Lock()
+        self.was_used = False
         self._found = found
         self._root = root
         self._roots = roots
@@ -84,6 +92,11 @@ class LanguageServer:
         self._requests_work = True
         self._nonsense = 0
         self._peer: Dispatcher | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """True if it has ended or ends now."""
+        return self.ended.is_set() or self._stopping.is_set()
 
     # ------------------------------------------------------------------ its life
 
@@ -135,7 +148,7 @@ class LanguageServer:
         while not self._stopping.is_set() and (left := self._used + IDLE_SECONDS - anyio.current_time()) > 0:
             with anyio.move_on_after(left):
                 await self._stopping.wait()
-        self._failure = self._failure or ("" if self._stopping.is_set() else "it was idle")
+        self.was_used = True  # nobody has to learn that it was not needed any more
         with anyio.move_on_after(POLITE_SECONDS):
             try:
                 await peer.request("shutdown", {})
@@ -212,9 +225,10 @@ class LanguageServer:
         Raises:
             ServerFailed: It did not answer.
         """
+        self.was_used = True
         await self._ready.wait()
         peer = self._peer
-        if self.ended.is_set() or self._stopping.is_set() or peer is None:
+        if self.is_over or peer is None:
             raise ServerFailed(self._failure)
         self._used = anyio.current_time()
         try:

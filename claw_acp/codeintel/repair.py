@@ -1,6 +1,7 @@
 """The check of one turn before it ends: problems that it brought are shown to the model, within a bound."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from claw_acp.codeintel.changed_files import Changes, changes_of_turn
@@ -64,7 +65,12 @@ class Repair:
         self._rounds = Rounds(workspace.roots[0])
         self._check = ProjectCheck(rounds=self._rounds, refused=servers.refused)
         self._diagnosis = Diagnosis(
-            servers, roots=workspace.roots, rounds=self._rounds, decide=decide, notify=self._notify
+            servers,
+            roots=workspace.roots,
+            rounds=self._rounds,
+            changes=self._changes_now,
+            decide=decide,
+            notify=self._notify,
         )
 
     @property
@@ -72,9 +78,17 @@ class Repair:
         """The tools whose calls `before_end` returns."""
         return self._diagnosis.tool, self._check
 
+    def calls_ran(self) -> None:
+        """See `TurnEndHook`. Servers take their time to start."""
+        self._diagnosis.start_servers(map(Path, self._session.history.pending_files.before))
+
+    async def _changes_now(self) -> Changes:
+        return await changes_of_turn(self._session, workspace=self._workspace, store=self._store, suffixes=SUFFIXES)
+
     async def before_end(self) -> Sequence[ToolCall]:
         """See `TurnEndHook`."""
-        changes = await changes_of_turn(self._session, workspace=self._workspace, store=self._store, suffixes=SUFFIXES)
+        self._rounds.begin()
+        changes = await self._changes_now()
         if changes != self._changes:
             self._changes, self._rounds.shown = changes, ()
             self._ahead = self._stages

@@ -33,6 +33,10 @@ class Rounds:
         """True when the model is not shown any more."""
         return self.count >= MOST_ROUNDS
 
+    def begin(self) -> None:
+        """Forget what was shown to a model that asked by itself."""
+        self._fresh = False
+
     def take_news(self) -> bool:
         """Return whether problems were shown since the last call, which makes a round."""
         fresh, self._fresh = self._fresh, False

@@ -26,6 +26,10 @@ class ToolHook(Protocol):
 class TurnEndHook(Protocol):
     """Called when a turn could end with the model's answer."""
 
+    def calls_ran(self) -> None:
+        """Called whenever calls of the model have run, to prepare what will be needed."""
+        ...
+
     async def before_end(self) -> Sequence[ToolCall]:
         """The calls to run first, as if the model had made them; none: the turn may end.
 

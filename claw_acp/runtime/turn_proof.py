@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.agent.gate import Gate
@@ -26,6 +27,7 @@ class ToolsAtEnd(TurnEndHook, Protocol):
 
 
 REPAIR: Final = Ref[Callable[..., ToolsAtEnd]]("claw_acp.codeintel.repair:Repair")
+POOL: Final = Ref[Callable[[TaskGroup], object]]("claw_acp.codeintel.session_servers:ServerPool")
 SERVERS: Final = Ref[Callable[..., object]]("claw_acp.codeintel.session_servers:SessionServers.on")
 
 
@@ -37,7 +39,8 @@ class TurnProof:
         workspace: Its files, as the editor shows them.
         store: Has the contents from before the turn.
         gate: Decides what may run.
-        tasks: Runs language servers.
+        servers: Returns the language servers that run.
+        tasks: Starts them early.
         clock: Makes ids.
     """
 
@@ -48,6 +51,7 @@ class TurnProof:
         workspace: Workspace,
         store: ContentStore,
         gate: Gate,
+        servers: Callable[[], object],
         tasks: TaskGroup,
         clock: Clock,
     ) -> None:
@@ -55,7 +59,9 @@ class TurnProof:
         self._workspace = workspace
         self._store = store
         self._gate = gate
+        self._servers = servers
         self._tasks = tasks
+        self._started = False
         self._clock = clock
         self._repair: ToolsAtEnd | None = None
 
@@ -63,27 +69,45 @@ class TurnProof:
         """The tools that the check calls."""
         return () if self._repair is None else self._repair.tools
 
+    def calls_ran(self) -> None:
+        """See `TurnEndHook`. Language servers start while the model goes on."""
+        if not self._started and self._is_wanted:
+            self._started = True
+            self._tasks.start_soon(self._start_servers, name="language servers")
+
+    async def _start_servers(self) -> None:
+        await to_thread.run_sync(REPAIR.load, abandon_on_cancel=True)
+        if self._live.closed is None:
+            self._made().calls_ran()
+
     async def before_end(self) -> Sequence[ToolCall]:
         """See `TurnEndHook`."""
-        session = self._live.session
-        pending, turns = session.history.pending_files, session.history.turns
-        if self._live.settings.repair == "off" or pending.turn != turns.latest or not pending.before:
-            return ()
-        if self._repair is None:
-            self._repair = REPAIR.load()(
-                session,
-                workspace=self._workspace,
-                store=self._store,
-                servers=SERVERS.load()(session.tool_state, tasks=self._tasks),
-                checks=self._live.settings.repair == "checks",
-                decide=self._verdict,
-                clock=self._clock,
-            )
-        return await self._repair.before_end()
+        return await self._made().before_end() if self._is_wanted else ()
 
     def has_news(self) -> bool:
         """See `TurnEndHook`."""
         return self._repair is not None and self._repair.has_news()
+
+    @property
+    def _is_wanted(self) -> bool:
+        """True if this turn has changed files, and that is to be checked."""
+        history = self._live.session.history
+        changed = history.pending_files.turn == history.turns.latest and bool(history.pending_files.before)
+        return changed and self._live.settings.repair != "off"
+
+    def _made(self) -> ToolsAtEnd:
+        if self._repair is None:
+            session = self._live.session
+            self._repair = REPAIR.load()(
+                session,
+                workspace=self._workspace,
+                store=self._store,
+                servers=SERVERS.load()(session.tool_state, pool=self._servers()),
+                checks=self._live.settings.repair == "checks",
+                decide=self._verdict,
+                clock=self._clock,
+            )
+        return self._repair
 
     def _verdict(self, tool: str, invocation: Invocation) -> str:
         return self._gate.decide(tool, invocation).verdict

@@ -1,5 +1,6 @@
 """Language servers that fail: the turn ends, one sentence says so, and nothing of them remains."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,30 @@ async def test_a_server_inside_the_project_runs_only_if_a_person_agrees(
         editor.will_answer()  # a no holds for the session: another question would fail
         assert (await editor.prompt("go")).text == "done"
     assert log.read_text() == ""
+
+
+async def test_sessions_in_a_folder_share_a_server_that_ends_with_the_last_of_them(
+    opened: Spawn, machine: Machine, tmp_path: Path
+) -> None:
+    environment = machine()
+    log = put("none", folder=tmp_path / "programs")
+    script = Script(turn(call("shell", command="echo fine >> a.py")), turn(say("done")), loop=True)
+    async with opened(script=script, config='mode = "auto"', env=environment) as editor:
+        first = editor.session
+        await editor.prompt("go")
+        await editor.new_session()
+        await editor.prompt("go")
+        await editor.request("session/close", {"sessionId": first})
+        await editor.prompt("go")
+        [server] = [int(line) for line in log.read_text().split()]
+        assert is_alive(server)
+        await editor.request("session/close", {"sessionId": editor.session})
+        assert not is_alive(server)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
