@@ -2,12 +2,16 @@
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
 
 from claw_acp.acp.elicitation import Forms
 from claw_acp.acp.updates import location
 from claw_acp.acp.view import ANSWER_TIMEOUT, SessionView
-from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
+from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import RpcError
@@ -15,6 +19,8 @@ from claw_acp.rpc.errors import RpcError
 log = logging.getLogger(__name__)
 
 METHOD = "session/request_permission"
+
+_Answer = TypeVar("_Answer")
 
 
 class ClientAsker(ABC):
@@ -63,6 +69,44 @@ class ClientAsker(ABC):
             self._view.can_ask = False
             return None
         return next((choice for choice in question.choices if choice.id == chosen), None)
+
+
+class SharedAsker:
+    """Asks everybody who has the session open. The first answer counts; the other questions are withdrawn.
+
+    Args:
+        view: The session as the one sees it who prompted.
+    """
+
+    def __init__(self, view: SessionView) -> None:
+        self._view = view
+
+    async def permission(self, question: PermissionQuestion) -> Choice | None:
+        """See `Asker`."""
+        return await self._first(lambda asker: asker.permission(question))
+
+    async def form(self, form: Form) -> FormAnswer | None:
+        """See `Asker`."""
+        return await self._first(lambda asker: asker.form(form))
+
+    async def _first(self, ask: Callable[[Asker], Awaitable[_Answer | None]]) -> _Answer | None:
+        """The first answer, or None when nobody gave one."""
+        watching = [view for view in self._view.live.session.subscribers if isinstance(view, SessionView)]
+        others = [view for view in watching if view is not self._view]
+        if not others:
+            return await ask(self._view.ASKER.load()(self._view))
+        answers: list[_Answer] = []
+
+        async def wait_for(view: SessionView, tasks: TaskGroup) -> None:
+            answer = await ask(view.ASKER.load()(view))
+            if answer is not None:
+                answers.append(answer)
+                tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            for view in (self._view, *others):
+                tasks.start_soon(wait_for, view, tasks)
+        return answers[0] if answers else None
 
 
 def tool_call(question: PermissionQuestion, content: Sequence[JsonObject]) -> JsonObject:

@@ -4,12 +4,15 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import ClassVar
 
 import anyio
 
 from claw_acp.acp.handshake import ClientCapabilities
+from claw_acp.contracts.questions import Asker
 from claw_acp.core.events import Event, Notice, StateChanged, TerminalChanged, ToolCallChanged
 from claw_acp.core.json_value import JsonObject
+from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.live_session import LiveSession
 
@@ -30,6 +33,9 @@ class SessionView(ABC):
         openings: The number of requests being handled that open it.
         known: Whether one was answered, so that the client considers it open.
     """
+
+    ASKER: "ClassVar[Ref[Callable[..., Asker]]]"
+    """Makes what asks the person at this client."""
 
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
         self.live = live

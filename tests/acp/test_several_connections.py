@@ -66,6 +66,7 @@ async def test_a_turn_is_seen_by_everybody_and_answered_to_the_one_who_asked(ope
         assert (await ada.prompt("hi")).text == "hello"
         assert (await bob.prompt("hi, too")).text == "hello"
         assert spoken(bob.updates(), "agent_message_chunk") == "hellohello"
+        assert [spoken(guest.updates(), "user_message_chunk") for guest in (ada, bob)] == ["hi, too", "hi"]
         assert spoken(ada.updates(), "agent_message_chunk") == "hellohello"
 
 
@@ -100,6 +101,29 @@ async def test_whoever_joins_a_running_turn_is_told_of_its_calls_first(open_hous
         await prompt.result()
         await bob.wait_for_text("done")
         assert tool_calls(bob.updates())[running["toolCallId"]]["status"] == "completed"
+
+
+@pytest.mark.parametrize("who", ["ada", "bob"])
+async def test_whoever_answers_a_question_first_answers_it_for_everybody(
+    open_house: OpenHouse, project: Path, who: str
+) -> None:
+    script = Script(turn(call("shell", command="touch made")), turn(say("done")))
+    async with open_house(script=script) as house:
+        guests = {"ada": await house.visit(), "bob": await house.visit()}
+        ada, bob = guests.values()
+        await ada.new_session()
+        await _join(bob, ada.session)
+        for guest in guests.values():
+            guest.will_answer(None)
+        prompt = await ada.start_prompt("go")
+        questions = {name: await guest.wait_for_question() for name, guest in guests.items()}
+        await guests[who].answer(questions[who], "allow_once")
+        assert (await prompt.outcome()).text == "done"
+        assert (project / "made").exists()
+        [slow] = [guest for name, guest in guests.items() if name != who]
+        [withdrawn] = slow.received("$/cancel_request")
+        assert withdrawn["params"]["requestId"] == slow.questions[0].id
+        assert guests[who].received("$/cancel_request") == []
 
 
 # ------------------------------------------------------------------ leaving
@@ -367,7 +391,9 @@ async def _start_stuck_load(house: SharedHouse, ada: Guest) -> tuple[Call, Call]
     await ada.new_session()
     prompt = await ada.start_prompt("go")
     await ada.wait_for(lambda: len(spoken(ada.updates(), "agent_message_chunk")) == 10 * len(PIECE), "all")
-    await _join(await house.visit(), ada.session)
+    bob = await house.visit()
+    bob.will_answer(None)
+    await _join(bob, ada.session)
     ada.wire.stall()
     load = await _start_load(ada, ada.session)
     await _full(ada)

@@ -95,8 +95,14 @@ class _Kennel:
 
     async def pid(self) -> int:
         """The watchdog's process."""
-        await eventually(lambda: len(_readers(self.pipe())) == 1, what="one watchdog")
-        return _readers(self.pipe())[0]
+        readers: list[int] = []
+
+        def alone() -> bool:
+            readers[:] = _readers(self.pipe())
+            return len(readers) == 1
+
+        await eventually(alone, what="one watchdog")
+        return readers[0]
 
     def hang_up(self) -> None:
         """Close our end of the pipe, as the kernel does when a process is killed."""

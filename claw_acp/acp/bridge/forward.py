@@ -10,7 +10,7 @@ from typing import Final
 
 from claw_acp.acp.boot import Opening
 from claw_acp.acp.bridge.agent import Agent, next_agent, running_hub
-from claw_acp.acp.bridge.traffic import Traffic
+from claw_acp.acp.bridge.traffic import ENDING, Traffic
 from claw_acp.rpc.framing import Frame, Oversized
 from claw_acp.rpc.message import INVALID_REQUEST, error_line
 
@@ -95,18 +95,23 @@ class Bridge:
         self._agent = agent
         self._agent_output = _Output(agent.output_fd)
         self._partial = b""
-        self._held = True
+        self._held, self._reopened = True, False
         os.set_blocking(agent.input_fd, False)
         self._write_agent(self._traffic.initializing())
         self._go_on()
 
     def _go_on(self) -> None:
-        """Send what had to wait for the answer to `initialize`."""
-        if self._held and self._traffic.ready:
-            self._held = False
+        """Take the next step after a connection: open the sessions, then send what had to wait."""
+        if not self._held or not self._traffic.ready:
+            return
+        if not self._reopened:
+            self._reopened = True
             self._write_agent(self._traffic.reopening())
-            early, self._early = self._early, []
-            self._to_agent(early)
+            self._go_on()
+            return
+        self._held = False
+        early, self._early = self._early, []
+        self._to_agent(early)
 
     def _events(self) -> set[int]:
         """Wait until something can be read or written; the descriptors that can be read."""
@@ -177,17 +182,25 @@ class Bridge:
         except OSError:
             data = b""
         if not data:
-            return not self._editor_left and self._replace_agent()
+            return self._replace_agent()
         self._silent = 0
         whole, newline, rest = (self._partial + data).rpartition(b"\n")
         self._partial = rest
         if newline:
-            self._editor.write(b"".join(self._traffic.to_editor(line + b"\n") for line in whole.split(b"\n")))
+            lines = [line + b"\n" for line in whole.split(b"\n")]
+            ends = ENDING in lines
+            if ends:
+                del lines[lines.index(ENDING) :]
+            self._editor.write(b"".join(map(self._traffic.to_editor, lines)))
+            if ends:
+                return self._replace_agent()
             self._go_on()
         return True
 
     def _replace_agent(self) -> bool:
-        """Answer what the agent that ended was asked, and connect to another one."""
+        """Answer what the agent that ended was asked, and connect to another one. False if that is of no use."""
+        if self._editor_left:
+            return False
         self._agent.close()
         self._editor.write(self._traffic.lost())
         self._silent += 1

@@ -9,7 +9,19 @@ from typing import Final, NamedTuple
 
 from claw_acp.core.errors import AgentLost
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.rpc.message import Request, RequestId, Response, decode, encode, error_line, notification_line
+from claw_acp.rpc.message import (
+    Notification,
+    Request,
+    RequestId,
+    Response,
+    decode,
+    encode,
+    error_line,
+    notification_line,
+)
+
+ENDING: Final = notification_line("claw-acp/ending", {})
+"""The last line of a hub that stops: whatever comes behind it is not for the editor."""
 
 OWN: Final = "claw-acp/bridge/"
 """The beginning of the ids of our own requests."""
@@ -17,6 +29,9 @@ OWN: Final = "claw-acp/bridge/"
 _NOTIFICATION: Final = b'{"jsonrpc":"2.0","method":'
 _CANCEL: Final = "$/cancel_request"
 _CANCEL_LINE: Final = notification_line(_CANCEL, {})[: -len(b"{}}\n")]
+_NOTHING: Final[JsonObject] = {}
+_CALL: Final = b'"toolCallId":'
+_OVER: Final = frozenset({"completed", "failed", "cancelled"})
 _OPENS: Final = frozenset({"session/new", "session/fork", "session/load", "session/resume"})
 _ENDS: Final = frozenset({"session/close", "session/delete", "session/archive"})
 
@@ -37,27 +52,30 @@ class Traffic:
     """
 
     def __init__(self, answered: bytes | None) -> None:
-        self.ready = False
-        """True once the agent's process has answered `initialize`, so that requests may follow."""
         self._initialize = answered
         self._process = 0
         self._own = 0
+        self._unanswered = 0
         self._waiting: dict[str, _Waiting] = {}
         self._sessions: dict[str, JsonObject] = {}
         self._asked: set[int] = set()
+        self._calls: dict[tuple[str, str], None] = {}  # tool calls that are not over
 
     def initializing(self) -> bytes:
         """The line that a new agent process gets first; empty when the editor has not sent `initialize` yet."""
         if self._initialize is None:
-            self.ready = True
             return b""
         request = decode(self._initialize)
         assert isinstance(request, Request)
-        self.ready = False
         return self._request("initialize", _object(request.params))
 
+    @property
+    def ready(self) -> bool:
+        """True if the agent's process has answered all requests of our own, so that others may follow."""
+        return not self._unanswered
+
     def reopening(self) -> bytes:
-        """The lines that open the editor's sessions in a new agent process, once it is `ready`."""
+        """The lines that open the editor's sessions in a new agent process, once it has answered `initialize`."""
         return b"".join(
             self._request("session/resume", {**params, "sessionId": session})
             for session, params in self._sessions.items()
@@ -84,6 +102,8 @@ class Traffic:
     def to_editor(self, line: bytes) -> bytes:
         """The line to send for a line of the agent; empty for answers to our own requests."""
         if line.startswith(_NOTIFICATION) and not (self._process and line.startswith(_CANCEL_LINE)):
+            if _CALL in line:
+                self._follow_call(line)
             return line
         message = decode(line)
         if isinstance(message, Response):
@@ -103,11 +123,23 @@ class Traffic:
         """The lines for the editor when the agent's process has ended; what follows comes from another one."""
         lines = [notification_line(_CANCEL, {"requestId": self._name(asked)}) for asked in sorted(self._asked)]
         lines += [
+            notification_line(
+                "session/update",
+                {
+                    "sessionId": session,
+                    "update": {"sessionUpdate": "tool_call_update", "toolCallId": call, "status": "failed"},
+                },
+            )
+            for session, call in self._calls
+        ]
+        lines += [
             error_line(waiting.id, AgentLost.code, f"{waiting.method}: {AgentLost.TEXT}")
             for waiting in self._waiting.values()
         ]
         self._asked.clear()
+        self._calls.clear()
         self._waiting.clear()
+        self._unanswered = 0
         self._process += 1
         return b"".join(lines)
 
@@ -115,6 +147,7 @@ class Traffic:
 
     def _request(self, method: str, params: JsonObject) -> bytes:
         self._own += 1
+        self._unanswered += 1
         return encode({"jsonrpc": "2.0", "id": f"{OWN}{self._own}", "method": method, "params": params})
 
     def _name(self, request_id: int) -> int | str:
@@ -130,9 +163,22 @@ class Traffic:
 
     # ------------------------------------------------------------------ sessions
 
+    def _follow_call(self, line: bytes) -> None:
+        """Remember which tool calls are not over: nobody else would ever tell the editor of their end."""
+        message = decode(line)
+        params = _object(message.params if isinstance(message, Notification) else None)
+        update = _object(params.get("update"))
+        session, call = params.get("sessionId"), update.get("toolCallId")
+        if not (isinstance(session, str) and isinstance(call, str)):
+            return
+        if update.get("status") in _OVER:
+            self._calls.pop((session, call), None)
+        elif update.get("sessionUpdate") == "tool_call" or "status" in update:
+            self._calls[session, call] = None
+
     def _answer(self, response: Response, line: bytes) -> bytes:
         if isinstance(response.id, str) and response.id.startswith(OWN):
-            self.ready = True  # the first answer is the one to `initialize`
+            self._unanswered -= 1
             return b""
         waiting = self._waiting.pop(repr(response.id), None)
         if waiting is not None and response.error is None:
@@ -153,4 +199,4 @@ class Traffic:
 
 
 def _object(params: JsonValue) -> JsonObject:
-    return params if isinstance(params, Mapping) else {}
+    return params if isinstance(params, Mapping) else _NOTHING

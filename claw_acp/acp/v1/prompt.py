@@ -4,9 +4,10 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts, wants_to_steer
-from claw_acp.acp.permission import METHOD, ClientAsker, tool_call
+from claw_acp.acp.permission import METHOD, ClientAsker, SharedAsker, tool_call
 from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1.updates import tool_content
+from claw_acp.acp.v1.view import SessionViewV1
 from claw_acp.acp.v1.workspace import EditorWorkspace
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
@@ -26,9 +27,10 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     """Run a turn. However it is cancelled, the answer is one result with `cancelled`."""
     request = parse(PromptRequest, params, method=call.method)
     view = connection.view(request.session_id)
-    parts = prompt_parts(request.prompt)
+    assert isinstance(view, SessionViewV1)
+    parts = tuple(prompt_parts(request.prompt))
     view.can_ask = True
-    ports = ClientPorts(workspace=EditorWorkspace(view), asker=EditorAsker(view))
+    ports = ClientPorts(workspace=EditorWorkspace(view), asker=SharedAsker(view))
     outcome = Outcome(stop="cancelled", usage=None)
     try:
         with log_context(session=request.session_id), anyio.CancelScope() as scope:
@@ -36,11 +38,13 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
             engine = await connection.engine()
             steer = wants_to_steer(request.meta)
             turn = engine.turns.start(view.live, parts, ports=ports, steer=steer)
+            view.sent.append(parts)
             if isinstance(turn, JoinedPrompt) and not steer:  # `/steer`: the turn has another request that waits
                 return {"stopReason": "end_turn"}
             call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
             outcome = await turn.outcome()
     finally:
+        view.forget_prompt(parts)
         await view.shown()  # updates that a replay holds back come before the answer, too
     result: dict[str, JsonValue] = {"stopReason": outcome.stop}
     return result | ({"usage": token_counts(outcome.usage)} if outcome.usage else {})

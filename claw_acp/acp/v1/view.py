@@ -19,7 +19,9 @@ from claw_acp.core.events import (
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import replace
+from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.live_session import LiveSession
 
@@ -27,9 +29,13 @@ from claw_acp.runtime.live_session import LiveSession
 class SessionViewV1(SessionView):
     """Renders events for protocol 1; what a client does not support is left out or shown in another way."""
 
+    ASKER = Ref("claw_acp.acp.v1.prompt:EditorAsker")
+
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
         super().__init__(peer, live, client)
         self._untold: list[Notice] = []
+        self.sent: list[Sequence[ContentPart]] = []
+        """The prompts of this client that are not part of the conversation yet; it has shown them itself."""
         self._statuses: dict[str, ToolStatus] = {}  # of tool calls that are not over
 
     async def show(self, event: Event) -> None:
@@ -39,12 +45,28 @@ class SessionViewV1(SessionView):
                 await self._show_settings(event)
             case CommandsChanged():
                 await self._show_commands()
+            case MessageStarted(role="user"):
+                await self._show_prompt(event)
             case Notice() if not self.client.notices and not self.live.session.busy:
                 self._untold.append(event)  # told as a thought, and those belong to turns
             case _:
                 await self.update(self._rendered(event, replay=False))
                 if isinstance(event, StateChanged) and event.state == "running":
                     await self._tell_the_untold()
+
+    def forget_prompt(self, parts: Sequence[ContentPart]) -> bool:
+        """Take a prompt out of those that were `sent`; False if it is not there."""
+        if parts not in self.sent:
+            return False
+        self.sent.remove(parts)
+        return True
+
+    async def _show_prompt(self, event: MessageStarted) -> None:
+        """Show the prompt of another client."""
+        if self.forget_prompt(event.parts):
+            return
+        for update in user_message(event):
+            await self.update(update)
 
     def _rendered(self, event: Event, *, replay: bool) -> JsonObject | None:
         """The update for an event; a tool call's always has its status, or some clients take the call for completed."""

@@ -6,7 +6,7 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts, wants_to_steer
-from claw_acp.acp.permission import METHOD, ClientAsker, tool_call
+from claw_acp.acp.permission import METHOD, ClientAsker, SharedAsker, tool_call
 from claw_acp.acp.v2.sessions import session_view
 from claw_acp.acp.v2.tool_calls import tool_content
 from claw_acp.agent.client_ports import ClientPorts
@@ -33,7 +33,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view = session_view(connection, request.session_id)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
-    ports = ClientPorts(workspace=view.live.workspace, asker=AskerV2(view), on_accepted=_answered(call))
+    ports = ClientPorts(workspace=view.live.workspace, asker=SharedAsker(view), on_accepted=_answered(call))
     with log_context(session=request.session_id), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
         engine = await connection.engine()

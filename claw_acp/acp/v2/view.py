@@ -26,6 +26,7 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace
+from claw_acp.registry.reference import Ref
 from claw_acp.rpc.message import INTERNAL_ERROR
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.live_session import LiveSession
@@ -40,6 +41,8 @@ class SessionViewV2(SessionView):
     Attributes:
         state: The state sent last; a new session is idle.
     """
+
+    ASKER = Ref("claw_acp.acp.v2.prompt:AskerV2")
 
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
         self.state: State = "idle"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio.abc import TaskGroup
 
+from claw_acp.acp.bridge.traffic import ENDING
 from claw_acp.acp.connection import Connection
 from claw_acp.core.environment import working_in
 from claw_acp.core.errors import ClawError
@@ -62,6 +63,7 @@ class Hub:
         self._limit = limit
         self._idle = idle
         self._open: dict[str, SocketTransport] = {}
+        self._editors: set[str] = set()
         self._count = 0
         self._changed = anyio.Event()
         self.stop = stop
@@ -87,7 +89,9 @@ class Hub:
                     door.start_soon(self._stop_when_idle, self._idle)
                 await until()
                 door.cancel_scope.cancel()
-                for transport in tuple(self._open.values()):
+                for name, transport in tuple(self._open.items()):
+                    if name in self._editors:
+                        transport.send(ENDING)
                     transport.end()
             tasks.cancel_scope.cancel()
 
@@ -125,11 +129,13 @@ class Hub:
         finally:
             self._count -= 1
             self._open.pop(name, None)
+            self._editors.discard(name)
             self._changed.set()
 
     async def _by_role(self, transport: SocketTransport, attached: Attached, name: str, engines: Engines) -> None:
         log.info("attached", extra={"connection": name, "role": attached.role})
         if attached.role == "editor":
+            self._editors.add(name)
             with working_in(attached.environment), engines.used(attached.environment) as host:
                 await self._connect(transport, host, name).run()
         elif attached.role == "control":

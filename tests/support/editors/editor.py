@@ -74,6 +74,7 @@ class Editor(RawClient):
         python: Sequence[str] = PROGRAM,
         stderr_to_stdout: bool = False,
         late_cancel: Literal["refused", "allowed"] = "refused",
+        prompted_by: Literal["us", "anyone"] = "us",
     ) -> AsyncGenerator[Self]:
         """Start the program without sending anything.
 
@@ -87,6 +88,7 @@ class Editor(RawClient):
             python: The interpreter's arguments.
             stderr_to_stdout: Start it as with `2>&1`.
             late_cancel: See `Judge`.
+            prompted_by: See `Judge`.
         """
         claw = home / "claw"
         configure(claw, script, more=config)
@@ -103,7 +105,7 @@ class Editor(RawClient):
             process,
             project=project,
             script=script or Script(),
-            judge=Judge(OfficialSchema.load(cls.version), late_cancel=late_cancel),
+            judge=Judge(OfficialSchema.load(cls.version), late_cancel=late_cancel, prompted_by=prompted_by),
         )
         editor.capabilities = capabilities or {}
         async with _torn_down(editor), anyio.create_task_group() as tasks:
