@@ -16,6 +16,7 @@ from claw_acp.schedule.cron_expression import parse_cron
 from claw_acp.schedule.durations import duration_text, seconds_in
 from claw_acp.schedule.moments import moment_of
 from claw_acp.schedule.zone import zone_named
+from claw_acp.store.database import storable
 
 SHORTEST: Final = 60
 """Seconds of the shortest period."""
@@ -189,7 +190,7 @@ class _Reader:
 
 
 def _text(value: object) -> str:
-    if not isinstance(value, str) or "\0" in value:
+    if not isinstance(value, str) or "\0" in value or not storable(value):
         raise InvalidRequest("must be text")
     return value
 

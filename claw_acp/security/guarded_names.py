@@ -22,7 +22,7 @@ _EDITORS = """
 _AGENTS = """
     .claw .mcp.json mcp.json .claude .claude.json .cursor .gemini .codex .copilot .opencode opencode.json opencode.jsonc
     .windsurf .kiro .roo .continue .amazonq .qwen .crush .crush.json crush.json .aider.conf.yml .openhands .factory
-    .augment .trae .junie .goose .clinerules .kilocode .vibe .grok .pi .amp .codebuddy .iflow
+    .augment .trae .junie .goose .clinerules .kilocode .vibe .grok .pi .amp .codebuddy .iflow heartbeat.md
     """
 _SHELLS_AND_ENVIRONMENTS = """
     .envrc .env.fish .direnv .autoenv .in .out .shadowenv.d .rvmrc .hermit activate-hermit .flox devbox.json devenv.nix

@@ -8,6 +8,7 @@ _READS = {
     "config": names("show path"),
     "sessions": names("list show export replay"),
     "providers": names("list"),
+    "cron": names("list show next"),
     **dict.fromkeys(names("doctor cost models schema"), None),
 }
 _LAUNCHERS = names(

@@ -60,6 +60,8 @@ def test_a_reminder_is_named_by_its_words(project: Path, capsys: pytest.CaptureF
         (["add", "x", "--at", "2001-01-01 00:00", "--prompt", "x"], "that moment has passed"),
         (["add", "x", "--every", "10s", "--prompt", "x"], "1m is the shortest period"),
         (["add", "x", "--every", "1h", "--tz", "Mars", "--prompt", "x"], "no time zone"),
+        (["add", "x", "--every", "1h", "--prompt", "x", "--session", "ses_none"], 'there is no session "ses_none"'),
+        (["add", "x", "--every", "1h", "--prompt", "x", "--deliver", "session:none"], 'there is no session "none"'),
         (["show", "nigthly"], 'there is no job "nigthly"; did you mean "nightly"?'),
         (["remove", "nightly"], "schedules.toml; remove it there"),
         (["run", "nightly"], "claw-acp serve"),

@@ -58,6 +58,7 @@ def test_a_job_is_the_same_after_it_was_written_and_read(fields: dict[str, objec
         ({"deliver": "webhook:ftp://x"}, "no address"),
         ({"time_zone": "Mars"}, "no time zone"),
         ({"prompt": "a\0b"}, "must be text"),
+        ({"deliver": "command:\udcff"}, "must be text"),
     ],
 )
 def test_a_wrong_field_is_refused_by_name(change: dict[str, object], why: str) -> None:

@@ -12,6 +12,7 @@ import anyio
 
 from claw_acp.cli.cron.view import job_lines, job_table, times_lines
 from claw_acp.cli.current_settings import locations_here
+from claw_acp.cli.sessions.stored import find_session, stored_sessions
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.schedule.definition import parse_job
 from claw_acp.schedule.job_store import next_words
@@ -63,7 +64,7 @@ async def _opened(
 async def _add(schedules: OpenSchedules, options: argparse.Namespace) -> int:
     names = {each.job.name for each in await schedules.jobs.all()}
     name = options.name or _name_for(options.prompt or "heartbeat", taken=names)
-    job = parse_job(name, _fields(options), now=SYSTEM_CLOCK.now())
+    job = parse_job(name, await _with_sessions(_fields(options)), now=SYSTEM_CLOCK.now())
     stored = await schedules.jobs.add(job, source="user")
     schedules.tell_of_changes()
     print(f"{name}: {next_words(stored)}")
@@ -210,6 +211,18 @@ def _fields(options: argparse.Namespace) -> dict[str, object]:
     prompt = {"prompt": sys.stdin.read()} if options.prompt == "-" else {}
     rest = {name: value for name, value in given.items() if name not in {"command", "name"}}
     return {**rest, **prompt, "cwd": str(Path(options.cwd).expanduser().resolve())}
+
+
+async def _with_sessions(fields: dict[str, object]) -> dict[str, object]:
+    """The table with whole ids of the sessions that are named in it."""
+    named = {"session": "", "deliver": "session:"}
+    async with stored_sessions() as journal:
+        for field, start in named.items():
+            value = fields.get(field)
+            if isinstance(value, str) and value.startswith(start):
+                record = await find_session(journal, value.removeprefix(start))
+                fields = {**fields, field: f"{start}{record.id}"}
+    return fields
 
 
 def _name_for(prompt: str, *, taken: set[str]) -> str:

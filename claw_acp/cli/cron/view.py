@@ -47,7 +47,8 @@ def _run_lines(run: Run) -> list[str]:
         run.status,
         *([f"attempt {run.attempt + 1}"] if run.attempt else []),
         *([f"{run.ended_at - run.started_at:.0f} s"] if run.ended_at is not None and run.status != "skipped" else []),
-        *([quantity(tokens, "token"), shown(run.cost)] if tokens else []),
+        *([quantity(tokens, "token")] if tokens else []),
+        *([shown(run.cost)] if run.cost else []),
         *([run.session_id] if run.session_id else []),
     ]
     lines = ["  ".join(facts)]
