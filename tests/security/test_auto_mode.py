@@ -96,7 +96,10 @@ claw-acp sessions delete x|python3 -m claw_acp trust .|python -mclaw_acp config 
 .venv/bin/claw-acp trust .|env claw-acp trust .|sh -c 'claw-acp trust .'|uvx claw-acp@latest login
 python3 .venv/bin/claw-acp logout|pipx run claw-acp config set a b|poetry run python -m claw_acp.cli.main trust .
 """
-READS_ITSELF = "claw-acp doctor|claw-acp config show|claw-acp sessions list|claw-acp cost|claw-acp providers list|claw-acp cron list"
+READS_ITSELF = (
+    "claw-acp doctor|claw-acp config show|claw-acp sessions list|claw-acp cost|claw-acp providers list"
+    "|claw-acp cron list"
+)
 
 
 def _lines(text: str) -> list[str]:
