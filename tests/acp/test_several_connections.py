@@ -103,29 +103,6 @@ async def test_whoever_joins_a_running_turn_is_told_of_its_calls_first(open_hous
         assert tool_calls(bob.updates())[running["toolCallId"]]["status"] == "completed"
 
 
-@pytest.mark.parametrize("who", ["ada", "bob"])
-async def test_whoever_answers_a_question_first_answers_it_for_everybody(
-    open_house: OpenHouse, project: Path, who: str
-) -> None:
-    script = Script(turn(call("shell", command="touch made")), turn(say("done")))
-    async with open_house(script=script) as house:
-        guests = {"ada": await house.visit(), "bob": await house.visit()}
-        ada, bob = guests.values()
-        await ada.new_session()
-        await _join(bob, ada.session)
-        for guest in guests.values():
-            guest.will_answer(None)
-        prompt = await ada.start_prompt("go")
-        questions = {name: await guest.wait_for_question() for name, guest in guests.items()}
-        await guests[who].answer(questions[who], "allow_once")
-        assert (await prompt.outcome()).text == "done"
-        assert (project / "made").exists()
-        [slow] = [guest for name, guest in guests.items() if name != who]
-        [withdrawn] = slow.received("$/cancel_request")
-        assert withdrawn["params"]["requestId"] == slow.questions[0].id
-        assert guests[who].received("$/cancel_request") == []
-
-
 # ------------------------------------------------------------------ leaving
 
 
