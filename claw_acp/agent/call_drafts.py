@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 LOOKED_AT: Final = 8192  # characters of arguments in which the subject is looked for; models mostly write it first
 LONGEST_SUBJECT: Final = 120  # characters of it in a title
+MOST_CALLS: Final = 100  # of one answer; more are neither shown nor run
 CUT_OFF: Final = "The model did not finish this call, so nothing was done."
 
 
@@ -64,6 +65,8 @@ class CallDrafts:
         """Take the next piece of a call of the assistant message `message`."""
         draft = self._drafts.get(chunk.index)
         if draft is None:
+            if chunk.index > MOST_CALLS:
+                return
             draft = self._drafts[chunk.index] = self._begun(chunk.name, message=message)
             await self._session.broadcast(draft.shown)
         if draft.named or not chunk.arguments:

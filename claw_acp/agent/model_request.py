@@ -6,7 +6,7 @@ from functools import partial
 from typing import assert_never
 
 from claw_acp.agent.billing import Billing
-from claw_acp.agent.call_drafts import CallDrafts
+from claw_acp.agent.call_drafts import MOST_CALLS, CallDrafts
 from claw_acp.agent.streamed_answer import StreamedAnswer
 from claw_acp.contracts.content_support import supported_messages
 from claw_acp.contracts.provider import (
@@ -112,7 +112,7 @@ class ModelRequester:
                 await self._drafts.cut_off("cancelled" if is_cancellation(error) else "failed")
             raise
         usage = await self._report_usage(message_id, response)
-        calls = tuple(self._own(call, index=index) for index, call in enumerate(response.tool_calls))
+        calls = tuple(self._own(call, index=index) for index, call in enumerate(_bounded(response.tool_calls)))
         await self._drafts.cut_off("failed")
         return message_id, ChatResponse(
             text=response.text, tool_calls=calls, reasoning=response.reasoning, usage=usage, stop=response.stop
@@ -270,3 +270,14 @@ class ModelRequester:
     def _own(self, call: ToolCall, *, index: int) -> ToolCall:
         call_id = self._drafts.claim(index, name=call.name)
         return replace(call, id=call_id)
+
+
+def _bounded(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+    """The calls of an answer, at most so many; the first that is too much tells the model of the others."""
+    if len(calls) <= MOST_CALLS:
+        return calls
+    problem = (
+        f"One answer may hold at most {MOST_CALLS} calls, so this one was not run, and neither were the "
+        f"{len(calls) - MOST_CALLS - 1:,} behind it. Make them in further answers if they are still needed."
+    )
+    return (*calls[:MOST_CALLS], replace(calls[MOST_CALLS], problem=problem))

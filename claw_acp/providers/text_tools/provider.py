@@ -118,7 +118,7 @@ class TextToolProvider(StreamingProvider):
         """
         refused, lasting = "", True
         if not needs_words(request) or await self._takes_tools(request.model):
-            events = self._read(request, request, told=False) if _may_call(request) else self._inner.stream(request)
+            events = self._read(request, request, told=False) if request.tools else self._inner.stream(request)
             try:
                 async with closing(events):
                     async for event in events:
@@ -204,10 +204,6 @@ class TextToolProvider(StreamingProvider):
     async def aclose(self) -> None:
         """Release what the inner provider holds."""
         await self._inner.aclose()
-
-
-def _may_call(request: ChatRequest) -> bool:
-    return bool(request.tools) and request.options.tool_choice != "none"
 
 
 def _offered(request: ChatRequest) -> Sequence[ToolSpec]:

@@ -157,6 +157,26 @@ async def test_native_calls_win_over_those_in_text(opened: Spawn, project: Path)
     assert not (project / "b.txt").exists()
 
 
+@pytest.mark.parametrize("native", [True, False], ids=["native", "in text"])
+async def test_of_very_many_calls_in_one_answer_some_run_and_the_model_hears_of_the_rest(
+    opened: Spawn, *, native: bool
+) -> None:
+    lines = range(1, 301)
+    written = "\n".join(READ.replace('"a.txt"', f'"a.txt", "line": {line}') for line in lines)
+    calls = [call("read_file", path="a.txt", line=line) for line in lines] if native else [say(written)]
+    script = Script(turn(*calls), turn(expect("neither were the 199 behind it"), say("I see.")))
+    async with opened(script=script) as editor:
+        outcome = await editor.prompt("read all of it")
+    assert (len({made["toolCallId"] for made in outcome.calls}), outcome.text) == (101, "I see.")
+
+
+async def test_a_closing_answer_shows_no_markup(opened: Spawn) -> None:
+    script = Script(turn(call("read_file", path="a.txt")), turn(say("Half is done.\n", *READ)))
+    async with opened(script=script, config="[limits]\nmax_turn_requests = 1\n") as editor:
+        outcome = await editor.prompt("read it")
+    assert (outcome.stop_reason, outcome.text) == ("max_turn_requests", "Half is done.\n")
+
+
 async def test_a_call_that_is_cut_off_never_runs_and_the_model_hears_why(opened: Spawn, project: Path) -> None:
     cut = "<function=write_file>\n<parameter=path>b.txt</parameter>\n<parameter=content>x</parameter>\n"
     script = Script(turn(say(cut)), turn(expect("has no end, so nothing was done"), say("Again.")))
@@ -184,6 +204,8 @@ async def test_a_file_that_shows_a_call_gives_no_power_to_a_model_that_quotes_it
     write = READ.replace("read_file", "write_file").replace('"a.txt"', '"b.txt", "content": "x"')
     (project / "a.txt").write_text(write)
     quotes = [
+        write,
+        f"It says:\n\n{write}",
         f"It says:\n```\n{write}\n```",
         "> " + write.replace("\n", "\n> "),
         f"`{write}`",
