@@ -162,7 +162,9 @@ class Turns:
                 turn.end(await self._run(turn, live, prompt, ports=ports))
             except BaseException as error:
                 with session.cleanup_scope():
-                    await report_unheard(session, turn.steering.take())
+                    unheard = turn.steering.take()
+                    turn.steering.close()
+                    await report_unheard(session, unheard)
                 turn.end(None if is_cancellation(error) else error)  # before those who wait for the session go on
                 raise
 
@@ -196,6 +198,8 @@ class Turns:
         told = await self._run_command(live, prompt, ports=ports)
         if isinstance(told, Outcome):
             return told
+        if not isinstance(told, Summarizes):
+            running.steering.open()  # the first request takes along what comes while the model is chosen
         asked = prompt if isinstance(told, Summarizes) else told
         if limits_of(live.settings.budget).amounts:
             await self._discovery.reference.settled(within=PRICES_TIMEOUT)  # it may know what this will cost

@@ -10,9 +10,13 @@ import pytest
 
 from claw_acp.core.errors import SessionBusy
 from claw_acp.session.session import QUEUE_LIMIT
+from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Call, Json, spoken
 from tests.support.editors.shared_house import Guest, SharedHouse
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, Step, call, expect, hold, say, turn
+from tests.support.servers.model_replies import Say
+from tests.support.servers.model_server import ModelServer
 
 OpenHouse: TypeAlias = Callable[..., AbstractAsyncContextManager[SharedHouse]]
 NOTE = "and be quick"
@@ -214,3 +218,23 @@ async def test_the_command_in_protocol_2_is_answered_when_it_has_joined(open_hou
         (project / "go").touch()
         assert (await steering.result())["messageId"]
         await guest.wait_for_text("quickly done")
+
+
+async def test_a_turn_whose_key_is_still_being_read_is_joined_too(opened: Spawn, tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.always(Say(text=("fine",)))
+        reading = f"touch {tmp_path}/begun; until [ -e {tmp_path}/go ]; do :; done; echo sk-test-0123456789abcdef"
+        config = (
+            'model = "work/gpt-5.1"\n[providers.work]\nkind = "openai"\nmodels = ["gpt-5.1"]\n'
+            f'base_url = "{server.openai_url}"\napi_key = "command:sh -c \'{reading}\'"\n'
+        )
+        async with opened(config=config) as editor:
+            running = await editor.start_prompt("begin")
+            await eventually((tmp_path / "begun").exists, what="a key that is being read")
+            steering = await editor.start_prompt(f"/steer {NOTE}")
+            await editor.request("session/status", {"sessionId": editor.session})
+            (tmp_path / "go").touch()
+            assert (await running.outcome()).text == "fine"
+            assert (await steering.outcome()).stop_reason == "end_turn"
+            assert len(server.requests) == 1
+            assert NOTE in str(server.requests[0])

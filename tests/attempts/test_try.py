@@ -9,6 +9,7 @@ import pytest
 from tests.attempts.conftest import Git, git_in
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.editor_v2 import EditorV2
+from tests.support.editors.exchange import tool_calls
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, Turn, call, expect, fail, hold, say, turn
@@ -146,6 +147,9 @@ async def test_the_changes_of_an_attempt_are_shown_as_diffs(opened: Spawn, proje
             ("diff", str(project / "new.txt"), "new\n"),
         ]
         assert "there is no attempt 3" in (await editor.prompt("/try diff 3")).text
+        _, past = await editor.load(editor.session)
+        assert [made["content"] for made in tool_calls(past).values()] == [diffs]
+        await editor.prompt("/export")
 
 
 async def test_attempts_can_have_different_models_and_one_may_fail(opened: Spawn, git: Git) -> None:
@@ -287,7 +291,13 @@ async def test_protocol_2_shows_the_same(project: Path, home: Path, git: Git) ->
         tried = await guest.run("/try 2 change something")
         assert "I went the first way." in tried.text
         assert [made["status"] for made in tried.calls] == ["completed", "completed"]
+        (shown,) = (await guest.run("/try diff 1")).calls
+        assert shown["status"] == "completed"
         assert (await guest.run("/try take 1")).stop_reason == "end_turn"
+        _, past = await guest.resume(guest.session, replay=True)
+        assert [call["toolCallId"] for call in past if call["sessionUpdate"] == "tool_call_update"] == [
+            shown["toolCallId"]
+        ]
         assert (project / "a.txt").read_text() == "first way\n"
 
 
