@@ -3,9 +3,12 @@
 import gc
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
 
 import anyio
+from anyio import to_thread
 
 from claw_acp.acp import warm_up
 from claw_acp.acp.boot import Answered, Opening
@@ -15,6 +18,7 @@ from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.process.groups import kill_all_groups
+from claw_acp.registry.reference import Ref
 from claw_acp.rpc.stdio import stdio_transport
 from claw_acp.runtime.deadline import Deadline
 from claw_acp.runtime.engine_host import hosted_engine
@@ -24,6 +28,8 @@ from claw_acp.telemetry.logs import logging_to
 from claw_acp.telemetry.trace import FrameTrace
 
 log = logging.getLogger(__name__)
+
+START_HUB: Final[Ref[Callable[[], None]]] = Ref("claw_acp.acp.hub_start:start_hub")
 
 
 def serve(opening: Opening) -> int:
@@ -37,7 +43,7 @@ def serve(opening: Opening) -> int:
             log.warning("configuration: %s", finding.text())
         try:
             spoken = spoken_versions(draft=settings.protocol_2)
-            anyio.run(_serve, opening, spoken, trace, backend_options=SERVER)
+            anyio.run(_serve, opening, spoken, trace, settings.hub == "start", backend_options=SERVER)
         finally:
             kill_all_groups()
             if trace is not None:
@@ -45,7 +51,7 @@ def serve(opening: Opening) -> int:
     return 0
 
 
-async def _serve(opening: Opening, spoken: Sequence[int], trace: FrameTrace | None) -> None:
+async def _serve(opening: Opening, spoken: Sequence[int], trace: FrameTrace | None, starts_hub: bool) -> None:  # noqa: FBT001 - from `anyio.run`
     deadline = Deadline()
     async with (
         stdio_transport(
@@ -55,7 +61,7 @@ async def _serve(opening: Opening, spoken: Sequence[int], trace: FrameTrace | No
             early=opening.frames,
             on_end=deadline.start,
         ) as transport,
-        hosted_engine(stop=transport.end, deadline=deadline, warm_up=_warm_up) as host,
+        hosted_engine(stop=transport.end, deadline=deadline, warm_up=partial(_warm_up, starts_hub=starts_hub)) as host,
     ):
         if trace is not None and opening.answered is not None:
             _record(opening.answered, trace)
@@ -76,7 +82,9 @@ def _record(answered: Answered, trace: FrameTrace) -> None:
     trace.record("out", answered.answer)
 
 
-async def _warm_up() -> None:
+async def _warm_up(*, starts_hub: bool) -> None:
     await warm_up.for_sessions()
     gc.enable()
     gc.freeze()  # what was imported stays; looking through it again and again would only cost time
+    if starts_hub:
+        await to_thread.run_sync(START_HUB.load())

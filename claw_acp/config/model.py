@@ -22,6 +22,7 @@ from claw_acp.config.fields import (
     Texts,
     Variable,
 )
+from claw_acp.config.hub_socket import SWITCH
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.server_places import LOCAL_SERVERS, looks_for_servers
 from claw_acp.core.mode import Mode
@@ -29,6 +30,7 @@ from claw_acp.core.value import made_by
 
 ModelReferenceUse = Literal["published", "installed", "off"]
 RepairUse = Literal["off", "diagnostics", "checks"]
+HubUse = Literal["off", "use", "start"]
 
 
 class PermissionsSection(Section):
@@ -160,6 +162,8 @@ class ConfigFile(Section):
         repair: Check what a turn has changed before it ends, and have the model mend new problems: with the language
             servers of this machine (`diagnostics`), also with the project's own checks (`checks`), or not (`off`).
         protocol_2: Speak protocol 2, a draft, to editors that ask for it.
+        hub: Let a running hub (`claw-acp serve`) serve editors that start `claw-acp` (`use`), also start one in the
+            background for the next ones (`start`), or have a process for each editor (`off`).
         local_servers: Look for model servers on this machine.
         model_lists: Ask usable providers for their models, once a day.
         model_reference: Published facts about models, such as prices and windows: the newest, fetched once a day
@@ -180,6 +184,7 @@ class ConfigFile(Section):
     mode: Annotated[Mode, Variable(name="CLAW_ACP_MODE"), Project(narrows="lower")] = "ask"
     repair: Annotated[RepairUse, Variable(name="CLAW_ACP_REPAIR"), Project(narrows="lower")] = "diagnostics"
     protocol_2: bool = True
+    hub: Annotated[HubUse, Variable(name=SWITCH)] = "use"
     local_servers: Annotated[bool, Variable(name=LOCAL_SERVERS, parse=looks_for_servers)] = True
     model_lists: Annotated[bool, Variable(name="CLAW_ACP_MODEL_LISTS")] = True
     model_reference: Annotated[ModelReferenceUse, Variable(name="CLAW_ACP_MODEL_REFERENCE")] = "published"

@@ -18,8 +18,13 @@ def start_agent(env: Mapping[str, str]) -> Child:
     return subprocess.Popen(command, env=dict(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
 
 
-def start_detached(arguments: Sequence[str], *, stderr: IO[bytes]) -> Child:
-    """Start a command of ours that goes on when this process and its terminal are gone; its stdout is a pipe.
+def start_detached(arguments: Sequence[str], *, stdout: int, stderr: IO[bytes] | int) -> Child:
+    """Start a command of ours that goes on when this process and its terminal are gone.
+
+    Args:
+        arguments: The command.
+        stdout: As of `subprocess.Popen`.
+        stderr: As of `subprocess.Popen`.
 
     Raises:
         OSError: The system refuses.
@@ -27,7 +32,7 @@ def start_detached(arguments: Sequence[str], *, stderr: IO[bytes]) -> Child:
     return subprocess.Popen(
         [sys.executable, "-m", "claw_acp", *arguments],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=stdout,
         stderr=stderr,
         cwd="/",
         start_new_session=True,

@@ -159,6 +159,27 @@ async def test_an_editor_whose_new_files_would_get_another_mode_keeps_a_process_
         assert "0 attached" in status(home)
 
 
+async def test_with_hub_off_every_editor_has_a_process_of_its_own(opened: Spawn, home: Path) -> None:
+    script = Script(turn(say("own")))
+    off = 'hub = "off"'
+    async with Hub.started(home=home, script=script, config=off), opened(script=script, config=off) as editor:
+        assert (await editor.prompt("go")).text == "own"
+        assert "0 attached" in status(home)
+
+
+async def test_with_hub_start_the_first_editor_starts_a_hub_for_the_next(opened: Spawn, home: Path) -> None:
+    script, config = Script(turn(say("a")), loop=True), 'hub = "start"'
+    async with opened(script=script, config=config) as first:
+        try:
+            await eventually(lambda: "is running" in status(home), what="a hub")
+            assert (await first.prompt("go")).text == "a"
+            async with opened(script=script, config=config) as second:
+                assert (await second.prompt("go")).text == "a"
+                assert "1 attached" in status(home)
+        finally:
+            run_program("serve", "--stop", cwd=home, env=environment_of(home))
+
+
 # ------------------------------------------------------------------ one hub
 
 

@@ -92,14 +92,14 @@ def connected_hub(environ: Mapping[str, str], about: Mapping[str, Any]) -> socke
     return None
 
 
-def next_agent(environ: Mapping[str, str]) -> Agent:
-    """The agent after the last one ended: the hub if it comes back soon, else a process of our own.
+def next_agent(environ: Mapping[str, str], *, hub: bool) -> Agent:
+    """The agent after the last one ended: with `hub`, the hub if it comes back soon; else a process of our own.
 
     Raises:
         OSError: No process can be started.
     """
     until = time.monotonic() + RETURN
-    while time.monotonic() < until:
+    while hub and time.monotonic() < until:
         if (agent := running_hub(environ)) is not None:
             return agent
         time.sleep(PAUSE)

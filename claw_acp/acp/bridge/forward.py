@@ -94,6 +94,7 @@ class Bridge:
     def _connect(self, agent: Agent) -> None:
         self._agent = agent
         self._agent_output = _Output(agent.output_fd)
+        self._heard = False
         self._partial = b""
         self._held, self._reopened = True, False
         os.set_blocking(agent.input_fd, False)
@@ -183,7 +184,7 @@ class Bridge:
             data = b""
         if not data:
             return self._replace_agent()
-        self._silent = 0
+        self._heard = True
         whole, newline, rest = (self._partial + data).rpartition(b"\n")
         self._partial = rest
         if newline:
@@ -203,9 +204,9 @@ class Bridge:
             return False
         self._agent.close()
         self._editor.write(self._traffic.lost())
-        self._silent += 1
+        self._silent = 0 if self._heard else self._silent + 1
         if self._silent > STARTS:
             os.write(2, b"claw-acp: its processes end as soon as they start; the log says why\n")
             return False
-        self._connect(next_agent(self._environ))
+        self._connect(next_agent(self._environ, hub=self._heard))
         return True

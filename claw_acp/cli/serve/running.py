@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -62,7 +63,7 @@ def start_in_background(arguments: Sequence[str]) -> Mapping[str, Any]:
     """
     errors = private_directory(locations_here().log_dir) / ERRORS
     with errors.open("wb") as stderr:
-        child = start_detached(["serve", *arguments], stderr=stderr)
+        child = start_detached(["serve", *arguments], stdout=subprocess.PIPE, stderr=stderr)
     assert child.stdout is not None
     with child.stdout:
         child.stdout.readline()  # its address, as soon as it can be used

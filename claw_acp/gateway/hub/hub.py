@@ -135,6 +135,7 @@ class Hub:
     async def _by_role(self, transport: SocketTransport, attached: Attached, name: str, engines: Engines) -> None:
         log.info("attached", extra={"connection": name, "role": attached.role})
         if attached.role == "editor":
+            await self._check_use()
             self._editors.add(name)
             with working_in(attached.environment), engines.used(attached.environment) as host:
                 await self._connect(transport, host, name).run()
@@ -143,6 +144,16 @@ class Hub:
         else:
             raise NotAttached(f'the role "{attached.role}" is unknown; it is editor or control')
         log.info("gone", extra={"connection": name})
+
+    async def _check_use(self) -> None:
+        """Check that editors are to be served by a hub.
+
+        Raises:
+            NotAttached: The configuration says that they are not; each then has a process of its own.
+        """
+        engine = await self._host.engine()
+        if engine.configuration.for_folder(None).hub == "off":
+            raise NotAttached('editors are served by processes of their own: `hub = "off"` in the configuration')
 
     async def _stop_when_idle(self, seconds: float) -> None:
         while True:
