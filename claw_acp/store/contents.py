@@ -66,6 +66,12 @@ class ContentStore:
             ) from error
         return digest
 
+    def keep(self, digest: str) -> bool:
+        """Mark a content as in use; returns whether it is stored."""
+        with suppress(OSError), self._locked(exclusive=False):
+            return _is_kept(self._path(digest), durable=False)
+        return False
+
     def get(self, digest: str) -> bytes:
         """The content with this hash.
 

@@ -2,8 +2,9 @@
 
 import os
 import re
+import stat
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -45,17 +46,22 @@ class TrackedFiles:
         except (OSError, ValueError, struct.error):
             self._blobs = {}
 
-    def found_in(self, paths: Mapping[str, PathStatus]) -> dict[str, str]:
-        """The names of the contents in git, by path, of those files that are still as git has them."""
-        found: dict[str, str] = {}
-        for path, (expected, blob) in self._blobs.items():
-            status = paths.get(path)
-            if status is None or not status.is_file:
+    def find(
+        self, among: Iterable[str], paths: Mapping[str, PathStatus], found: MutableMapping[str, tuple[str, str]]
+    ) -> None:
+        """Add those of some files that are still as git has them, each with git's directory and its name there."""
+        git, blobs = str(self.git), self._blobs
+        for path in among:
+            known = blobs.get(path)
+            if known is None:
                 continue
-            mode = 0o100755 if status.mode & 0o100 else 0o100644
-            if (mode, status.size & _WORD, status.changed, status.touched, status.inode & _WORD) == expected:
-                found[path] = blob
-        return found
+            expected, blob = known
+            mode, size, changed, touched, inode = paths[path]
+            kind = mode & 0o170100
+            if kind & ~0o100 == stat.S_IFREG:
+                executable = 0o100755 if kind & 0o100 else 0o100644
+                if (executable, size & _WORD, changed, touched, inode & _WORD) == expected:
+                    found[path] = git, blob
 
 
 def read_blobs(git: Path, blobs: Sequence[str]) -> Mapping[str, bytes]:

@@ -19,7 +19,8 @@ from claw_acp.core.value import replace
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.read_only.commands import only_looks
 from claw_acp.security.read_only.plain_line import read_line
-from claw_acp.session.checkpoints.survey import MOST_CHANGES, Survey, Surveyor, is_history
+from claw_acp.session.checkpoints.survey import Survey, is_history
+from claw_acp.session.checkpoints.surveyor import MOST_CHANGES, Surveyor
 from claw_acp.session.session import Session
 from claw_acp.store.contents import ContentStore
 from claw_acp.workspace.tree_scan import MOST_PATHS, TreeScan
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 LOOK: Final = 1.0  # seconds to find out whether a command of an earlier turn still runs
 
+_FULL: Final = 5  # a survey of which a fifth differs is kept as a whole
 STATE_KEY: Final = "checkpoints.commands"
 
 
@@ -56,7 +58,7 @@ class CommandWatch:
         self._store = store
         self._count = count(1)
         self._recorded: dict[str, int] = {}  # path -> when a change of it was recorded last
-        self._last: tuple[Survey, str] | None = None
+        self._base: tuple[Survey, str] | None = None  # kept as a whole; later ones as what differs from it
 
     @classmethod
     def on(cls, state: ToolState, *, store: ContentStore) -> "CommandWatch":
@@ -112,7 +114,7 @@ class CommandWatch:
 
     def _changes_since(self, survey: str, scan: TreeScan) -> Sequence[PathChange]:
         try:
-            return self.surveyor.changes(Survey.unpacked(self._store.get(survey)), scan)
+            return self.surveyor.changes(Survey.unpacked(survey, get=self._store.get), scan)
         except (ToolError, ValueError, KeyError) as error:  # swept or damaged
             log.warning("the changes of a command stay unknown", extra={"reason": str(error)})
             return ()
@@ -120,9 +122,12 @@ class CommandWatch:
     def survey(self, command: Command, scan: TreeScan, roots: Sequence[Path]) -> tuple[Survey, str]:
         """The survey before a command, and the hash under which it is kept."""
         survey = self.surveyor.survey(scan, roots, line=command.line, cwd=command.cwd)
-        if self._last is None or not self._last[0].same_as(survey):
-            self._last = survey, self._store.put(survey.packed())
-        return self._last
+        if self._base is not None and self._store.keep(self._base[1]):
+            changed = survey.changed_since(self._base[0])
+            if len(changed) * _FULL < len(scan.paths):
+                return survey, self._store.put(survey.packed(base=self._base[1], changed=changed))
+        self._base = survey, self._store.put(survey.packed())
+        return self._base
 
 
 class WatchedCommand:

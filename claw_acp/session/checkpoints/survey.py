@@ -1,186 +1,21 @@
-"""The files of a project before a command runs, and what had changed when it ended. Everything here blocks.
-
-Whatever the command may destroy must be somewhere else before: in git, as files that are as git has them are, or in the
-content store. There go the files that the command may be about (see `danger`), and of the others those that are small,
-the newest first, until the bounds are reached.
-"""
+"""The listing of a project's files at one moment, as it is kept until a command has ended."""
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from claw_acp.core.events import PathChange, PathState
-from claw_acp.core.value import Value, replace
-from claw_acp.session.checkpoints.danger import Danger, danger_of
-from claw_acp.store.contents import MAX_CONTENT, ContentStore, digest_of
-from claw_acp.workspace.git_blobs import TrackedFiles, git_directory, read_blobs
-from claw_acp.workspace.path_states import ABSENT, OTHER, state_by_status, state_of
-from claw_acp.workspace.tree_scan import PathStatus, TreeScan
+from claw_acp.core.value import replace
+from claw_acp.workspace.path_states import OTHER, state_by_status
+from claw_acp.workspace.tree_scan import TreeScan
 
-MOST_CHANGES: Final = 5_000
-"""Changes of one command that are recorded."""
 GIT: Final = ".git"
-_MOST_DURABLE: Final = 50  # named files that are written through to the disk, at a third of a millisecond each
-_MOST_HASHED: Final = 256 * 1024 * 1024  # bytes of changed files that are looked into afterwards
-
-
-class Bounds(Value):
-    """The bounds of what is kept before one command: bytes of one file, and files and bytes in all."""
-
-    size: int
-    files: int
-    total: int
-
-
-THREATENED: Final = Bounds(size=MAX_CONTENT, files=20_000, total=256 * 1024 * 1024)
-"""For files that the command may be about."""
-OTHERS: Final = Bounds(size=1024 * 1024, files=1_000, total=32 * 1024 * 1024)
-
-
-class _Room:
-    """What is left of some bounds."""
-
-    def __init__(self, bounds: Bounds) -> None:
-        self.bounds = bounds
-        self._files = bounds.files
-        self._total = bounds.total
-
-    def takes(self, size: int) -> bool:
-        """Return whether a file of this size still fits, and take its place."""
-        if size > self.bounds.size or size > self._total or not self._files:
-            return False
-        self._files, self._total = self._files - 1, self._total - size
-        return True
-
-
-class Surveyor:
-    """Makes the surveys of one session. What it has kept and read it does not keep and read again."""
-
-    def __init__(self, store: ContentStore, *, most: int) -> None:
-        self._store = store
-        self._most = most
-        self._kept: dict[str, tuple[PathStatus, PathState]] = {}
-        self._tracked: dict[str, tuple[object, TrackedFiles]] = {}
-
-    def scan(self, roots: Sequence[Path]) -> TreeScan:
-        """All paths below the roots."""
-        return TreeScan(roots, left_out=self._store.own, most=self._most)
-
-    def survey(self, scan: TreeScan, roots: Sequence[Path], *, line: str, cwd: Path) -> "Survey":
-        """The present state of all files, before this command line runs.
-
-        Raises:
-            ToolError: A content cannot be kept.
-        """
-        repositories = [*scan.repositories, *_repositories_above(roots)]
-        danger = danger_of(line, cwd=cwd, scan=scan, roots=roots, repositories=repositories)
-        attributes = [path for path in scan.paths if path.endswith("/.gitattributes")]
-        blobs: dict[str, tuple[str, str]] = {}
-        for directory in repositories:
-            if directory not in danger.repositories:
-                files = self._tracked_in(directory, attributes, scan)
-                git = str(files.git)
-                blobs |= {path: (git, blob) for path, blob in files.found_in(scan.paths).items()}
-        home = Path.home()
-        whole_home = any(home.is_relative_to(root) for root in roots)
-        hidden = f"{home}/." if whole_home else "\0"  # keys and settings of the person, no part of a project
-        loose = [
-            path
-            for path, status in scan.paths.items()
-            if status.inode and path not in blobs and (path in danger.named or not path.startswith(hidden))
-        ]
-        heads = {directory: _history(git_directory(Path(directory))) for directory in repositories}
-        return Survey(scan=scan, blobs=blobs, kept=self._keep(loose, danger, scan), heads=heads)
-
-    def _tracked_in(self, directory: str, attributes: Sequence[str], scan: TreeScan) -> TrackedFiles:
-        """The files that git has of a repository; read again only when its index was written."""
-        stamp = (_stamp(git_directory(Path(directory)) / "index"), [scan.paths.get(path) for path in attributes])
-        known = self._tracked.get(directory)
-        if known is None or known[0] != stamp:
-            known = self._tracked[directory] = stamp, TrackedFiles(directory, attributes=attributes)
-        return known[1]
-
-    def _keep(self, loose: Sequence[str], danger: Danger, scan: TreeScan) -> Mapping[str, PathState]:
-        kept: dict[str, PathState] = {}
-        rooms = {True: _Room(THREATENED), False: _Room(OTHERS)}
-        durable = danger.named if len(danger.named) <= _MOST_DURABLE else frozenset[str]()
-        for path in sorted(loose, key=lambda path: (path not in danger.named, -scan.paths[path].changed)):
-            status = scan.paths[path]
-            known = self._kept.get(path)
-            if known is None or known[0] != status:
-                room = rooms[danger.threatens(path)]
-                if not room.takes(status.size):
-                    continue
-                size = room.bounds.size
-                known = status, state_of(Path(path), store=self._store, limit=size, durable=path in durable)
-            kept[path] = known[1]
-        self._kept = {path: (scan.paths[path], state) for path, state in kept.items()}
-        return kept
-
-    def changes(self, before: "Survey", scan: TreeScan) -> tuple[PathChange, ...]:
-        """The changes from a survey to a later scan. For a repository whose history changed, that of its `.git`.
-
-        Raises:
-            ToolError: A content that only git had cannot be kept.
-        """
-        paths = sorted(before.scan.changed_until(scan))[:MOST_CHANGES]
-        known = self._with_blobs({path: before.state(path) for path in paths}, before)
-        self._find_again(known, before.scan, scan)
-        room = _MOST_HASHED
-        changes: list[PathChange] = []
-        for path in paths:
-            status = scan.paths.get(path)
-            room -= 0 if status is None else status.size
-            after = ABSENT if status is None else state_of(Path(path), limit=MAX_CONTENT if room > 0 else -1)
-            if not after.same_as(known[path]):
-                changes.append(PathChange(path=path, before=known[path], after=after))
-        for directory, head in before.heads.items():
-            now = _history(git_directory(Path(directory)))
-            if now != head:
-                states = (replace(OTHER, digest=head), replace(OTHER, digest=now))
-                changes.append(PathChange(path=f"{directory}/{GIT}", before=states[0], after=states[1]))
-        return tuple(changes)
-
-    def _with_blobs(self, states: Mapping[str, PathState], before: "Survey") -> dict[str, PathState]:
-        """The states, with contents that only git has moved to the store."""
-        wanted: dict[str, dict[str, list[str]]] = {}
-        for path in states:
-            if path in before.blobs:
-                git, blob = before.blobs[path]
-                wanted.setdefault(git, {}).setdefault(blob, []).append(path)
-        known = dict(states)
-        for git, blobs in wanted.items():
-            for blob, content in read_blobs(Path(git), list(blobs)).items():
-                for path in blobs[blob]:
-                    if len(content) == known[path].size:  # else it is another text on the disk: line ends
-                        known[path] = replace(known[path], digest=self._store.put(content), kept=True)
-        return known
-
-    def _find_again(self, states: dict[str, PathState], before: TreeScan, now: TreeScan) -> None:
-        """Keep those contents of which there is no copy, but which are still there: the file was moved, or linked."""
-        lost: dict[tuple[int, int, int], list[str]] = {}
-        for path, state in states.items():
-            if _is_lost(state):
-                lost.setdefault(before.paths[path].content, []).append(path)
-        if not lost:
-            return
-        room = _Room(THREATENED)
-        for path, status in now.paths.items():
-            if status.is_file and status.content in lost and room.takes(status.size):
-                found = state_of(Path(path), store=self._store, durable=False)
-                for old in lost.pop(status.content) if found.kept else ():
-                    states[old] = replace(states[old], digest=found.digest, kept=True)
+_GONE: Final = "x"
 
 
 def is_history(change: PathChange) -> bool:
     """Return whether a change is that of a repository's history, of which there is no copy."""
     return change.before.kind == "other" and change.path.endswith(f"/{GIT}")
-
-
-def _is_lost(state: PathState) -> bool:
-    return state.kind == "file" and not state.kept
 
 
 class Survey:
@@ -214,21 +49,36 @@ class Survey:
         known = self.kept.get(path)
         if known is not None:
             return known
-        state = state_by_status(status.mode, status.size)
+        state = state_by_status(status[0], status[1])
         return OTHER if state.kind == "directory" and path not in self.scan.listed else state
 
-    def same_as(self, other: "Survey") -> bool:
-        """Return whether two surveys found the same."""
-        mine = (self.scan.paths, self.blobs, self.kept, self.heads)
-        return mine == (other.scan.paths, other.blobs, other.kept, other.heads)
+    def changed_since(self, other: "Survey") -> set[str]:
+        """The paths of which this survey knows something else than another one."""
+        mine, theirs = self.scan, other.scan
+        changed = {path for path, status in mine.paths.items() if theirs.paths.get(path) != status}
+        changed |= {path for path, blob in self.blobs.items() if other.blobs.get(path) != blob}
+        changed |= {path for path, state in self.kept.items() if other.kept.get(path) != state}
+        changed |= theirs.paths.keys() - mine.paths.keys()
+        changed |= (other.blobs.keys() - self.blobs.keys()) | (other.kept.keys() - self.kept.keys())
+        return changed | (mine.listed ^ theirs.listed)
 
-    def packed(self) -> bytes:
-        """The survey as bytes, to be kept; see `unpacked`."""
+    def packed(self, *, base: str = "", changed: Iterable[str] | None = None) -> bytes:
+        """The survey as bytes; see `unpacked`. With `base`, the name of another one, only what has `changed` since."""
         stores = sorted({git for git, _ in self.blobs.values()})
         numbers = {git: number for number, git in enumerate(stores)}
-        roots = [path for path in self.scan.listed if path not in self.scan.paths]
-        rows = [json.dumps({"git": stores, "roots": roots, "complete": self.scan.complete, "heads": self.heads})]
-        for path, status in self.scan.paths.items():
+        facts = {
+            "base": base,
+            "git": stores,
+            "roots": [path for path in self.scan.listed if path not in self.scan.paths],
+            "complete": self.scan.complete,
+            "heads": self.heads,
+        }
+        rows = [json.dumps(facts)]
+        for path in self.scan.paths if changed is None else changed:
+            status = self.scan.paths.get(path)
+            if status is None:
+                rows.append(f"0 0 0 0 0 {_GONE} {path}")
+                continue
             source = "-"
             if path in self.blobs:
                 git, blob = self.blobs[path]
@@ -237,50 +87,36 @@ class Survey:
                 source = self.kept[path].digest or "-"
             elif path in self.scan.listed:
                 source = "+"
-            rows.append(f"{status.mode} {status.size} {status.changed} {status.touched} {status.inode} {source} {path}")
+            mode, size, changed_at, touched, inode = status
+            rows.append(f"{mode} {size} {changed_at} {touched} {inode} {source} {path}")
         return "\0".join(rows).encode("utf-8", "surrogateescape")
 
     @classmethod
-    def unpacked(cls, content: bytes) -> "Survey":
-        """A survey that was kept."""
-        head, *rows = content.decode("utf-8", "surrogateescape").split("\0")
+    def unpacked(cls, name: str, *, get: Callable[[str], bytes]) -> "Survey":
+        """A survey that was kept under a name; `get` returns what is kept.
+
+        Raises:
+            ToolError, KeyError, ValueError: It is not kept any more, or damaged.
+        """
+        head, *rows = get(name).decode("utf-8", "surrogateescape").split("\0")
         facts = json.loads(head)
-        scan = TreeScan(())
-        scan.complete, scan.listed = facts["complete"], set(facts["roots"])
-        blobs: dict[str, tuple[str, str]] = {}
-        kept: dict[str, PathState] = {}
+        base = facts.get("base")
+        survey = cls.unpacked(base, get=get) if base else cls(scan=TreeScan(()), blobs={}, kept={}, heads={})
+        scan, blobs, kept = survey.scan, dict(survey.blobs), dict(survey.kept)
+        scan.complete, scan.listed = facts["complete"], (scan.listed & scan.paths.keys()) | set(facts["roots"])
         for row in rows:
             *numbers, source, path = row.split(" ", 6)
-            status = scan.paths[path] = PathStatus(*map(int, numbers))
-            if source == "+":
-                scan.listed.add(path)
-            elif ":" in source:
+            for facts_of in (scan.paths, blobs, kept):
+                facts_of.pop(path, None)
+            if source == _GONE:
+                scan.listed.discard(path)
+                continue
+            mode, size, changed, touched, inode = map(int, numbers)
+            status = scan.paths[path] = mode, size, changed, touched, inode
+            (scan.listed.add if source == "+" else scan.listed.discard)(path)
+            if ":" in source:
                 number, _, blob = source.partition(":")
                 blobs[path] = facts["git"][int(number)], blob
-            elif source != "-":
-                kept[path] = replace(state_by_status(status.mode, status.size), digest=source, kept=True)
+            elif source not in {"-", "+"}:
+                kept[path] = replace(state_by_status(status[0], status[1]), digest=source, kept=True)
         return cls(scan=scan, blobs=blobs, kept=kept, heads=facts.get("heads", {}))
-
-
-def _repositories_above(roots: Sequence[Path]) -> Iterator[str]:
-    """The directories of the git repositories that the roots are inside of."""
-    for root in roots:
-        above = next((place for place in root.parents if os.path.lexists(place / ".git")), None)
-        if above is not None and not os.path.lexists(root / ".git"):
-            yield str(above)
-
-
-def _history(git: Path) -> str:
-    """A mark that changes with the commits, the branch and the stash; empty when there is no repository any more."""
-    if not git.is_dir():
-        return ""
-    places = (git / "HEAD", git / "logs/HEAD", git / "logs/refs/stash", git / "refs/heads")
-    return digest_of(repr([_stamp(place) for place in places]).encode())
-
-
-def _stamp(path: Path) -> object:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
