@@ -7,6 +7,7 @@ events are never dropped: compacted and undone parts are skipped, and return whe
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice, pairwise, takewhile
+from math import inf
 from typing import Final, assert_never
 
 from claw_acp.core.events import (
@@ -145,9 +146,9 @@ class History:
         """The first messages that the last reported usage counts; 0 when the conversation was made anew since then."""
         if self.usage is None or (order := self._orders.get(self.usage.item)) is None:
             return 0
-        done = [each.seq for each in self._compactions.values() if each.status == "completed"]
-        entry = self._entries[order]
-        if self.turns.is_undone(entry.seq) or (done and done[-1] > self.usage.seq):
+        compactions = reversed(self._compactions.values())
+        done = next((each.seq for each in compactions if each.status == "completed"), 0)
+        if done > self.usage.seq or self.turns.is_undone(self._entries[order].seq):
             return 0
         return min(len(self.messages()), self._starts[order] + 1)
 
@@ -180,11 +181,12 @@ class History:
 
     def _begin(self) -> None:
         """Start the messages with the summary of the latest valid compaction, if any."""
-        valid = [each for each in self._compactions.values() if self._counts(each)]
-        self._short = frozenset(call for each in valid for call in each.shortened)
         compaction = self._compaction()
         self._messages = [] if compaction is None else [Message.user(SUMMARY.format(compaction.summary))]
         self._kept = 0 if compaction is None else compaction.kept
+        first = self._entries[self._kept].seq if self._kept < len(self._entries) else inf
+        later = takewhile(lambda each: each.seq >= first, reversed(self._compactions.values()))
+        self._short = frozenset(call for each in later if self._counts(each) for call in each.shortened)
 
     def _compaction(self) -> _Compaction | None:
         """The latest valid compaction with a summary."""
