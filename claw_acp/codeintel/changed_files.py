@@ -56,6 +56,8 @@ async def changes_of_turn(
     files: list[ChangedFile] = []
     deleted: list[DeletedFile] = []
     for name, state in tuple(pending.before.items()):
+        if MOST_FILES in {len(files), len(deleted)}:
+            break
         path = Path(name)
         root = root_of(path, workspace.roots)
         if path.suffix not in suffixes or root is None or state.kind not in {"file", "absent"}:
@@ -63,9 +65,7 @@ async def changes_of_turn(
         if not await anyio.Path(path).exists():
             before = await _text_before(state, store)
             deleted += [] if before is None else [DeletedFile(path=path, root=root, before=before)]
-        elif len(files) < MOST_FILES and (
-            file := await _changed(path, state, root=root, workspace=workspace, store=store)
-        ):
+        elif file := await _changed(path, state, root=root, workspace=workspace, store=store):
             files.append(file)
     return Changes(files=tuple(files), deleted=tuple(deleted))
 

@@ -3,7 +3,7 @@
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -78,8 +78,9 @@ def _has(*names: str, table: str = "", within: str = "pyproject.toml") -> Callab
     return found
 
 
-def _files(root: Path, paths: Sequence[Path]) -> Sequence[str]:
-    return [str(path.relative_to(root)) for path in paths]
+def _files(root: Path, paths: Iterable[Path]) -> Sequence[str]:
+    """The paths as arguments, of which none can pass for an option."""
+    return sorted(f"./{path.relative_to(root)}" for path in paths)
 
 
 def _tests_beside(root: Path, paths: Sequence[Path]) -> Sequence[str]:
@@ -93,13 +94,13 @@ def _tests_beside(root: Path, paths: Sequence[Path]) -> Sequence[str]:
         found |= {Path(above, name) for name in names.intersection(files)}
         if looked_at > _MOST_LOOKED_AT:
             break
-    return sorted(str(path.relative_to(root)) for path in found)
+    return _files(root, found)
 
 
 def _go_tests(root: Path, paths: Sequence[Path]) -> Sequence[str]:
     """The packages of changed files that have tests."""
     folders = {path.parent for path in paths if next(path.parent.glob("*_test.go"), None) is not None}
-    return sorted(f"./{folder.relative_to(root)}" for folder in folders)
+    return _files(root, folders)
 
 
 _PYTHON: Final = frozenset({".py", ".pyi"})

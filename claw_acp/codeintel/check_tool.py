@@ -16,7 +16,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import printable
 
-NAME: Final = "check"
+NAME: Final = "project_check"
 
 
 class ProjectCheck:

@@ -25,7 +25,7 @@ from claw_acp.rpc.dispatcher import Dispatcher
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.framing import Frame
 from claw_acp.rpc.header_framing import HeaderTransport
-from claw_acp.rpc.message import METHOD_NOT_FOUND, Incoming, Malformed, decode
+from claw_acp.rpc.message import METHOD_NOT_FOUND, Incoming, Malformed, Notification, decode
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, RequestHandler
 
 log = logging.getLogger(__name__)
@@ -179,6 +179,8 @@ class LanguageServer:
 
     def _decoded(self, frame: Frame) -> Incoming | None:
         message = decode(frame) if isinstance(frame, bytes) else None
+        if isinstance(message, Notification) and self.notification_handler(message.method) is None:
+            return None  # logs and progress, in any shape
         if not isinstance(message, Malformed):
             return message
         self._nonsense += 1

@@ -45,7 +45,8 @@ class Problem(Value):
         """`path:line:column severity code message` on one line, with the path as seen from `root`."""
         shown = self.path.relative_to(root) if self.path.is_relative_to(root) else self.path
         place = ":".join(str(part) for part in (shown, self.line, self.column) if part)
-        message = printable(" ".join(f"{self.message} {self.detail}".split()))
+        message = printable("; ".join(" ".join(each.split()) for each in self.message.splitlines() if each.strip()))
+        message = f"{message} {printable(self.detail)}".rstrip()
         if len(message) > LONGEST_MESSAGE:
             message = f"{message[:LONGEST_MESSAGE]}…"
         return " ".join(filter(None, (printable(place), self.severity, printable(self.code), message)))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.codeintel.check_table import CHECKS, CheckKind
+from claw_acp.codeintel.changed_files import ChangedFile, Changes
+from claw_acp.codeintel.check_table import CHECKS, CheckKind, checks_for
 from tests.codeintel.conftest import Machine
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.script_files import Script, call, expect, say, turn
@@ -56,7 +57,7 @@ async def test_a_test_that_fails_since_the_edit_is_shown_and_one_that_failed_bef
     async with opened(script=script, config='mode = "auto"', env=machine("pytest", repair="checks")) as editor:
         outcome = await editor.prompt("go")
     assert (outcome.text, outcome.thoughts) == ("done mended", "")
-    [check] = [each for each in outcome.calls if each["name"] == "check"]
+    [check] = [each for each in outcome.calls if each["name"] == "project_check"]
     assert check["status"] == "failed"
     assert "test_never" not in json.dumps(check["content"])
 
@@ -89,3 +90,14 @@ async def test_an_edit_that_breaks_another_file_is_noticed(opened: Spawn, projec
     async with opened(script=script, config='mode = "auto"', env=machine("go", repair="checks")) as editor:
         outcome = await editor.prompt("go")
     assert outcome.text == "done mended"
+
+
+def test_the_name_of_a_file_is_never_an_option_of_a_check(tmp_path: Path) -> None:
+    ruff = tmp_path / ".venv/bin/ruff"
+    ruff.parent.mkdir(parents=True)
+    ruff.touch(0o755)
+    (tmp_path / "ruff.toml").touch()
+    changed = ChangedFile(path=tmp_path / "--fix.py", root=tmp_path, before=None, after="")
+    [check] = checks_for(Changes(files=(changed,)), roots=[tmp_path])
+    assert check.line == ".venv/bin/ruff check --no-fix --output-format=concise ./--fix.py"
+    assert check.line_before == ""  # there was no such file

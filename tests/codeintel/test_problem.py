@@ -27,7 +27,7 @@ def test_the_same_message_about_another_line_is_new() -> None:
 def test_a_list_is_short_and_each_problem_one_line() -> None:
     lines = listed([problem(f"one\n  two \x1b[0m {number} {'x' * 900}") for number in range(30)], root=ROOT).split("\n")
     assert len(lines) == MOST_LISTED + 1
-    assert lines[0].startswith("a.py:1:5 error rule one two \\x1b[0m 0 xxx")
+    assert lines[0].startswith("a.py:1:5 error rule one; two \\x1b[0m 0 xxx")
     assert len(lines[0]) < 350
     assert lines[-1] == "and 10 more"
 
