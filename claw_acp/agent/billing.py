@@ -94,6 +94,10 @@ class Billing:
         await self._guard.admit(cost, model=model)
         self._admitted = cost
 
+    def end(self) -> None:
+        """Note that the admitted request has ended; what it cost is charged at this moment."""
+        self._guard.end()
+
     def charge(self, usage: Usage | None, *, model: str = "") -> None:
         """Record the cost of an answer, or of an abandoned attempt.
 

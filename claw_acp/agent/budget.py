@@ -1,11 +1,13 @@
 """The limits on spending: before a model request that may exceed a budget, a person is asked.
 
-Two sessions that ask a model at the same moment see the same sums: each may exceed a budget by that one request, never
-by a second. A request may cost more than was expected; the next one takes that into account.
+Requests that are under way count with what they are expected to cost, so that attempts side by side stay within a
+budget together. A request may cost more than was expected; the next one takes that into account. Programs side by side
+see only what the others have spent: each may exceed a budget by one request.
 """
 
 from collections.abc import Sequence
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import anyio.lowlevel
 
@@ -50,13 +52,15 @@ class BudgetMemory:
     """The warnings shown and permissions given since the program started, shared by all sessions.
 
     The first two hold budgets with their period: (`daily`, `2026-11-22`), (`session`, `ses_...`); `unpriced` holds
-    sessions with the models that may be used there without a known price.
+    sessions with the models that may be used there without a known price; `under_way` has the session and the expected
+    cost of each guard's present request.
     """
 
     def __init__(self) -> None:
         self.warned: set[tuple[BudgetName, str]] = set()
         self.allowed: set[tuple[BudgetName, str]] = set()
         self.unpriced: set[tuple[str, str]] = set()
+        self.under_way: WeakKeyDictionary[BudgetGuard, tuple[str, int]] = WeakKeyDictionary()
 
 
 async def standing(ledger: Ledger, limits: Limits, *, session_id: str) -> tuple[Budget, ...]:
@@ -117,12 +121,24 @@ class BudgetGuard:
         passed = [
             budget
             for budget in budgets
-            if self._key(budget) not in self._memory.allowed and _would_pass(budget, expected)
+            if self._key(budget) not in self._memory.allowed
+            and _would_pass(budget, expected, under_way=self._others(budget))
         ]
+        if expected is not None and not passed:
+            self._memory.under_way[self] = self._session.id, expected
         if passed:
             await self._ask(passed, expected)
         else:
             await self._warn(budgets)
+
+    def end(self) -> None:
+        """Note that the request has ended."""
+        self._memory.under_way.pop(self, None)
+
+    def _others(self, budget: Budget) -> int:
+        """The expected cost of other requests under way that count for a budget."""
+        others = (entry for guard, entry in self._memory.under_way.items() if guard is not self)
+        return sum(cost for session, cost in others if budget.name != "session" or session == self._session.id)
 
     def _key(self, budget: Budget) -> tuple[BudgetName, str]:
         day = self._ledger.day
@@ -142,7 +158,11 @@ class BudgetGuard:
             await self._session.publish(notice)
 
     async def _ask(self, passed: Sequence[Budget], expected: int | None) -> None:
-        reason, keys = _reason(passed, expected), [self._key(budget) for budget in passed]  # days end; people take time
+        under_way = max(self._others(budget) for budget in passed)
+        reason, keys = (
+            _reason(passed, expected, under_way),
+            [self._key(budget) for budget in passed],
+        )  # days end; people take time
         label = _LASTING[passed[0].name] if len(passed) == 1 else "Go on, as long as these budgets run"
         lasting = Choice(id="period", label=label, kind="allow_always")
         answer = await self._answer("Go on past the budget?", reason=f"{reason}.", choices=(_ONCE, lasting, _STOP))
@@ -193,8 +213,9 @@ class BudgetGuard:
         await self._session.broadcast(event)
 
 
-def _would_pass(budget: Budget, expected: int | None) -> bool:
-    return budget.spent >= budget.limit if expected is None else budget.spent + expected > budget.limit
+def _would_pass(budget: Budget, expected: int | None, *, under_way: int) -> bool:
+    spent = budget.spent + under_way
+    return spent >= budget.limit if expected is None else spent + expected > budget.limit
 
 
 def _spent(budget: Budget) -> str:
@@ -205,10 +226,11 @@ def _passed(passed: Sequence[Budget]) -> str:
     return " and ".join(f"the {budget.name} budget was passed ({_spent(budget)})" for budget in passed)
 
 
-def _reason(passed: Sequence[Budget], expected: int | None) -> str:
+def _reason(passed: Sequence[Budget], expected: int | None, under_way: int) -> str:
     budgets = " and ".join(f"the {budget.name} budget ({_spent(budget)})" for budget in passed)
     cost = "whose price is not known" if expected is None else f"which may cost about {shown(expected)}"
-    return f"The next model request, {cost}, may pass {budgets}"
+    beside = f" beside others that may cost {shown(under_way)}" if under_way else ""
+    return f"The next model request, {cost}{beside}, may pass {budgets}"
 
 
 def _advice(passed: Sequence[Budget]) -> str:

@@ -111,6 +111,8 @@ class ModelRequester:
             with self._session.cleanup_scope():
                 await self._drafts.cut_off("cancelled" if is_cancellation(error) else "failed")
             raise
+        finally:
+            self._billing.end()
         usage = await self._report_usage(message_id, response)
         calls = tuple(self._own(call, index=index) for index, call in enumerate(_bounded(response.tool_calls)))
         await self._drafts.cut_off("failed")
@@ -171,6 +173,8 @@ class ModelRequester:
         except BaseException as error:
             self._settle(error.usage if isinstance(error, ProviderError) else None)
             raise
+        finally:
+            self._billing.end()
         self._billing.charge(self._aside.usage, model=self._aside.answered_by)
         return text
 

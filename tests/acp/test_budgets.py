@@ -152,21 +152,21 @@ async def test_a_warning_is_shown_once_when_a_budget_is_nearly_used_up(opened: S
         assert not editor.received("session/request_permission")
 
 
-async def test_two_sessions_at_once_pass_a_budget_by_one_request_each_and_no_more(opened: Spawn) -> None:
+async def test_of_two_sessions_at_once_the_second_is_asked_when_both_may_pass_a_budget(opened: Spawn) -> None:
     async with priced_model(budget="daily = 0.02") as (server, options), opened(**options) as editor:
         gate = Gate()
         server.always(Say(text=("fine",), usage=Tokens(input=1000, output=1000), insert={0: gate}))
-        first = editor.session
+        running = await editor.start_prompt("go")
+        await eventually(lambda: len(server.requests) == 1, what="a request")
         await editor.new_session()
-        running = [await editor.start_prompt("go", session=session) for session in (first, editor.session)]
-        await eventually(lambda: len(server.requests) == 2, what="both requests")
-        gate.open()
-        for prompt in running:
-            assert (await prompt.outcome()).stop_reason == "end_turn"
         editor.will_answer("reject_once")
-        for session in (first, editor.session):
-            await (await editor.start_prompt("on", session=session)).failure()
-        assert len(server.requests) == 2
+        refused = await (await editor.start_prompt("go")).failure()
+        assert "Stopped before the daily budget was passed" in refused.message
+        (asked,) = editor.received("session/request_permission")
+        assert "beside others that may cost $0.0" in str(asked["params"])
+        gate.open()
+        assert (await running.outcome()).stop_reason == "end_turn"
+        assert len(server.requests) == 1
 
 
 async def test_what_another_process_spent_counts(opened: Spawn) -> None:

@@ -11,6 +11,7 @@ from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, expect, hold, say, turn
+from tests.support.servers.model_replies import Gate, Say, Tokens
 from tests.support.servers.priced_model import COST, priced_model
 
 
@@ -31,6 +32,20 @@ async def test_a_budget_holds_for_all_of_them_together(opened: Spawn, git: Git) 
         assert not server.requests
         asked = [frame["params"] for frame in editor.received("session/request_permission")]
         assert {question["sessionId"] for question in asked} == {editor.session}
+
+
+async def test_requests_under_way_count_for_the_budget(opened: Spawn, git: Git) -> None:
+    gate = Gate()
+    async with priced_model(budget="session = 0.02") as (server, options):
+        server.always(Say(text=("fine",), usage=Tokens(input=1000, output=1000), insert={0: gate}))
+        async with opened(**options) as editor:
+            editor.will_answer("reject_once")
+            running = await editor.start_prompt("/try 4 say it")
+            await editor.wait_for(lambda: len(editor.received("session/request_permission")) == 3, "three questions")
+            gate.open()
+            tried = await running.outcome()
+            assert tried.text.count("| fine |") == 1
+            assert tried.text.count("Stopped before the session budget") == 3
 
 
 @pytest.mark.parametrize("name", ["config.toml", "claw.db", "permissions.toml", "../../base/a.txt", "../../facts.json"])
