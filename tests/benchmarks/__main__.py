@@ -42,6 +42,7 @@ class Options:
     json: Path | None
     markdown: bool
     program: str
+    hub: bool
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -60,9 +61,17 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument(
         "--program", default=installed_program(), help="the `claw-acp` to measure, for instance of a bare installation"
     )
+    parser.add_argument("--hub", action="store_true", help="through a hub that is running, for comparison")
     options = parser.parse_args(arguments)
     rows = [row for row in ROWS.values() if not options.row or row.name in options.row]
-    return Options(rows=rows, runs=options.runs, json=options.json, markdown=options.markdown, program=options.program)
+    return Options(
+        rows=rows,
+        runs=options.runs,
+        json=options.json,
+        markdown=options.markdown,
+        program=options.program,
+        hub=options.hub,
+    )
 
 
 def _positive(text: str) -> int:
@@ -77,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     machine = this_machine()
     _warn(machine)
-    with opened_lab(options.program) as lab:
+    with opened_lab(options.program, hub=options.hub) as lab:
         measured = [_measure(lab, row, runs=options.runs or row.runs) for row in options.rows]
     print(table.markdown(measured) if options.markdown else table.plain(measured))
     print(f"\n{machine.text()}")

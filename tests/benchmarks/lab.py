@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Generator, Mapping
@@ -36,9 +37,11 @@ class LongSession(NamedTuple):
 class Lab:
     """One for all rows. Made by `opened_lab`."""
 
-    def __init__(self, root: Path, model: Model, *, program: str) -> None:
+    def __init__(self, root: Path, model: Model, *, program: str, hub: bool) -> None:
         self.model = model
         self.program = program
+        self._hub = hub
+        self._hubs: dict[Path, subprocess.Popen[bytes]] = {}
         self.project = root / "project"
         self._root = root
         self._numbers = count(1)
@@ -64,8 +67,28 @@ class Lab:
             "OPENAI_BASE_URL": self.model.url,
             **(more or {}),
         }
+        if self._hub and home not in self._hubs:
+            self._hubs[home] = self._start_hub(env)
         with spawned((self.program,), env=env, cwd=self.project, log=self._root / "stderr.txt") as agent:
             yield agent
+
+    def _start_hub(self, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+        """A hub in the same home, with a turn behind it: the first one loads what it needs."""
+        command = (self.program, "serve", "--no-listen")
+        hub = subprocess.Popen(command, env=dict(env), cwd=self.project, stdout=subprocess.PIPE)
+        assert hub.stdout is not None
+        hub.stdout.readline()
+        with spawned((self.program,), env=env, cwd=self.project, log=self._root / "stderr.txt") as agent:
+            agent.initialize()
+            agent.prompt(self.new_session(agent), "small")
+        self.model.exchanges()
+        return hub
+
+    def close(self) -> None:
+        """End the hubs."""
+        for hub in self._hubs.values():
+            hub.kill()
+            hub.communicate()
 
     @contextmanager
     def session(self) -> Generator[tuple[Agent, str]]:
@@ -90,12 +113,19 @@ class Lab:
             self.model.exchanges()
             self._long = LongSession(home, session)
         home = self.new_home()
-        shutil.copytree(self._long.home, home, dirs_exist_ok=True)
+        shutil.copytree(self._long.home, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("run"))
         return LongSession(home, self._long.session)
 
 
 @contextmanager
-def opened_lab(program: str) -> Generator[Lab]:
-    """A lab in a temporary directory, with a running model, for the console script `program`."""
+def opened_lab(program: str, *, hub: bool = False) -> Generator[Lab]:
+    """A lab in a temporary directory, with a running model, for the console script `program`.
+
+    With `hub`, every agent is a bridge to a hub that is running already.
+    """
     with tempfile.TemporaryDirectory(prefix="claw-acp-bench-") as root, running_model() as model:
-        yield Lab(Path(root).resolve(), model, program=program)
+        lab = Lab(Path(root).resolve(), model, program=program, hub=hub)
+        try:
+            yield lab
+        finally:
+            lab.close()
