@@ -21,7 +21,7 @@ from claw_acp.codeintel.check_output import (
     pattern,
 )
 from claw_acp.codeintel.problem import Problem
-from claw_acp.codeintel.server_table import C_FAMILY, TYPESCRIPT, outer_path, uses_ruff
+from claw_acp.codeintel.server_table import C_FAMILY, OWN_PROGRAMS, TYPESCRIPT, outer_path, uses_ruff
 from claw_acp.core.value import Value
 
 Reader: TypeAlias = Callable[[str, Path], list[Problem]]
@@ -178,7 +178,7 @@ def _check(kind: CheckKind, root: Path, program: str, files: Sequence[ChangedFil
 
 def _program(name: str, *, root: Path, roots: Sequence[Path]) -> str:
     """The program as a command names it: that of the project, or one on the PATH; empty where there is none."""
-    for place in (".venv/bin", "venv/bin", "node_modules/.bin"):
+    for place in OWN_PROGRAMS:
         if os.access(root / place / name, os.X_OK):
             return f"{place}/{name}"
     return name if shutil.which(name, path=outer_path(roots)) else ""

@@ -1,6 +1,5 @@
 """The tool that shows what language servers find: its calls are made at the end of a turn, not offered to models."""
 
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -80,8 +79,7 @@ class Look(Invocation):
             return
         self.view = CallView(title=f"Check what was changed with {found.kind.name}", kind="execute")
         if found.runs_project_code:
-            line = shlex.join([found.kind.name, *found.kind.arguments])
-            self.accesses = (RunsCommand(line=line, cwd=rounds.root),)
+            self.accesses = (RunsCommand(line=found.line, cwd=rounds.root),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The reason why a person is asked."""

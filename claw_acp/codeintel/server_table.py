@@ -5,6 +5,7 @@ would let a command of the project run: see `runs_project_code`.
 """
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -54,10 +55,18 @@ class ServerKind(Value):
 
 
 class FoundServer(Value):
-    """A language server on this machine: its kind, the program, and whether using it runs code of the project."""
+    """A language server on this machine.
+
+    Attributes:
+        kind: Its kind.
+        program: The program.
+        line: The command that starts it in the root, for people and rules.
+        runs_project_code: Using it runs code of the project.
+    """
 
     kind: ServerKind
     program: Path
+    line: str
     runs_project_code: bool
 
 
@@ -88,6 +97,9 @@ TYPESCRIPT: Final = {
     ".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
     ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascriptreact",
 }  # fmt: skip
+
+OWN_PROGRAMS: Final = (".venv/bin", "venv/bin", "node_modules/.bin")
+"""Where a project has programs of its own."""
 
 KINDS: Final[Sequence[ServerKind]] = (
     ServerKind(
@@ -133,12 +145,27 @@ def found_servers(suffix: str, *, root: Path, roots: Sequence[Path]) -> Iterator
 
 
 def _found(kind: ServerKind, *, root: Path, roots: Sequence[Path]) -> FoundServer | None:
-    program = shutil.which(kind.name, path=outer_path(roots))
-    if program is not None and not _is_inside(Path(program), roots):
-        return FoundServer(kind=kind, program=Path(program), runs_project_code=kind.runs_project_code)
-    own = os.pathsep.join(str(root / place) for place in (".venv/bin", "venv/bin", "node_modules/.bin"))
-    program = shutil.which(kind.name, path=own)
-    return None if program is None else FoundServer(kind=kind, program=Path(program), runs_project_code=True)
+    name = shutil.which(kind.name, path=outer_path(roots))
+    if name is not None and not _is_inside(Path(name), roots) and not _is_missing_component(Path(name)):
+        line = shlex.join([kind.name, *kind.arguments])
+        return FoundServer(kind=kind, program=Path(name), line=line, runs_project_code=kind.runs_project_code)
+    for place in OWN_PROGRAMS:
+        own = root / place / kind.name
+        if os.access(own, os.X_OK):
+            line = shlex.join([f"{place}/{kind.name}", *kind.arguments])
+            return FoundServer(kind=kind, program=own, line=line, runs_project_code=True)
+    return None
+
+
+def _is_missing_component(program: Path) -> bool:
+    """Return whether a program of rustup stands for one that was never installed."""
+    try:
+        if not program.samefile(program.with_name("rustup")):
+            return False
+    except OSError:
+        return False
+    home = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+    return next(home.glob(f"toolchains/*/bin/{program.name}"), None) is None
 
 
 def outer_path(roots: Sequence[Path]) -> str:

@@ -153,7 +153,8 @@ async def test_a_server_inside_the_project_runs_only_if_a_person_agrees(
     log = put("none", folder=own)
     environment["PATH"] = f"{own}:{environment['PATH']}"
     edit = [WRONG, turn(say("done")), turn(call("write_file", path="a.py", content="wrong 2\n")), turn(say("done"))]
-    async with opened(script=Script(*edit), config=EDIT, env=environment) as editor:
+    rules = '[permissions]\nallow = ["shell(pyright-langserver *)"]'  # means the one that a person has installed
+    async with opened(script=Script(*edit), config=f"{EDIT}\n{rules}", env=environment) as editor:
         editor.will_answer("reject_once")
         first = await editor.prompt("go")
         assert (first.text, first.calls[-1]["title"]) == ("done", "Check what was changed with pyright-langserver")
