@@ -33,6 +33,7 @@ from claw_acp.core.events import (
 from claw_acp.core.messages import Message, TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.session.session import Session
+from claw_acp.session.spending import Ledger
 from tests.agent.runner_bench import SECRET, runner_bench
 from tests.agent.test_billing import Nobody
 
@@ -106,20 +107,25 @@ class Bench:
 @asynccontextmanager
 async def bench(folder: Path, *answers: str | ProviderUnavailable | None) -> AsyncGenerator[Bench]:
     async with runner_bench(folder, []) as inner:
-        session, ledger, provider = inner.session, inner.journal.ledger, Writes(*answers)
-        memory = BudgetMemory()
-        guard = BudgetGuard(session, limits=Limits(), ledger=ledger, memory=memory, asker=Nobody(), clock=SYSTEM_CLOCK)
-        requester = ModelRequester(
-            session,
-            provider=provider,
-            model="m",
-            billing=Billing(session, model="n/m", price=lambda _model, _usage: 0, ledger=ledger, guard=guard),
-            options=ChatOptions,
-            drafts=CallDrafts(session, toolbox=Toolbox(), locate=Path, redactor=Redactor(), clock=SYSTEM_CLOCK),
-            redactor=Redactor({SECRET}),
-            clock=SYSTEM_CLOCK,
-        )
-        yield Bench(session, provider, Compactor(session, requester=requester, clock=SYSTEM_CLOCK))
+        provider = Writes(*answers)
+        yield Bench(inner.session, provider, compactor(inner.session, provider=provider, ledger=inner.journal.ledger))
+
+
+def compactor(session: Session, *, provider: Provider, ledger: Ledger) -> Compactor:
+    """What makes room in a session, with summaries of that provider."""
+    memory = BudgetMemory()
+    guard = BudgetGuard(session, limits=Limits(), ledger=ledger, memory=memory, asker=Nobody(), clock=SYSTEM_CLOCK)
+    requester = ModelRequester(
+        session,
+        provider=provider,
+        model="m",
+        billing=Billing(session, model="n/m", price=lambda _model, _usage: 0, ledger=ledger, guard=guard),
+        options=ChatOptions,
+        drafts=CallDrafts(session, toolbox=Toolbox(), locate=Path, redactor=Redactor(), clock=SYSTEM_CLOCK),
+        redactor=Redactor({SECRET}),
+        clock=SYSTEM_CLOCK,
+    )
+    return Compactor(session, requester=requester, clock=SYSTEM_CLOCK)
 
 
 async def test_old_results_are_shortened_in_one_batch_where_that_is_enough(tmp_path: Path) -> None:

@@ -58,8 +58,7 @@ async def test_a_long_session_in_a_narrow_window_stays_valid_small_and_knows_its
         assert await one.say("recall port") == "8472"
         assert one.model.refused == 0
         assert one.model.summaries >= 2
-        after = one.model.sizes[-30:]
-        assert max(after) < WINDOW * 0.7, "what it costs does not grow"
+        assert max(one.model.sizes[-30:]) <= 1.1 * max(one.model.sizes[:40]), "what it costs does not grow"
         assert one.model.cold == 0, "summaries are asked for on the cached prefix"
         assert one.model.remade <= 2 * one.model.summaries, "only a tier makes the cached prefix anew"
 
