@@ -87,7 +87,9 @@ class Claim:
             with suppress(OSError):
                 forget_worktrees(common, below=self.folder)
         _remove(self.folder)
-        if not self.folder.exists():
+        if self.folder.exists():
+            log.warning("copies of attempts stay for now", extra={"folder": str(self.folder)})
+        else:
             with suppress(OSError):
                 self.folder.with_name(f"{self.folder.name}{_LOCK}").unlink()
         os.close(self._descriptor)

@@ -51,6 +51,10 @@ class Try:
         count = int(counted[1])
         if not FEWEST <= count <= MOST:
             return Said(text=f"{FEWEST} to {MOST} attempts can be made side by side, not {count:,}.")
+        name = counted[2].split()[0]
+        own = next((group.commands for group in context.groups if any(each is self for each in group.commands)), ())
+        if name.removeprefix("/") in {command.name for command in own} and name.startswith("/"):
+            return Said(text=f"Attempts are made at a prompt; {code_span(name)} is a command.")
         return Tries(count=count, prompt=counted[2])
 
 

@@ -140,13 +140,13 @@ class AttemptRun:
         """The attempt after its turn, in a session that exists only for this."""
         child = await self._services.sessions.attempt(self._live, self._record)
         child.session.subscribers.append(self._progress)
-        before = child.session.history.usage
+        before, said = None, 0
         try:
             await child.session.catch_up()
-            before = child.session.history.usage
+            before, said = child.session.history.usage, len(child.session.history.messages())
             outcome = await self._turn(child)
             status: AttemptStatus = "cancelled" if outcome.stop == "cancelled" else "completed"
-            words = _last_words(child)
+            words = _last_words(child, after=said)
         except ClawError as error:
             status, words = "failed", error.message
         finally:
@@ -185,6 +185,6 @@ class AttemptRun:
         return outcome
 
 
-def _last_words(child: LiveSession) -> str:
-    messages = child.session.history.messages()
+def _last_words(child: LiveSession, *, after: int) -> str:
+    messages = child.session.history.messages()[after:]
     return messages[-1].text.strip() if messages and messages[-1].role == "assistant" else ""

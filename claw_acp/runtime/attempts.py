@@ -191,10 +191,13 @@ class AttemptRuns:
 
     def _record(self, live: LiveSession, claim: Claim, project: Path, number: int) -> SessionRecord:
         """The record of an attempt's session: a copy of the session, which ordinary lists leave out."""
-        folder = copy_folder(claim, number, project) / live.session.roots[0].relative_to(project)
+        copy = copy_folder(claim, number, project)
+        folder, *more = (
+            copy / root.relative_to(project) for root in live.session.roots if root.is_relative_to(project)
+        )
         models = live.settings.try_models or (live.session.record.model,)
         return replace(
-            forked(live.session.record, clock=self._clock, cwd=str(folder)),
+            forked(live.session.record, clock=self._clock, cwd=str(folder), additional=[str(path) for path in more]),
             model=models[(number - 1) % len(models)],
             title=f"Attempt {number}: {live.session.record.title or 'no title'}",
             title_given=True,

@@ -155,9 +155,9 @@ class Sessions:
         """
         async with self._unless_cancelled(record.id):
             await self._journal.fork(record, source=parent.session.id)
-        return self._assemble(
-            record, SessionSetup(cwd=record.cwd), roots=[Path(record.cwd)], settings=parent.settings, parent=parent
-        )
+        setup = SessionSetup(cwd=record.cwd, additional=record.additional_directories)
+        roots = [Path(path) for path in (setup.cwd, *setup.additional)]
+        return self._assemble(record, setup, roots=roots, settings=parent.settings, parent=parent)
 
     @asynccontextmanager
     async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:

@@ -186,6 +186,20 @@ async def test_lists_do_not_show_the_sessions_of_attempts(project: Path, home: P
         assert (await running.outcome()).stop_reason == "end_turn"
 
 
+async def test_other_folders_of_the_session_are_in_reach_as_far_as_they_are_in_the_project(
+    spawn: Spawn, project: Path, git: Git
+) -> None:
+    for name in ("part", "other"):
+        (project / name).mkdir()
+        (project / name / "x.txt").write_text(f"{name}\n")
+    reads = call("read_file", path=str(project / "other" / "x.txt"))
+    async with spawn(script=Script(turn(reads), turn(expect("other"), say("I read it.")), loop=True)) as editor:
+        await editor.initialize()
+        await editor.new_session(cwd=str(project / "part"), additionalDirectories=[str(project / "other")])
+        assert (await editor.prompt("/try 2 read it")).text.count("I read it.") == 2
+        assert not editor.received("session/request_permission")
+
+
 async def test_a_cancelled_prompt_leaves_nothing(opened: Spawn, project: Path, home: Path, git: Git) -> None:
     script = Script(turn(call("shell", command="sleep 3600 & git branch left; sleep 3600")), loop=True)
     before = git("for-each-ref"), git("worktree", "list"), git("status", "--porcelain")
@@ -275,6 +289,8 @@ async def test_a_folder_of_a_repository_is_tried_in_as_a_part_of_it(spawn: Spawn
         ("/try 2", "`/try N prompt` makes N attempts"),
         ("/try 6 x", "2 to 5 attempts"),
         ("/try 1 x", "2 to 5 attempts"),
+        ("/try 2 /undo all", "`/undo` is a command"),
+        ("/try 2 /try 2 x", "`/try` is a command"),
         ("/try take 1", "there are no attempts"),
         ("/try drop", "there are no attempts"),
         ("/try 2 x", "needs"),
