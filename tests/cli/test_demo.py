@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-DEMO = [sys.executable, "-m", "claw_acp", "demo"]
+from tests.support.program.forked_process import forked_python
+
+
+def demo() -> list[str]:
+    """The command; the demo starts the program by the name of its own interpreter."""
+    return [forked_python(), "-m", "claw_acp", "demo"]
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -18,7 +23,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def watch(tmp_path: Path, *, key: bytes, times: int) -> tuple[str, int]:
     """Run the demo on a terminal and press `key` at the first questions; what was shown, and the exit code."""
     leader, follower = pty.openpty()
-    with subprocess.Popen(DEMO, stdin=follower, stdout=follower, stderr=follower, env=environment(tmp_path)) as process:
+    with subprocess.Popen(
+        demo(), stdin=follower, stdout=follower, stderr=follower, env=environment(tmp_path)
+    ) as process:
         os.close(follower)
         shown = b""
         answered = 0
@@ -35,7 +42,7 @@ def watch(tmp_path: Path, *, key: bytes, times: int) -> tuple[str, int]:
 
 
 def test_the_demo_mends_the_project_and_finds_its_session_after_a_restart(tmp_path: Path) -> None:
-    done = subprocess.run([*DEMO, "--yes"], env=environment(tmp_path), capture_output=True, text=True, check=False)
+    done = subprocess.run([*demo(), "--yes"], env=environment(tmp_path), capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
     for words in (
@@ -56,7 +63,7 @@ def test_the_demo_mends_the_project_and_finds_its_session_after_a_restart(tmp_pa
 
 def test_without_a_terminal_it_answers_by_itself_and_says_so_and_keeps_what_it_is_told_to(tmp_path: Path) -> None:
     done = subprocess.run(
-        [*DEMO, "--keep"],
+        [*demo(), "--keep"],
         env=environment(tmp_path),
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.core.json_value import JsonValue
-from tests.cli.test_run import RUN, Bench
+from tests.cli.test_run import Bench, run_command
 
 ASKING: list[JsonValue] = [
     {
@@ -41,7 +41,7 @@ class Terminal:
         self._leader, follower = pty.openpty()
         environment = bench.environment | {"COLUMNS": "100", "TERM": "xterm"}
         self._process = subprocess.Popen(
-            [*RUN, "go", *arguments],
+            [*run_command(), "go", *arguments],
             cwd=bench.project,
             env=environment,
             stdin=follower,

@@ -2,16 +2,21 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from claw_acp.core.json_value import JsonValue
+from tests.support.program.forked_process import forked_python
 from tests.support.program.processes import run_program
 from tests.support.quiet import QUIET
 
-RUN = [sys.executable, "-m", "claw_acp", "run"]
+
+def run_command() -> list[str]:
+    """`claw-acp run`, which starts the program by the name of its own interpreter."""
+    return [forked_python(), "-m", "claw_acp", "run"]
+
+
 WRITE: JsonValue = {"call": {"name": "write_file", "arguments": {"path": "made.txt", "content": "made\n"}}}
 
 
@@ -176,7 +181,7 @@ def test_ctrl_c_cancels_the_turn_politely(bench: Bench) -> None:
     bench.plays([{"text": "working"}, {"wait_for": "never"}, {"text": "not said"}])
 
     with subprocess.Popen(
-        [*RUN, "hi", "--json"], cwd=bench.project, env=bench.environment, stdout=subprocess.PIPE, text=True
+        [*run_command(), "hi", "--json"], cwd=bench.project, env=bench.environment, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -19,6 +19,7 @@ from claw_acp.security.rules import RuleVerdict, parse_rule
 from claw_acp.security.shell_pattern import ShellPattern
 from tests.docs import settings_table
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of
+from tests.support.program.forked_process import forked_python
 
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/claw-acp demo\n"
 CHECK = "python3 -m venv .venv && .venv/bin/pip install -e '.[dev]' && .venv/bin/poe check\n"
@@ -116,7 +117,7 @@ def test_files_are_where_the_table_says(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_demo_prints_what_the_readme_shows() -> None:
-    command = [sys.executable, "-m", "claw_acp", "demo", "--yes"]
+    command = [forked_python(), "-m", "claw_acp", "demo", "--yes"]
     printed = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True).stdout
     shown = next(block.body for block in blocks("text", README) if "»" in block.body)
     pieces = ["\n".join(lines) for cut, lines in groupby(shown.splitlines(), LEFT_OUT.__eq__) if not cut]

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Literal
 
 from tests.support.editors.exchange import Json
 from tests.support.program.agent_process import eventually
+from tests.support.program.forked_process import forked_python
 from tests.support.program.process_mark import unmarked
 
 SDK_SERVER = Path(__file__).with_name("sdk_server.py")
@@ -30,7 +30,7 @@ class HttpServer:
         self._file.unlink(missing_ok=True)
         port = [str(self.port)] if self.port else []
         self._process = subprocess.Popen(  # noqa: ASYNC220 - at once, and not waited for
-            [sys.executable, str(SDK_SERVER), self.kind, str(self._file), *port], env=unmarked()
+            [forked_python(), str(SDK_SERVER), self.kind, str(self._file), *port], env=unmarked()
         )
         await eventually(self._file.exists, what="a listening server")
         self.port = int(self._file.read_text())

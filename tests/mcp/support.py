@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.mcp.http_server import SDK_SERVER
 from tests.support.editors.editor import Editor
 from tests.support.editors.exchange import Json
+from tests.support.program.forked_process import forked_python
 from tests.support.program.process_mark import MARK
 
 RAW_SERVER = Path(__file__).with_name("raw_server.py")
@@ -17,13 +19,19 @@ AUTO = 'mode = "auto"'
 
 def raw(editor: Editor, name: str = "raw", /, **habits: Any) -> Json:
     """A raw server, in the words of `mcpServers`."""
-    return program(editor, name, RAW_SERVER, json.dumps({"log": str(log_file(editor, name)), **habits}))
+    log = str(log_file(editor, name))
+    return _program(editor, name, sys.executable, RAW_SERVER, json.dumps({"log": log, **habits}))
 
 
-def program(editor: Editor, name: str, script: Path, *args: str) -> Json:
-    """A Python script as a server. It carries the mark by which orphans are found."""
+def official(editor: Editor) -> Json:
+    """A server of the official SDK, in those words."""
+    return _program(editor, "official", forked_python(), SDK_SERVER, "stdio")
+
+
+def _program(editor: Editor, name: str, command: str, *args: Path | str) -> Json:
+    """A program as a server. It carries the mark by which orphans are found."""
     mark = {"name": MARK, "value": editor.process.mark}
-    return {"name": name, "command": sys.executable, "args": [str(script), *args], "env": [mark]}
+    return {"name": name, "command": command, "args": [*map(str, args)], "env": [mark]}
 
 
 def configured(name: str = "raw", /, *, more: str = "", **habits: Any) -> str:

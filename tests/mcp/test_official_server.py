@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 
-from tests.mcp.http_server import SDK_SERVER, http_server
-from tests.mcp.support import AUTO, NOTICES, notice, notices, program, ready
+from tests.mcp.http_server import http_server
+from tests.mcp.support import AUTO, NOTICES, notice, notices, official, ready
 from tests.support.editors.editor import Editor
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Json, shown_text
@@ -24,7 +24,7 @@ OVER_HTTP: list[Literal["http", "sse"]] = ["http", "sse"]
 @asynccontextmanager
 async def _declared(kind: Kind, editor: Editor, folder: Path) -> AsyncGenerator[Json]:
     if kind == "stdio":
-        yield program(editor, "official", SDK_SERVER, "stdio")
+        yield official(editor)
         return
     async with http_server(kind, folder) as server:
         yield server.declared()
@@ -150,7 +150,7 @@ async def test_what_a_server_has_later_is_found_after_it_said_so(spawn: Spawn) -
     )
     async with spawn(script=script, config=AUTO) as editor:
         await editor.initialize()
-        await editor.new_session(mcpServers=[program(editor, "official", SDK_SERVER, "stdio")])
+        await editor.new_session(mcpServers=[official(editor)])
         await ready(editor, "official")
         assert (await editor.prompt("go")).text == "asked"
         outcome = await editor.prompt("use it")

@@ -4,8 +4,7 @@ import pytest
 
 from claw_acp.mcp.prompts import bound
 from claw_acp.mcp.server_catalog import PromptArgument
-from tests.mcp.http_server import SDK_SERVER
-from tests.mcp.support import AUTO, methods, program, raw, ready
+from tests.mcp.support import AUTO, methods, official, raw, ready
 from tests.support.editors.editor import Editor
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Json, shown_text
@@ -167,7 +166,7 @@ async def test_prompts_and_resources_of_an_official_server_work(spawn: Spawn) ->
     )
     async with spawn(script=script, config=AUTO) as editor:
         await editor.initialize()
-        await editor.new_session(mcpServers=[program(editor, "official", SDK_SERVER, "stdio")])
+        await editor.new_session(mcpServers=[official(editor)])
         await ready(editor, "official")
         outcome = await editor.prompt("/official:review a.py short")
     assert outcome.text == "done"

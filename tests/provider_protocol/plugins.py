@@ -10,6 +10,7 @@ import pytest
 
 from claw_acp.verify.provider.player import Settings
 from tests.support.foreign.node import require_node
+from tests.support.program.forked_process import forked_python
 from tests.support.toolchain import ENVIRONMENT, missing
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,7 +30,7 @@ class Toolchain:
 
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "python": Toolchain((sys.executable,), (sys.executable, "-S", "-E", "{source}/plugin.py")),
-    "python-kit": Toolchain((sys.executable,), (sys.executable, "{source}/plugin.py")),
+    "python-kit": Toolchain((sys.executable,), ("{python}", "{source}/plugin.py")),
     "node": Toolchain(("node",), ()),
     "go": Toolchain(("go",), ("{out}/plugin",), ("go", "build", "-o", "{out}/plugin", "."), "version"),
     "rust": Toolchain(
@@ -66,7 +67,7 @@ def built(language: str, out: Path) -> tuple[str, ...]:
             build, cwd=source, env=environment(), capture_output=True, text=True, timeout=BUILD_TIMEOUT, check=False
         )
         assert done.returncode == 0, done.stderr
-    return tuple(word.format(out=out, source=source) for word in chain.start)
+    return tuple(word.format(out=out, source=source, python=forked_python()) for word in chain.start)
 
 
 def environment() -> dict[str, str]:

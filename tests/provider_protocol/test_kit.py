@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from claw_acp.verify.provider.player import play
 from claw_acp.verify.provider.vector import Mode, Vector
 from claw_acp.verify.rule import Failed
 from tests.provider_protocol.plugins import settings_for
+from tests.support.program.forked_process import forked_python
 
 Program = Callable[[str], tuple[str, ...]]
 
@@ -34,7 +34,7 @@ def program(tmp_path: Path) -> Program:
             "from claw_acp.kit import *\n"
             f"plugin = Plugin('mine', models=[ModelRow(id='m')])\n{textwrap.dedent(body)}\nplugin.run()\n"
         )
-        return sys.executable, str(path)
+        return forked_python(), str(path)
 
     return write
 

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from tests.support.editors.exchange import Json
 from tests.support.foreign.desk import Desk
 from tests.support.foreign.node import FOREIGN, foreign_modules, require_node
 from tests.support.judges.official_schema import Judge, OfficialSchema
+from tests.support.program.forked_process import forked_python
 
 TIMEOUT = 50.0  # seconds for a whole script; a test may take 60
 
@@ -31,7 +31,7 @@ async def reported(
     Fails on every complaint of the SDK, and on every frame that the protocol does not allow.
     """
     foreign_modules()
-    whole = {"command": [sys.executable, *python], "project": str(desk.project), **plan}
+    whole = {"command": [forked_python(), *python], "project": str(desk.project), **plan}
     command = [*require_node().node, str(FOREIGN / script), json.dumps(whole)]
     environment = {**os.environ, "HOME": str(desk.home), "CLAW_ACP_HOME": str(desk.claw), **(env or {})}
     report = json.loads(await to_thread.run_sync(_run, command, desk.home, environment))

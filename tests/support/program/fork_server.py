@@ -35,6 +35,7 @@ LOADED = (
     "claw_acp.acp.v2.prompt",
     "claw_acp.cli.main",
     "claw_acp.cli.run.command",
+    "claw_acp.kit",
     "claw_acp.runtime.attempts",
     "claw_acp.runtime.discovery",
     "claw_acp.runtime.turns",
@@ -43,14 +44,10 @@ LOADED = (
 )
 """Besides tools, commands and providers: what most of our processes load."""
 
-SCRIPTS: Mapping[str, Sequence[str]] = {
-    "mcp/sdk_server.py": ("uvicorn", "mcp.server.mcpserver", "mcp.server.sse", "mcp.server.streamable_http_manager"),
-    "plugins/python-kit/plugin.py": ("claw_acp.kit",),
-    "verify/agents/faulty.py": (),
-    "verify/agents/minimal.py": (),
-    "verify/agents/minimal_v2.py": (),
+NEEDED: Mapping[str, Sequence[str]] = {
+    "sdk_server.py": ("uvicorn", "mcp.server.mcpserver", "mcp.server.sse", "mcp.server.streamable_http_manager"),
 }
-"""Scripts that are slow to start, by the end of their path, and what they load."""
+"""What is loaded when a script of that name is asked for the first time."""
 
 ALL_DESCRIPTORS = 1024
 
@@ -223,24 +220,24 @@ def _program(order: Order) -> Module | Script | None:
     match [argument for argument in order.arguments if argument not in {"-S", "-s"}]:
         case ["-m", "claw_acp" as name, *arguments]:
             return Module(name, arguments)
-        case [path, *arguments] if not path.startswith("-"):
-            modules = next((SCRIPTS[end] for end in SCRIPTS if path.endswith(end)), None)
-            return None if modules is None else Script(path, _loaded(path, *modules), arguments)
+        case [path, *arguments] if path.endswith(".py"):
+            _load(NEEDED.get(Path(path).name, ()))
+            return Script(path, _compiled(path, Path(path).stat().st_mtime_ns), arguments)
         case _:
             return None
 
 
 @cache
-def _loaded(path: str, *modules: str) -> CodeType:
-    _load(modules)
+def _compiled(path: str, written: int) -> CodeType:
     return compile(Path(path).read_bytes(), path, "exec")
 
 
 def _load(modules: Sequence[str]) -> None:
-    for module in modules:
-        import_module(module)
-    gc.collect()
-    gc.freeze()
+    if missing := [module for module in modules if module not in sys.modules]:
+        for module in missing:
+            import_module(module)
+        gc.collect()
+        gc.freeze()
 
 
 def _extensions() -> Iterator[EntryPoint]:
@@ -282,7 +279,9 @@ def _take_place(order: Order, standard: Sequence[int]) -> None:
     os.environ.clear()
     os.environ.update(order.env)
     os.chdir(order.cwd)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", errors="backslashreplace")  # noqa: SIM115
+    sys.stdin = sys.__stdin__ = open(0)  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = open(1, "w")  # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(2, "w", errors="backslashreplace")  # noqa: SIM115
     wanted = order.env.get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:] = [order.cwd, *filter(None, wanted), *(path for path in sys.path[1:] if path not in paths)]
 
