@@ -57,6 +57,11 @@ class Billing:
         self._admitted: int | None = 0
 
     @property
+    def waited(self) -> float:
+        """The seconds in which no request could be made until a person answered."""
+        return self._guard.waited
+
+    @property
     def taken(self) -> Usage | None:
         """The tokens of the request, including abandoned attempts; None when no provider reported any."""
         return self._taken

@@ -95,6 +95,12 @@ class BudgetGuard:
         self._memory = memory
         self._asker = asker
         self._clock = clock
+        self._waiting = UserWait(session)
+
+    @property
+    def waited(self) -> float:
+        """The seconds in which a person was asked about a budget."""
+        return self._waiting.seconds
 
     @property
     def needed(self) -> bool:
@@ -198,7 +204,7 @@ class BudgetGuard:
         await self._show(ToolCallChanged(item=call_id, name=TOOL, title=question.title, kind="other", status="pending"))
         status: ToolStatus = "cancelled"
         try:
-            async with UserWait(self._session).for_person():
+            async with self._waiting.for_person():
                 choice = await self._asker.permission(question)
             await anyio.lowlevel.checkpoint_if_cancelled()  # a client that cancels answers, too: that is no "no"
             allowed = choice is not None and choice.id != _STOP.id

@@ -111,7 +111,9 @@ class TurnFactory:
         )
         context = self._context(live, requester, model=choice.target.name, capabilities=capabilities)
         limits = _turn_limits(live.settings.limits, cost=ports.cost)
-        meter = TurnMeter(limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited)
+        meter = TurnMeter(
+            limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited
+        )
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
             meter=meter, place=partial(PlaceFacts.of(session).news, session), clock=clock, steering=steering,

@@ -34,3 +34,4 @@ async def test_leave_for_a_day_is_for_the_day_it_was_asked_on(tmp_path: Path) ->
         await guard.admit(100, model="work/m")
         assert memory.allowed == {("daily", asked_on)}
         assert ledger.day != asked_on
+        assert guard.waited > 0, "which is no time of the turn"

@@ -67,7 +67,7 @@ async def test_a_late_turn_costs_what_an_early_one_does_and_knows_the_third(proj
 
 def test_in_a_thousand_turns_with_all_tiers_every_family_gets_valid_conversations() -> None:
     turns = [
-        Prompt("look", [Asked("", thinks=True, calls=[(4_000, "completed"), (10, "failed")])] * 2, ends=bool(n % 7))
+        Prompt("look", [Asked("", thinks=True, calls=[(4_000, "completed"), (10, "failed")])], ends=bool(n % 7))
         for n in range(1_000)
     ]
     tiers = ["shorten", "summary", "force", "leave out", "third", "summary", "undo"]
