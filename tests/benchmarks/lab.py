@@ -59,18 +59,18 @@ class Lab:
     def agent(self, home: Path | None = None, *, more: Mapping[str, str] | None = None) -> Generator[Agent]:
         """A freshly spawned agent, in a home of its own unless one is given, with `more` in its environment."""
         home = home or self.new_home()
-        env = {name: os.environ[name] for name in KEPT if name in os.environ}
-        env |= QUIET | {
-            "HOME": str(home),
-            "CLAW_ACP_HOME": str(home),
-            "OPENAI_API_KEY": "sk-test-of-the-benchmarks",
-            "OPENAI_BASE_URL": self.model.url,
-            **(more or {}),
-        }
+        env = {**self._environment(home), **(more or {})}
         if self._hub and home not in self._hubs:
             self._hubs[home] = self._start_hub(env)
         with spawned((self.program,), env=env, cwd=self.project, log=self._root / "stderr.txt") as agent:
             yield agent
+
+    def _environment(self, home: Path) -> dict[str, str]:
+        """The whole environment of an agent in this home."""
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        own = {"HOME": str(home), "CLAW_ACP_HOME": str(home)}
+        key = {"OPENAI_API_KEY": "sk-test-of-the-benchmarks", "OPENAI_BASE_URL": self.model.url}
+        return kept | QUIET | own | key
 
     def _start_hub(self, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
         """A hub in the same home, with a turn behind it: the first one loads what it needs."""
@@ -84,11 +84,34 @@ class Lab:
         self.model.exchanges()
         return hub
 
+    def hub_pid(self, home: Path) -> int:
+        """The process of the hub in a home."""
+        return self._hubs[home].pid
+
+    def end_hub(self, home: Path) -> None:
+        """Kill the hub in a home."""
+        hub = self._hubs.pop(home)
+        hub.kill()
+        hub.communicate()
+
+    def restart_hub(self, home: Path) -> None:
+        """Kill the hub in a home, and start another one."""
+        self.end_hub(home)
+        self._hubs[home] = self._start_hub(self._environment(home))
+
+    @contextmanager
+    def without_hub(self) -> Generator[None]:
+        """Agents that are started in the block have no hub."""
+        before, self._hub = self._hub, False
+        try:
+            yield
+        finally:
+            self._hub = before
+
     def close(self) -> None:
         """End the hubs."""
-        for hub in self._hubs.values():
-            hub.kill()
-            hub.communicate()
+        for home in tuple(self._hubs):
+            self.end_hub(home)
 
     @contextmanager
     def session(self) -> Generator[tuple[Agent, str]]:

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from http.client import HTTPConnection
 from typing import Any, NamedTuple, cast
@@ -168,8 +168,15 @@ class _Connection(socketserver.StreamRequestHandler):
     rbufsize = 64 * 1024
 
     def handle(self) -> None:
+        with suppress(ConnectionError):  # the agent was killed
+            self._serve()
+
+    def _serve(self) -> None:
         while head := self._head():
-            body = self.rfile.read(int(head.get("content-length", "0")))
+            size = int(head.get("content-length", "0"))
+            body = self.rfile.read(size)
+            if len(body) < size:
+                return
             received = time.perf_counter_ns()
             if head["method"] == "POST":
                 self._answer(_asked(body), received=received)
