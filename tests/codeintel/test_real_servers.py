@@ -1,4 +1,7 @@
-"""Real language servers: an error of theirs reaches the model in their words, and is gone when it is mended."""
+"""Real language servers: an error of theirs reaches the model in their words, and is gone when it is mended.
+
+The projects are hostile where their servers run unasked: whatever of them is run leaves a file behind.
+"""
 
 from pathlib import Path
 
@@ -30,8 +33,25 @@ class Case(Value):
     told: str
     mended: str
 
+    def write(self, project: Path) -> None:
+        for path, text in self.files.items():
+            (project / path).parent.mkdir(parents=True, exist_ok=True)
+            (project / path).write_text(text)
+            (project / path).chmod(0o755)
 
-PYTHON = {"a.py": "def half(number: int) -> int:\n    return number // 2\n", "b.py": "print()\n"}
+
+SCRIPT = "#!/bin/sh\ntouch was-run\n"
+MODULE = "open('was-run', 'w')\n"
+PYTHON = {
+    "a.py": "def half(number: int) -> int:\n    return number // 2\n",
+    "b.py": "print()\n",
+    "json.py": MODULE,
+    "sitecustomize.py": MODULE,
+    "python3": SCRIPT,
+    ".venv/bin/python": SCRIPT,
+    "pyrightconfig.json": '{"venvPath": ".", "venv": ".venv", "pythonPath": "./python3"}',
+}
+COMPILER = '[{"directory": ".", "command": "./compiler -fplugin=./x.so -c b.c", "file": "b.c"}]'
 STRICT = '{"compilerOptions": {"strict": true}}'
 CASES = {
     "pyright": Case(
@@ -52,7 +72,12 @@ CASES = {
     ),
     "clangd": Case(
         programs=("clangd",),
-        files={"b.c": "int main(void) { return 0; }\n"},
+        files={
+            "b.c": "int main(void) { return 0; }\n",
+            "compiler": SCRIPT,
+            ".clangd": "CompileFlags:\n  Compiler: ./compiler\n",
+            "compile_commands.json": COMPILER,
+        },
         path="b.c",
         broken="int main(void) { return zero; }\n",
         told="b.c:1:25 error undeclared_var_use Use of undeclared identifier 'zero'",
@@ -83,8 +108,7 @@ async def test_a_new_error_is_mended_before_the_turn_ends(
     opened: Spawn, project: Path, machine: Machine, name: str
 ) -> None:
     case = CASES[name]
-    for path, text in case.files.items():
-        (project / path).write_text(text)
+    case.write(project)
     script = Script(
         turn(call("read_file", path=case.path), call("write_file", path=case.path, content=case.broken)),
         turn(say("done")),
@@ -94,6 +118,7 @@ async def test_a_new_error_is_mended_before_the_turn_ends(
     async with opened(script=script, config='mode = "auto"', env=machine(*case.programs)) as editor:
         outcome = await editor.prompt("go")
     assert (outcome.stop_reason, outcome.text, outcome.thoughts) == ("end_turn", "done mended", "")
+    assert not (project / "was-run").exists()
     assert [each["name"] for each in outcome.calls] == ["read_file", "write_file", "diagnostics", "write_file"]
 
 
@@ -101,8 +126,7 @@ async def test_a_server_that_runs_code_of_the_project_is_asked_about_once(
     opened: Spawn, project: Path, machine: Machine
 ) -> None:
     case = TYPESCRIPT
-    for path, text in case.files.items():
-        (project / path).write_text(text)
+    case.write(project)
     script = Script(
         turn(call("read_file", path=case.path), call("write_file", path=case.path, content=case.broken)),
         turn(say("done")),
