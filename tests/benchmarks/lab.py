@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.client import Agent, spawned
+from tests.benchmarks.client import Agent, BenchmarkFailed, spawned
 from tests.benchmarks.model import Model, running_model
 from tests.support.quiet import QUIET
 
@@ -77,7 +77,8 @@ class Lab:
         command = (self.program, "serve", "--no-listen")
         hub = subprocess.Popen(command, env=dict(env), cwd=self.project, stdout=subprocess.PIPE)
         assert hub.stdout is not None
-        hub.stdout.readline()
+        if not hub.stdout.readline():
+            raise BenchmarkFailed("the hub ended as soon as it was started")
         with spawned((self.program,), env=env, cwd=self.project, log=self._root / "stderr.txt") as agent:
             agent.initialize()
             agent.prompt(self.new_session(agent), "small")
