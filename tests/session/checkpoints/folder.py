@@ -3,9 +3,10 @@
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from claw_acp.contracts.workspace import Command
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -13,6 +14,7 @@ from claw_acp.core.errors import ToolError
 from claw_acp.core.events import MessageStarted, StateChanged
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import TextPart
+from claw_acp.core.value import replace
 from claw_acp.session.checkpoints.command_watch import CommandWatch
 from claw_acp.session.checkpoints.recorder import RecordedWorkspace
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
@@ -21,7 +23,9 @@ from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.store.contents import ContentStore
 from claw_acp.workspace.local import LocalWorkspace
+from tests.session.checkpoints.stopping import Stopped, StoppingJournal, others_work, stopped_at
 
+_T = TypeVar("_T")
 Tree = Mapping[str, tuple[str, int]]
 _REPOSITORY = """repository() {
     git init -q; git add -A; git commit -qm all; touch -d @1 $(git ls-files); git update-index --refresh
@@ -34,6 +38,8 @@ def tree_of(folder: Path) -> dict[str, tuple[str, int]]:
     """All files and links of a folder, with content and mode."""
     found: dict[str, tuple[str, int]] = {}
     for path in folder.rglob("*"):
+        if ".git" in path.relative_to(folder).parts:
+            continue
         if path.is_symlink():
             found[str(path.relative_to(folder))] = f"-> {path.readlink()}", 0
         elif path.is_file():
@@ -80,7 +86,7 @@ class Project:
         folder = place / "project" / inside
         folder.mkdir(parents=True)
         record = SessionRecord(id="s", cwd=str(folder), mode="auto", model="m", created_at=0.0, updated_at=0.0)
-        async with Journal.opened(place / "claw.db") as journal:
+        async with StoppingJournal.opened(place / "claw.db") as journal:
             await journal.create(record)
             yield cls(folder, journal=journal, store=ContentStore(place / "blobs"), record=record)
 
@@ -112,27 +118,43 @@ class Project:
         """End the turn."""
         await self.session.publish(StateChanged(item=self.session.history.turns.latest, state="idle", stop="end_turn"))
 
-    async def write(self, name: str, text: str) -> None:
-        """Write as our tools do."""
+    async def write(self, name: str, text: str) -> bool:
+        """Write as our tools do; returns True."""
         workspace = RecordedWorkspace(LocalWorkspace([self.folder]), session=self.session, store=self.store)
         with suppress(ToolError):
             await workspace.write_text(workspace.locate(name), text)
+        return True
 
-    async def command(self, deed: Deed, text: str, *, killed: bool = False) -> None:
-        """Change files as a command does; the program may be killed in the middle."""
+    async def command(self, deed: Deed, text: str, *, line: str = "make") -> bool:
+        """Change files as a command does; returns True."""
         watch = CommandWatch.on(self.session.tool_state, store=self.store)
-        command = Command(line="make", cwd=self.folder)
-        watched = await watch.begin(self.session, command, roots=[self.folder])
-        self.by_hand(deed, text)
-        if not killed:
-            await watched.end()
+        watched = await watch.begin(self.session, Command(line=line, cwd=self.folder), roots=[self.folder])
+        with others_work():
+            self.by_hand(deed, text)
+        await watched.end()
+        return True
 
     async def shell(self, line: str) -> None:
         """Run a command line in the project, as the agent's shell does."""
-        watch = CommandWatch.on(self.session.tool_state, store=self.store)
-        watched = await watch.begin(self.session, Command(line=line, cwd=self.folder), roots=[self.folder])
-        run_line(line, cwd=self.folder)
-        await watched.end()
+        await self.command(lambda folder, _: run_line(line, cwd=folder), "", line=line)
+
+    async def survives(self, act: Awaitable[_T], *, stop: int) -> _T | None:
+        """Have the program do something; at its operation `stop` it is killed, and another one goes on.
+
+        Returns the result; None if it was killed.
+        """
+        with stopped_at(stop), suppress(Stopped):
+            return await act
+        await self.reopen()
+        return None
+
+    async def copied(self) -> "Project":
+        """A copy of the session, for the same folder."""
+        record = replace(self._record, id=new_id("ses"))
+        await self._journal.fork(record, source=self._record.id)
+        copy = Project(self.folder, journal=self._journal, store=self.store, record=record)
+        await copy.session.catch_up()
+        return copy
 
     def by_hand(self, deed: Deed, text: str) -> None:
         """Change files as a person does."""
@@ -177,6 +199,11 @@ def move(name: str, other: str) -> Deed:
 def link(name: str, target: str) -> Deed:
     """Make a link."""
     return lambda folder, _: (folder / name).symlink_to(target)
+
+
+def git(line: str) -> Deed:
+    """Have git change the folder; what it refuses stays as it is."""
+    return lambda folder, _: run_line(f"{line} || true", cwd=folder)
 
 
 def chmod(name: str, mode: int) -> Deed:
