@@ -121,6 +121,14 @@ class JobRunner(Protocol):
         """
         ...
 
+    async def forget(self, session_id: str) -> None:
+        """Delete the session of an old run, unless somebody has it open or brought it back to the lists.
+
+        Raises:
+            StoreError: It could not be deleted.
+        """
+        ...
+
     async def tell(self, session_id: str, *, title: str, text: str) -> None:
         """Add a result to a session, for those who read it.
 

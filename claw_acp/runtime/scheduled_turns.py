@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 import anyio
@@ -9,7 +10,7 @@ import anyio
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.schedule import Job, JobRunner, RunResult, RunStatus
-from claw_acp.core.errors import ClawError, ProviderError, ServerBusy, SessionBusy, StoreError
+from claw_acp.core.errors import ClawError, ProviderError, ServerBusy, SessionBusy, SessionNotFound, StoreError
 from claw_acp.core.events import Event, StopReason, TextDelta, ToolCallChanged, UsageChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.core.money import from_dollars
@@ -49,7 +50,14 @@ class ScheduledTurns(JobRunner):
             return RunResult(status="failed", detail=error.message, session_id=session_id, again=_may_succeed(error))
         finally:
             if live is not None:
-                await self._release(live)
+                await self._release(live, done=job.session is None)
+
+    async def forget(self, session_id: str) -> None:
+        """See `JobRunner`."""
+        sessions = self._engine.sessions
+        with suppress(SessionNotFound):
+            if sessions.look_at(session_id) is None and (await sessions.record(session_id)).archived:
+                await sessions.delete(session_id)
 
     async def tell(self, session_id: str, *, title: str, text: str) -> None:
         """See `JobRunner`."""
@@ -81,12 +89,13 @@ class ScheduledTurns(JobRunner):
         record = await sessions.record(session_id)
         return await sessions.open(session_id, SessionSetup(cwd=record.cwd, additional=record.additional_directories))
 
-    async def _release(self, live: LiveSession) -> None:
-        """Close a session that nobody else has open."""
+    async def _release(self, live: LiveSession, *, done: bool = False) -> None:
+        """Close a session that nobody else has open; one that is `done` does not fill the lists either."""
         if live.session.subscribers or live.session.busy:
             return
+        sessions = self._engine.sessions
         with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
-            await self._engine.sessions.close(live.session.id)
+            await (sessions.archive if done else sessions.close)(live.session.id)
 
     # ------------------------------------------------------------------ the turn
 

@@ -43,7 +43,9 @@ async def _keep_firing(host: EngineHost, *, environ: Mapping[str, str], clock: C
             await _fire_jobs(host, environ=environ, clock=clock)
         except ClawError as error:
             log.warning("schedules do not run", extra={"reason": error.message})
-            await anyio.sleep(TROUBLE)
+        except Exception:  # the wall of jobs: whatever is wrong with them, editors work on
+            log.exception("schedules failed, and begin again")
+        await anyio.sleep(TROUBLE)
 
 
 async def _fire_jobs(host: EngineHost, *, environ: Mapping[str, str], clock: Clock) -> None:

@@ -166,6 +166,8 @@ def _check_together(job: Job) -> None:
     if job.session is not None and (job.mode or job.model or job.heartbeat):
         wrong = "mode" if job.mode else "model" if job.model else "heartbeat"
         raise WrongField(wrong, "a job that belongs to a session has that session's; leave one of the two out")
+    if not job.timeout:
+        raise WrongField("timeout", "must be at least 1s")
     if isinstance(job.timing, Every) and job.jitter >= job.timing.seconds:
         raise WrongField("jitter", "must be shorter than the period")
 

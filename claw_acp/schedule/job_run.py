@@ -111,7 +111,7 @@ class JobRun:
 
     async def _result(self) -> RunResult:
         job = self._stored.job
-        on_session = partial(self._services.history.belongs_to, self._run_id)
+        on_session = partial(self._services.history.belongs_to, self._run_id, own=job.session is None)
         if not job.heartbeat:
             return await self._services.runner.run(job, prompt=job.prompt, on_session=on_session)
         result = await self._services.runner.run(job, prompt=PROMPT.format(self._tasks), on_session=on_session)

@@ -2,13 +2,16 @@
 
 import re
 from datetime import UTC, datetime
-from typing import assert_never
+from typing import Final, assert_never
 
 from claw_acp.contracts.schedule import At, Cron, Every, Timing
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.schedule.durations import duration_text, seconds_in
 from claw_acp.schedule.next_time import instant
 from claw_acp.schedule.zone import zone_named
+
+_FIRST_YEAR: Final = 1971
+_LAST_YEAR: Final = 2199
 
 
 def moment_of(text: str, *, zone: str, now: float) -> float:
@@ -28,10 +31,9 @@ def moment_of(text: str, *, zone: str, now: float) -> float:
         ) from error
     if not re.search(r"\d[T ]\d", written):
         raise InvalidRequest(f'{text!r} has no time of day; write "{written} 09:00"')
-    try:
-        return instant(read.replace(microsecond=0), zone_named(zone)) if read.tzinfo is None else read.timestamp()
-    except (ValueError, OverflowError, OSError) as error:
-        raise InvalidRequest(f"{text!r} is out of range") from error
+    if not _FIRST_YEAR <= read.year <= _LAST_YEAR:
+        raise InvalidRequest(f"{text!r} is out of range; years from {_FIRST_YEAR} to {_LAST_YEAR} are known")
+    return instant(read.replace(microsecond=0), zone_named(zone)) if read.tzinfo is None else read.timestamp() // 1
 
 
 def moment_text(moment: float, *, zone: str = "") -> str:

@@ -45,13 +45,21 @@ _END: Final = (
 )
 _RETRY: Final = "UPDATE schedule_job SET retry_at = ?, retry_for = ?, attempt = ? WHERE id = ?"
 _FORGET: Final = (
-    "DELETE FROM schedule_run WHERE job_id = ? AND status <> 'running' AND deliver_at IS NULL AND id NOT IN "
+    "DELETE FROM schedule_run WHERE job_id = ? AND status <> 'running' AND deliver_at IS NULL AND NOT own_session "
+    "AND id NOT IN "
     "(SELECT id FROM schedule_run WHERE job_id = ? ORDER BY started_at DESC LIMIT ?)"
 )
 _FORGET_OLDEST: Final = (
-    "DELETE FROM schedule_run WHERE status <> 'running' AND deliver_at IS NULL AND "
+    "DELETE FROM schedule_run WHERE status <> 'running' AND deliver_at IS NULL AND NOT own_session AND "
     "id < (SELECT id FROM schedule_run ORDER BY id DESC LIMIT 1 OFFSET ?)"
 )
+
+_OUTDATED: Final = (
+    "SELECT id, session_id FROM schedule_run AS old WHERE own_session AND status <> 'running' AND deliver_at IS NULL "
+    "AND (id < (SELECT id FROM schedule_run ORDER BY id DESC LIMIT 1 OFFSET ?) OR job_id = ? AND id NOT IN "
+    "(SELECT id FROM schedule_run WHERE job_id = ? ORDER BY started_at DESC LIMIT ?)) LIMIT ?"
+)
+_TIDIED: Final = 20  # old sessions that are deleted at once
 
 
 class Run(Value):
@@ -137,10 +145,19 @@ class RunHistory:
             return None
         return run_id if claimed else None
 
-    async def belongs_to(self, run_id: str, session_id: str) -> None:
-        """Note the session of a run that begins."""
-        sql = "UPDATE schedule_run SET session_id = ? WHERE id = ?"
-        await self._database.transact([Statement(sql, [(session_id, run_id)])])
+    async def belongs_to(self, run_id: str, session_id: str, *, own: bool) -> None:
+        """Note the session of a run that begins; `own`: it was made for this run."""
+        sql = "UPDATE schedule_run SET session_id = ?, own_session = ? WHERE id = ?"
+        await self._database.transact([Statement(sql, [(session_id, own, run_id)])])
+
+    async def outdated(self, job_id: str) -> Sequence[tuple[str, str]]:
+        """Some runs with sessions of their own that need not be kept any more: their ids and those of the sessions."""
+        rows = await self._database.read(_OUTDATED, (KEPT_IN_ALL, job_id, job_id, KEPT_RUNS, _TIDIED))
+        return [(row[0], row[1]) for row in rows]
+
+    async def forget(self, run_id: str) -> None:
+        """Remove a run."""
+        await self._database.transact([Statement("DELETE FROM schedule_run WHERE id = ?", [(run_id,)])])
 
     async def end(
         self, run_id: str, result: RunResult, *, deliver: Delivery, retry: Statement | None = None, remove: str = ""

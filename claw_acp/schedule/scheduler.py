@@ -222,9 +222,19 @@ class Scheduler:
     async def _carry_out(self, run: JobRun, job_id: str) -> None:
         try:
             await run.carry_out()
+            await self._tidy(job_id)
         finally:
             self._running.pop(job_id, None)
             self._wake.now()
+
+    async def _tidy(self, job_id: str) -> None:
+        """Remove old runs of a job, and the sessions that were made for them."""
+        try:
+            for run_id, session_id in await self._history.outdated(job_id):
+                await self._runner.forget(session_id)
+                await self._history.forget(run_id)
+        except ClawError as error:
+            log.warning("old runs are not removed yet", extra={"reason": error.message})
 
     # ------------------------------------------------------------------ delivery
 

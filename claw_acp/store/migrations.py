@@ -95,6 +95,7 @@ _WHAT_RUNS_BY_ITSELF: Final = (
         ended_at        REAL,
         status          TEXT NOT NULL,
         session_id      TEXT,
+        own_session     INTEGER NOT NULL DEFAULT 0,   -- the session was made for this run, and goes with it
         text            TEXT NOT NULL DEFAULT '',
         detail          TEXT NOT NULL DEFAULT '',
         input           INTEGER NOT NULL DEFAULT 0,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.contracts.schedule import Job, RunResult
+from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.events import MessageStarted, TextDelta
 from claw_acp.core.value import replace
 from claw_acp.runtime.build import open_engine
@@ -54,6 +55,15 @@ async def test_a_run_has_a_session_of_its_own_which_is_closed_after_it_and_tells
         record = await engine.sessions.record(result.session_id)
         assert (record.title, record.mode, record.cwd) == ("j", "plan", str(tmp_path))
         assert await engine.sessions.status(result.session_id) == "saved"
+        assert (await engine.sessions.list(cwd=None, cursor=None)).records == ()
+        await engine.sessions.unarchive(result.session_id)
+        await ScheduledTurns(engine).forget(result.session_id)  # somebody wants to keep it
+        assert await engine.sessions.status(result.session_id) == "saved"
+        await engine.sessions.archive(result.session_id)
+        for _ in range(2):
+            await ScheduledTurns(engine).forget(result.session_id)
+        with pytest.raises(SessionNotFound):
+            await engine.sessions.status(result.session_id)
 
 
 async def test_what_would_be_asked_is_refused_and_reported(tmp_path: Path) -> None:

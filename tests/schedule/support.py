@@ -55,6 +55,7 @@ class Runner:
         self.prompts: list[str] = []
         self.jobs: list[Job] = []
         self.told: list[tuple[str, str]] = []
+        self.forgotten: list[str] = []
         self.results: list[RunResult] = []
         self.gate = anyio.Event()
         self.gate.set()
@@ -73,6 +74,9 @@ class Runner:
             self._at_once -= 1
         usual = RunResult(status="succeeded", text="done", session_id=f"ses_{len(self.prompts)}")
         return self.results.pop(0) if self.results else usual
+
+    async def forget(self, session_id: str) -> None:
+        self.forgotten.append(session_id)
 
     async def tell(self, session_id: str, *, title: str, text: str) -> None:
         if session_id == "ses_gone":
@@ -101,9 +105,10 @@ class House:
         while True:
             self.wake.told = anyio.Event()
             until = await self.scheduler.step()
-            if not self.scheduler.busy or not self.runner.gate.is_set():
+            if self.scheduler.busy and self.runner.gate.is_set():
+                await self.wake.told.wait()
+            elif not self.wake.told.is_set():
                 return until
-            await self.wake.told.wait()
 
     async def sleep(self, seconds: float) -> float | None:
         """Let the machine sleep, and look after that."""

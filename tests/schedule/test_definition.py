@@ -1,14 +1,20 @@
 """Jobs as tables: on the command line, in the store, and in the file that people write."""
 
+import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from claw_acp.contracts.schedule import At, Cron, Delivery, Every, Job
 from claw_acp.core.errors import InvalidRequest
-from claw_acp.schedule.definition import WrongField, job_fields, parse_job
+from claw_acp.schedule.cron_expression import parse_cron
+from claw_acp.schedule.definition import FIELDS, WrongField, job_fields, parse_job
 from claw_acp.schedule.job_store import JobStore
 from claw_acp.schedule.jobs_file import take_over
+from claw_acp.schedule.next_time import next_time
 from claw_acp.store.database import Database
 from tests.schedule.support import ManualClock
 
@@ -49,6 +55,7 @@ def test_a_job_is_the_same_after_it_was_written_and_read(fields: dict[str, objec
         ({"tools": "grep"}, "list of names"),
         ({"budget": 0}, "more than 0"),
         ({"budget": float("nan")}, "a number"),
+        ({"timeout": "0s"}, "at least 1s"),
         ({"retries": 6}, "from 0 to 5"),
         ({"retries": True}, "a number"),
         ({"jitter": "2h"}, "shorter than the period"),
@@ -87,7 +94,9 @@ def test_a_moment_is_read_in_its_zone(written: str, zone: str, moment: float) ->
     assert parse_job("j", fields, now=NOW).timing == At(moment=moment)
 
 
-@pytest.mark.parametrize("written", ["tomorrow", "2026-12-01", "2026-02-30 09:00", "+", "0001-01-01 00:00"])
+@pytest.mark.parametrize(
+    "written", ["tomorrow", "2026-12-01", "2026-02-30 09:00", "+", "0001-01-01 00:00", "9999-12-31T23:59+00:00"]
+)
 def test_what_is_no_moment_is_refused(written: str) -> None:
     with pytest.raises(InvalidRequest):
         parse_job("j", {"at": written, "cwd": "/", "prompt": "x", "time_zone": "Asia/Tokyo"}, now=NOW)
@@ -156,3 +165,27 @@ async def test_a_job_of_the_file_does_not_replace_one_that_was_added(tmp_path: P
 
 def test_a_delivery_is_nowhere_unless_it_is_written() -> None:
     assert parse_job("j", USUAL, now=NOW).delivery == Delivery()
+
+
+words = st.text(alphabet="0123456789*/-,LWR#?@monjan \t٣", max_size=30)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20), st.lists, max_leaves=3
+)
+
+
+@given(text=words)
+def test_an_expression_is_either_refused_or_has_a_next_time(text: str) -> None:
+    try:
+        parse_cron(text)
+    except InvalidRequest:
+        return
+    moment = next_time(Cron(expression=text, zone="Europe/Berlin"), after=NOW)
+    assert moment is not None
+    assert moment > NOW
+
+
+@given(fields=st.dictionaries(st.sampled_from([*FIELDS, "anchor", "x"]), values, max_size=6))
+def test_whatever_is_written_in_a_table_it_is_a_job_or_a_wrong_field(fields: dict[str, object]) -> None:
+    with suppress(WrongField):
+        job = parse_job("j", {**USUAL, **fields}, now=NOW)
+        assert parse_job("j", json.loads(json.dumps(job_fields(job))), now=NOW + 9) == job

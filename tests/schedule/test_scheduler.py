@@ -181,6 +181,7 @@ async def test_the_history_of_a_job_is_bounded(tmp_path: Path) -> None:
         await here.let_pass(60 * 56)
         runs = await here.history.of_job(stored.id, limit=1000)
         assert (len(runs), runs[0].started_at) == (50, here.clock.seconds)
+        assert here.runner.forgotten == [f"ses_{number}" for number in range(1, 7)]
 
 
 # ------------------------------------------------------------------ delivery
