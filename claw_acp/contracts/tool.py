@@ -47,8 +47,12 @@ class FetchesUrl(Value):
     url: str
 
 
+ToolSource: TypeAlias = Literal["builtin", "mcp", "remote"]
+"""Where a tool runs: in this program, in an MCP server, or in a program that is attached to the hub."""
+
+
 class UsesServer(Value):
-    """The call goes to a tool of an MCP server.
+    """The call goes to a tool of another program: an MCP server, or one that is attached to the hub.
 
     `reads_only` is the server's claim, not a fact; `destroys` is set where it warns that the tool may destroy
     something. With `shared` one tool of ours stands for many things of many servers, and a lasting permission for one
@@ -60,6 +64,7 @@ class UsesServer(Value):
     reads_only: bool = False
     destroys: bool = False
     shared: bool = False
+    source: ToolSource = "mcp"
 
 
 class ActsLater(Value):

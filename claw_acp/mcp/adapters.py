@@ -4,8 +4,8 @@ import logging
 from collections.abc import Sequence
 
 from claw_acp.contracts.command import Command
+from claw_acp.contracts.input_schema import usable_schema
 from claw_acp.contracts.tool import Tool
-from claw_acp.mcp.input_schema import usable_schema
 from claw_acp.mcp.names import command_names, tool_name
 from claw_acp.mcp.prompts import PromptCommand
 from claw_acp.mcp.server import Server

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from claw_acp.contracts.foreign_content import marked, marked_failure
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult, UsesServer
 from claw_acp.core.errors import InvalidArguments, ToolError
@@ -11,7 +12,6 @@ from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import printable
 from claw_acp.mcp.server import Server
 from claw_acp.mcp.server_catalog import OfferedResource
-from claw_acp.mcp.untrusted_content import marked, marked_failure
 
 LIST = "mcp_list_resources"
 READ = "mcp_read_resource"

@@ -1,23 +1,20 @@
 """A server's tool as one of ours."""
 
-import json
 from typing import TYPE_CHECKING
 
+from claw_acp.contracts.foreign_content import marked, marked_failure, shown_arguments
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, Progress, Tool, ToolContext, ToolResult, UsesServer
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
-from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
-from claw_acp.core.printable import plain_lines, printable
+from claw_acp.core.printable import printable
 from claw_acp.mcp.server import Server
 from claw_acp.mcp.server_catalog import OfferedTool
-from claw_acp.mcp.untrusted_content import marked, marked_failure
 
 LONGEST_DESCRIPTION = 1024  # characters (OpenAI refuses more)
 LONGEST_TITLE = 120
-MAX_SHOWN = 32_768  # characters of the arguments of a call that is asked about
 PROGRESS_EVERY = 0.2  # seconds between two pictures of a call under way; people read no faster
 
 
@@ -53,16 +50,8 @@ class _Calling(Invocation):
         )
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """The arguments: their effect in the server cannot be shown."""
-        if not self._arguments:
-            return ()
-        text = json.dumps(self._arguments, indent=2, ensure_ascii=False)
-        if len(text) > MAX_SHOWN:
-            raise ToolError(
-                f"The arguments have {len(text):,} characters. A person must agree to them, and is shown at most "
-                f"{MAX_SHOWN:,}. Send less at once."
-            )
-        return (PartContent(part=TextPart(text=code_block(plain_lines(text), language="json"))),)
+        """The arguments."""
+        return shown_arguments(self._arguments)
 
     async def run(self) -> ToolResult:
         """Have the server run it. Its answer is marked for the model as untrusted text."""

@@ -80,7 +80,8 @@ class Policy:
 
     def _judge_server(self, access: UsesServer, *, tool: str, mode: Mode) -> Finding:
         """The finding about a server's tool: its claim to only read is worth a question in plan mode, never more."""
-        what = f"{access.tool} of the MCP server {access.server}"
+        kind = "MCP server" if access.source == "mcp" else "attached program"
+        what = f"{access.tool} of the {kind} {access.server}"
         allowing = (rule for rule in self._rules if rule.verdict == "allow" and rule.concerns(tool))
         rule = next((rule for rule in allowing if rule.pattern is None), None)
         if mode == "plan":

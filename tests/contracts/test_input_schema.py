@@ -6,7 +6,7 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.mcp.input_schema import LARGEST, usable_schema
+from claw_acp.contracts.input_schema import LARGEST, usable_schema
 
 QUOTING = {"enum", "const", "default", "required"}
 KEYS = st.sampled_from(

@@ -1,14 +1,38 @@
-"""Answers of servers, marked for models as untrusted text; people see them unmarked."""
+"""Calls of tools that are not ours: arguments as people see them, and answers marked for models as untrusted text."""
 
+import json
 from collections.abc import Sequence
+from typing import Final
 
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import PartContent
+from claw_acp.core.events import PartContent, ToolContent
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import ContentPart, LinkPart, ResourcePart, TextPart
+from claw_acp.core.printable import plain_lines
 from claw_acp.core.untrusted import untrusted
 from claw_acp.core.value import replace
+
+MAX_SHOWN: Final = 32_768  # characters of the arguments of a call that is asked about
+
+
+def shown_arguments(arguments: JsonObject) -> tuple[ToolContent, ...]:
+    """The arguments of a call, for the person who is asked about it: its effect elsewhere cannot be shown.
+
+    Raises:
+        ToolError: They are too long to be looked at.
+    """
+    if not arguments:
+        return ()
+    text = json.dumps(arguments, indent=2, ensure_ascii=False)
+    if len(text) > MAX_SHOWN:
+        raise ToolError(
+            f"The arguments have {len(text):,} characters. A person must agree to them, and is shown at most "
+            f"{MAX_SHOWN:,}. Send less at once."
+        )
+    return (PartContent(part=TextPart(text=code_block(plain_lines(text), language="json"))),)
 
 
 def marked(result: ToolResult, *, source: str, clock: Clock) -> ToolResult:

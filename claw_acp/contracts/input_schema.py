@@ -1,4 +1,4 @@
-"""Input schemas of servers, reduced to a form that every model vendor accepts.
+"""Input schemas of tools that are not ours, reduced to a form that every model vendor accepts.
 
 One refused tool spoils every request of a session. So the result is a plain object: only known keywords with values of
 the right kind, no references, no union at the top, no property names that vendors refuse, and of bounded size. It only
