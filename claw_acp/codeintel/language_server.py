@@ -82,6 +82,7 @@ class LanguageServer:
         self._root = root
         self._roots = roots
         self._ready = anyio.Event()
+        self._starting = anyio.CancelScope()
         self._stopping = anyio.Event()
         self._failure = ""
         self._used = 0.0
@@ -106,6 +107,9 @@ class LanguageServer:
             await self._live()
         except (OSError, ValueError) as error:
             self._failure = f"it cannot be started: {error}"
+        except Exception:  # the hook wall: whatever a server brings about ends no more than itself
+            log.exception("language server broke", extra={"server": self.name})
+            self._failure = "it made the agent stumble; the log has it"
         finally:
             self._failure = self._failure or self._last_words()
             self._ready.set()
@@ -114,6 +118,7 @@ class LanguageServer:
     async def stop(self) -> None:
         """End it, and wait until it is gone; `run` sees to the bounds."""
         self._stopping.set()
+        self._starting.cancel()
         await self.ended.wait()
 
     async def _live(self) -> None:
@@ -141,7 +146,10 @@ class LanguageServer:
         self._stopping.set()
 
     async def _work(self, peer: Dispatcher, child: ChildProcess) -> None:
-        if not await self._initialized(peer):
+        is_started = False
+        with self._starting:
+            is_started = await self._initialized(peer)
+        if not is_started:
             return
         self._used = anyio.current_time()
         self._ready.set()

@@ -19,13 +19,15 @@ class Published:
     def __init__(self) -> None:
         self._latest: dict[str, tuple[JsonValue, JsonValue]] = {}  # path -> version and items
         self._news = anyio.Event()
+        self._states_versions = False  # then what it publishes without one is about closed files
         self._closed = False
 
     async def take(self, params: JsonObject) -> None:
         """Handle `textDocument/publishDiagnostics`."""
-        uri = params.get("uri")
-        if isinstance(uri, str):
-            self._latest[path_of(uri)] = params.get("version"), params.get("diagnostics")
+        uri, version = params.get("uri"), params.get("version")
+        self._states_versions = self._states_versions or isinstance(version, int)
+        if isinstance(uri, str) and (isinstance(version, int) or not self._states_versions):
+            self._latest[path_of(uri)] = version, params.get("diagnostics")
             self._tell()
 
     def expect(self, path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from claw_acp.codeintel.problem import Severity
+from claw_acp.core.environment import current_environment
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
 
@@ -164,13 +165,14 @@ def _is_missing_component(program: Path) -> bool:
             return False
     except OSError:
         return False
-    home = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+    home = Path(current_environment().get("RUSTUP_HOME") or Path.home() / ".rustup")
     return next(home.glob(f"toolchains/*/bin/{program.name}"), None) is None
 
 
 def outer_path(roots: Sequence[Path]) -> str:
     """The directories of the PATH that no project controls."""
-    kept = [name for name in os.get_exec_path() if Path(name).is_absolute() and not _is_inside(Path(name), roots)]
+    places = os.get_exec_path(current_environment())
+    kept = [name for name in places if Path(name).is_absolute() and not _is_inside(Path(name), roots)]
     return os.pathsep.join(kept)
 
 

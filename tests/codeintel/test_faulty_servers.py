@@ -69,6 +69,19 @@ async def test_cancelling_the_prompt_ends_a_check_that_waits(opened: Spawn, mach
         assert (await prompt.outcome()).stop_reason == "cancelled"
 
 
+async def test_a_session_is_closed_while_a_server_is_still_starting(
+    opened: Spawn, machine: Machine, tmp_path: Path
+) -> None:
+    environment = machine()
+    log = put("deaf", folder=tmp_path / "programs")
+    async with opened(script=Script(WRONG, turn(say("done"))), config=EDIT, env=environment) as editor:
+        prompt = await editor.start_prompt("go")
+        await eventually(lambda: bool(log.read_text()), what="the server")
+        await editor.request("session/close", {"sessionId": editor.session})
+        assert (await prompt.outcome()).stop_reason == "cancelled"
+        assert not is_alive(int(log.read_text()))
+
+
 async def test_without_repair_no_server_starts(opened: Spawn, machine: Machine, tmp_path: Path) -> None:
     environment = machine(repair="off")
     log = put("none", folder=tmp_path / "programs")
