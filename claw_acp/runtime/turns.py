@@ -185,10 +185,8 @@ class Turns:
     async def _run(
         self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Outcome:
-        session = live.session
-        live.settings = self._configuration.for_folder(
-            live.origin.session.roots[0]
-        )  # a key or rule added meanwhile counts
+        session, folder = live.session, live.origin.session.roots[0]
+        live.settings = self._configuration.for_folder(folder)  # a key or rule added meanwhile counts
         await live.prompt.refresh(session.roots, session.record.instructions)
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
@@ -207,9 +205,7 @@ class Turns:
         choice = await choose_answerer(
             live.settings, model=session.record.model, prompt=asked, pool=self._providers, secrets=secrets
         )
-        live.settings = self._configuration.for_folder(
-            live.origin.session.roots[0]
-        )  # with keys that were read now, to hide them
+        live.settings = self._configuration.for_folder(folder)  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, asked)
             recorded: Workspace = ports.workspace
