@@ -44,6 +44,7 @@ from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.session import Session
 from claw_acp.session.spending import Ledger
 from claw_acp.store.contents import ContentStore
+from claw_acp.tools.files.seen_files import Stamps
 
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
@@ -81,10 +82,7 @@ class TurnFactory:
     ) -> Turn:
         """The turn in which `provider` answers."""
         session, clock, gate = live.session, self._clock, self._gate(live, ports)
-        proof = TurnProof(
-            live, workspace=ports.workspace, store=self._contents, gate=gate, servers=self._servers,
-            tasks=self._tasks, clock=clock,
-        )  # fmt: skip
+        proof = self._proof(live, ports, gate)
         toolbox = self._toolbox.with_lent(live.extensions.tools)
         toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, only=ports.only_tools))
         toolbox = toolbox.with_unlisted(proof.tools)
@@ -120,6 +118,12 @@ class TurnFactory:
             before_end=proof,
         )  # fmt: skip
 
+    def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
+        return TurnProof(
+            live, workspace=ports.workspace, store=self._contents, gate=gate, servers=self._servers,
+            tasks=self._tasks, clock=self._clock,
+        )  # fmt: skip
+
     def _context(
         self, live: LiveSession, requester: ModelRequester, *, model: str, capabilities: Callable[[], Capabilities]
     ) -> ModelContext:
@@ -131,7 +135,9 @@ class TurnFactory:
             model=model,
             scale=self._scale,
             growing=self._growing.setdefault(session, GrowingEstimate()),
-            compaction=lambda: COMPACTOR.load()(session, requester=requester, clock=clock),
+            compaction=lambda: COMPACTOR.load()(
+                session, requester=requester, clock=clock, outdated=Stamps.on(session.tool_state).outdated
+            ),
         )
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:

@@ -134,6 +134,22 @@ async def test_a_window_that_is_narrower_than_known_is_learned_and_costs_no_turn
         assert await one.say("recall port") == "unknown"
 
 
+async def test_of_the_files_that_are_put_back_those_that_changed_meanwhile_are_named(project: Path, home: Path) -> None:
+    (project / "notes.txt").write_text(LINES)
+    (project / "other.txt").write_text("another\n")
+    async with deep(project, home) as one:
+        await one.say("read notes.txt 1")
+        await one.say("read other.txt 1")
+        (project / "notes.txt").write_text("changed")
+        assert (await one.say("/compact")).startswith("Summarized")
+        text = one.editor.updates("compaction_update")[-1]["summary"][0]["text"]
+        listed = [line for line in text.splitlines() if line.startswith("- /")]
+        assert listed == [
+            f"- {project / 'other.txt'} from line 1",
+            f"- {project / 'notes.txt'} from line 1 (has another content now: read it again before you rely on it)",
+        ]
+
+
 async def test_a_single_long_turn_is_summarized_on_the_way_with_its_request_word_for_word(
     project: Path, home: Path
 ) -> None:

@@ -1,10 +1,14 @@
 """The tiers in order: shorten old results, summarize, and drop whole turns if nothing else helps."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
-from claw_acp.agent.compaction.put_back import put_back
+import anyio
+from anyio import to_thread
+
+from claw_acp.agent.compaction.put_back import listed_paths, put_back
 from claw_acp.agent.compaction.summarizer import Summarizer
 from claw_acp.agent.compaction.summary import without_model
 from claw_acp.agent.compaction.tiers import first_kept, oldest_third, results_to_shorten
@@ -26,6 +30,7 @@ WORTH: Final = 0.7  # a summary must leave at most this share of the conversatio
 LEAST_SUMMARY: Final = 300  # tokens; no summary with all its headings is shorter
 SMALLEST: Final = 4_000  # tokens of a room in which summaries are worth their requests
 MOST_FAILURES: Final = 2  # summaries in a row that came to nothing; then no model is asked until room was made
+LONGEST_LOOK: Final = 0.5  # seconds; then files are put back without a word on whether they changed
 NARROW: Final = 0.8  # of the room: from here on whole turns are left out if there was no summary
 
 
@@ -36,12 +41,21 @@ class Compactor:
         session: The session. Every run of a tier is in its journal, so that all processes see the same conversation.
         requester: Asks the model for summaries.
         clock: Time for ids.
+        outdated: Returns those of some files that have changed since the session saw them; called in a thread.
     """
 
-    def __init__(self, session: Session, *, requester: ModelRequester, clock: Clock) -> None:
+    def __init__(
+        self,
+        session: Session,
+        *,
+        requester: ModelRequester,
+        clock: Clock,
+        outdated: Callable[[AbstractSet[str]], AbstractSet[str]] = lambda _: frozenset(),
+    ) -> None:
         self._session = session
         self._summarizer = Summarizer(session, requester=requester)
         self._clock = clock
+        self._outdated = outdated
 
     async def make_room(self, room: Room, *, prefix: Prefix) -> None:
         """Run one tier after the other until the conversation fills less than half of the room.
@@ -103,7 +117,7 @@ class Compactor:
         stays = sum(room.tokens(item.messages) for item in items[kept:])
         if not focus and kept < len(items) and stays > before * WORTH:
             return False  # no summary could be short enough
-        added = self._put_back(room, items[kept:])
+        added = await self._put_back(room, items[kept:])
         item = self._new_id()
         most = before - stays - room.tokens([Message.user(added)])
         if most < LEAST_SUMMARY:
@@ -119,7 +133,7 @@ class Compactor:
         """Replace the items before `kept` by the program's own facts about them; False when that gains nothing."""
         items, history = self._items(), self._session.history
         gone = sum(len(item.messages) for item in items[:kept])
-        text = without_model(history.summary, messages=gone) + self._put_back(room, items[kept:])
+        text = without_model(history.summary, messages=gone) + await self._put_back(room, items[kept:])
         grown = room.tokens([Message.user(SUMMARY.format(text))]) - room.tokens(
             [Message.user(SUMMARY.format(history.summary))] if history.summary else ()
         )
@@ -129,10 +143,14 @@ class Compactor:
         log.info("turns left out", extra={"session": self._session.id, "messages": gone})
         return True
 
-    def _put_back(self, room: Room, stay: Sequence[HistoryItem]) -> str:
+    async def _put_back(self, room: Room, stay: Sequence[HistoryItem]) -> str:
+        history = self._session.history
+        outdated: AbstractSet[str] = frozenset()
+        with anyio.move_on_after(LONGEST_LOOK):
+            outdated = await to_thread.run_sync(self._outdated, listed_paths(history), abandon_on_cancel=True)
         kept = sum(message.role == "user" for item in stay for message in item.messages)
-        current = bool(stay) and stay[-1].turn == self._session.history.turns.running
-        return put_back(self._session.history, room=room, kept=kept, current=current and not kept)
+        current = bool(stay) and stay[-1].turn == history.turns.running
+        return put_back(history, room=room, kept=kept, current=current and not kept, outdated=outdated)
 
     async def _replace(self, item: str, summary: str, *, items: Sequence[HistoryItem], kept: int) -> None:
         first = items[kept].id if kept < len(items) else None

@@ -1,5 +1,6 @@
 """The last text of each file that a session saw, so that unseen changes are not overwritten."""
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -49,6 +50,10 @@ class Stamps:
     def touched(self) -> bool:
         """Return whether any file was written since `leave`."""
         return any(_status(path) != left for path, left in self._left.items())
+
+    def outdated(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of these files that have another text now than the session saw last, or are gone. Reads them."""
+        return frozenset(path for path in paths if self.knows(Path(path)) and not self._is_seen(Path(path)))
 
     def _is_seen(self, path: Path) -> bool:
         try:
