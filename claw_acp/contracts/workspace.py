@@ -5,8 +5,9 @@ that unsaved buffers are seen and edits appear in them. Paths are absolute and r
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from claw_acp.core.value import Value, made_by
 
@@ -144,6 +145,22 @@ class Workspace(Protocol):
 
         Raises:
             ToolError: It cannot be started.
+        """
+        ...
+
+
+@runtime_checkable
+class RecordsOthers(Protocol):
+    """A workspace that can also record changes that do not pass through it."""
+
+    def recording(self, about: str) -> AbstractAsyncContextManager[None]:
+        """Record what a program that runs already changes in the roots during the block.
+
+        `about` may name the files that it will change: copies of them are kept before, of others as far as they are
+        small.
+
+        Raises:
+            ToolError: They cannot be kept; the block was not entered.
         """
         ...
 

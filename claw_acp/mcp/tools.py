@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from claw_acp.contracts.foreign_content import marked, marked_failure, shown_arguments
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, Progress, Tool, ToolContext, ToolResult, UsesServer
+from claw_acp.contracts.workspace import RecordsOthers
+from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
@@ -54,8 +56,18 @@ class _Calling(Invocation):
         return shown_arguments(self._arguments)
 
     async def run(self) -> ToolResult:
-        """Have the server run it. Its answer is marked for the model as untrusted text."""
+        """Have the server run it. Its answer is marked for the model as untrusted text.
+
+        What it changes in the project is recorded like the changes of a command.
+        """
         source, clock = f"the MCP server {self._server.name}", self._context.clock
+        recorder = self._context.workspace
+        if self._tool.reads_only or not isinstance(recorder, RecordsOthers):
+            return await self._asked(source, clock)
+        async with recorder.recording(json.dumps(self._arguments)):
+            return await self._asked(source, clock)
+
+    async def _asked(self, source: str, clock: Clock) -> ToolResult:
         try:
             result = await self._server.call(self._tool.name, self._arguments, on_progress=self._show)
         except ToolError as error:

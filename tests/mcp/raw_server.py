@@ -39,6 +39,7 @@ HABITS: Json = {
     "version": None,  # of the protocol
     "instructions": None,  # for the model
     "result": None,  # of every tool call
+    "runs": None,  # a command line, at every tool call
 }
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
@@ -174,6 +175,8 @@ class Server:
 
     def called(self, request_id: Any, params: Json) -> Json | None:
         arguments: Json = params.get("arguments") or {}
+        if self.habits["runs"]:
+            subprocess.run(self.habits["runs"], shell=True, check=True)
         if self.habits["asks"]:
             self.calling = request_id
             send({"id": "ask-1", "method": self.habits["asks"], "params": {}})

@@ -335,3 +335,23 @@ async def test_what_a_server_asks_of_us_is_answered(spawn: Spawn, method: str, a
     shown = shown_text(outcome.calls[0])
     assert answer in shown or "Invalid request parameters" in shown
     assert str(editor.project.resolve()) in shown or method != "roots/list"
+
+
+@pytest.mark.parametrize(("tool", "taken_back"), [("env", True), ("echo", False)])
+async def test_changes_of_files_by_a_tool_are_taken_back_unless_it_says_that_it_only_reads(
+    opened: Spawn, project: Path, tool: str, *, taken_back: bool
+) -> None:
+    (project / "a.txt").write_text("one")
+    (project / "b.txt").write_text("two")
+    script = _script(call(f"raw__{tool}", variable="PATH", text="a.txt"))
+    async with opened(script=script, config=AUTO) as editor:
+        runs = f"cd {project}; echo new > a.txt; rm b.txt; touch c.txt"
+        await editor.new_session(mcpServers=[raw(editor, runs=runs)])
+        await ready(editor)
+        editor.will_answer("allow_once")
+        await editor.prompt("go")
+        assert not (project / "b.txt").exists()
+        await editor.prompt("/undo")
+        assert (project / "b.txt").exists() == taken_back
+        assert ((project / "a.txt").read_text() == "one") == taken_back
+        assert (project / "c.txt").exists() != taken_back

@@ -6,7 +6,8 @@ by another process.
 
 import codecs
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio import to_thread
 
-from claw_acp.contracts.workspace import Command, RunningProcess, UnsavedChanges, Workspace
+from claw_acp.contracts.workspace import Command, RecordsOthers, RunningProcess, UnsavedChanges, Workspace
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import FilesChanged, PathChange, PathState
 from claw_acp.core.value import replace
@@ -126,6 +127,17 @@ class RecordedWorkspace:
             raise
         return WatchedProcess(process, watched)
 
+    @asynccontextmanager
+    async def recording(self, about: str) -> AsyncGenerator[None]:
+        """See `RecordsOthers`."""
+        command = Command(line=about, cwd=self._inner.roots[0])
+        watched = await self._watch.begin(self._session, command, roots=self._inner.roots)
+        try:
+            yield
+        finally:
+            with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
+                await watched.end()
+
 
 def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[PathChange, ...]:
     """The state of a file that will be written, after those of the directories that will be created for it."""
@@ -176,3 +188,4 @@ def plain(text: str) -> str:
 
 if TYPE_CHECKING:
     _conforms: type[Workspace] = RecordedWorkspace
+    _records: type[RecordsOthers] = RecordedWorkspace
