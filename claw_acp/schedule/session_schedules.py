@@ -15,7 +15,7 @@ from claw_acp.schedule.opened import OpenSchedules
 MOST: Final = 20
 """Jobs of a project that models may add."""
 
-NO_HUB: Final = "No hub is running, so it does not run yet: tell the user to start one with `claw-acp serve`."
+NO_HUB: Final = "No hub is running, so it does not run yet: tell the user to start one with `claw-acp serve --detach`."
 
 
 class SessionSchedules:

@@ -9,6 +9,7 @@ import pytest
 from claw_acp.contracts.schedule import Job, RunResult
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.events import MessageStarted, TextDelta
+from claw_acp.core.money import from_dollars
 from claw_acp.core.value import replace
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine
@@ -17,10 +18,12 @@ from claw_acp.schedule.definition import parse_job
 from claw_acp.session.setup import SessionSetup
 from tests.support.quiet import QUIET
 from tests.support.script_files import Script, call, configure, expect, fail, hold, say, turn, usage
+from tests.support.servers.model_replies import Call, Say, Tokens
+from tests.support.servers.priced_model import COST, priced_model
 
 
 @asynccontextmanager
-async def _engine(home: Path, script: Script, *, more: str = "") -> AsyncGenerator[Engine]:
+async def _engine(home: Path, script: Script | None, *, more: str = "") -> AsyncGenerator[Engine]:
     configure(home / "claw", script, more=more)
     environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin"}
     async with open_engine(environ=environ) as engine:
@@ -98,6 +101,17 @@ async def test_a_failure_says_whether_it_may_pass(tmp_path: Path, kind: str, *, 
         result = await _run(engine, _job(tmp_path))
     assert (result.status, result.again) == ("failed", again)
     assert result.detail
+
+
+async def test_a_run_ends_at_the_budget_of_its_job_and_tells_what_it_cost(tmp_path: Path) -> None:
+    async with priced_model() as (server, options):
+        call_it = Say(calls=(Call(name="think", arguments={"thought": "hm"}),), usage=Tokens(input=1000, output=1000))
+        server.will_reply(call_it, call_it, Say(text=("so far",), usage=Tokens(input=1000, output=1000)))
+        async with _engine(tmp_path, None, more=options["config"]) as engine:
+            result = await _run(engine, _job(tmp_path, budget=0.02))
+    assert (result.status, result.text, result.again) == ("failed", "so far", False)
+    assert "limit" in result.detail
+    assert result.cost == from_dollars(3 * COST)
 
 
 async def test_a_directory_that_is_gone_is_a_failure_with_a_reason(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from claw_acp.schedule.definition import parse_job
 from claw_acp.schedule.job_store import next_words
 from claw_acp.schedule.opened import OpenSchedules
 
-NO_HUB = "No hub is running, and jobs run in one; start it with `claw-acp serve`."
+NO_HUB = "No hub is running, and jobs run in one; start one with `claw-acp serve --detach`."
 _SHOWN = 5
 _EXAMPLES = """\
 examples:
