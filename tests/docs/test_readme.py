@@ -13,17 +13,24 @@ from claw_acp.cli.main import COMMANDS, main
 from claw_acp.config import locations
 from claw_acp.config.environment import variables
 from claw_acp.config.load import load_settings
+from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.mode import MODES
 from claw_acp.providers.registry.services import SERVICES
+from claw_acp.schedule.job_store import JobStore
+from claw_acp.schedule.jobs_file import take_over
 from claw_acp.security.rules import RuleVerdict, parse_rule
 from claw_acp.security.shell_pattern import ShellPattern
+from claw_acp.store.database import Database
 from tests.docs import settings_table
 from tests.docs.pages import PAGES, README, ROOT, Block, blocks, first_cells, prose_of, pyproject, section, text_of
 from tests.support.program.forked_process import forked_python
 
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/claw-acp demo\n"
 CHECK = "python3 -m venv .venv && .venv/bin/pip install -e '.[dev]' && .venv/bin/poe check\n"
-CONFIGURATIONS = [block for block in blocks("toml") if "[project]" not in block.body]
+CONFIGURATIONS = [
+    block for block in blocks("toml") if not re.search(r"^\[(project\]|jobs\.)", block.body, re.MULTILINE)
+]
+JOBS = [block for block in blocks("toml") if block.body.startswith("[jobs.")]
 LEFT_OUT = "  …"
 
 
@@ -71,6 +78,14 @@ def test_every_example_of_settings_loads_without_a_finding(example: Block, tmp_p
     for verdict in verdicts:
         for text in getattr(settings.permissions, verdict):
             parse_rule(text, verdict=verdict)  # raises for one that is none
+
+
+async def test_the_example_of_jobs_is_taken_over_without_a_finding(tmp_path: Path) -> None:
+    [example] = JOBS
+    file = tmp_path / "schedules.toml"
+    file.write_text(example.body, encoding="utf-8")
+    async with Database.opened(tmp_path / "claw.db") as database:
+        assert await take_over(file, JobStore(database, clock=SYSTEM_CLOCK), clock=SYSTEM_CLOCK) == []
 
 
 def test_the_table_of_settings_is_that_of_the_program() -> None:
