@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.contracts.schedule import RunResult
 from claw_acp.core.errors import ToolError
 
@@ -49,8 +50,10 @@ def read_tasks(directory: str) -> str:
     """
     file = Path(directory) / FILE
     try:
-        with file.open("rb") as opened:
-            return tasks_in(opened.read(LIMIT).decode("utf-8-sig", errors="replace"))
+        real = file.resolve()
+        if not real.is_relative_to(file.parent.resolve()):
+            raise ToolError(f"{file} leads out of its project, to {real}; it is not read")
+        return tasks_in(read_plain_file(real, limit=LIMIT).decode("utf-8-sig", errors="replace"))
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -12,6 +12,8 @@ from claw_acp.core.errors import StoreError
 from claw_acp.core.value import replace
 from claw_acp.schedule.heartbeat import PROMPT, VERDICT, stays_quiet
 from claw_acp.schedule.job_store import StoredJob
+from claw_acp.schedule.moments import moment_text, zone_of
+from claw_acp.schedule.plan import GRACE
 from claw_acp.schedule.run_history import Run, RunHistory
 
 log = logging.getLogger(__name__)
@@ -113,11 +115,18 @@ class JobRun:
         job = self._stored.job
         on_session = partial(self._services.history.belongs_to, self._run_id, own=job.session is None)
         if not job.heartbeat:
-            return await self._services.runner.run(job, prompt=job.prompt, on_session=on_session)
+            return await self._services.runner.run(job, prompt=self._prompt(), on_session=on_session)
         result = await self._services.runner.run(job, prompt=PROMPT.format(self._tasks), on_session=on_session)
         if result.status != "succeeded" or result.session_id is None:
             return result
         return await self._judged(result, session_id=result.session_id)
+
+    def _prompt(self) -> str:
+        """The prompt of the job; the model is told when it comes late, as a reminder may."""
+        job = self._stored.job
+        if self._services.clock.now() - self._occurrence <= GRACE + job.jitter:
+            return job.prompt
+        return f"{job.prompt}\n\n[This was due at {moment_text(self._occurrence, zone=zone_of(job.timing))}.]"
 
     async def _judged(self, result: RunResult, *, session_id: str) -> RunResult:
         """The result, silent if the model is sure that nobody needs to be told; in doubt it is delivered."""

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, Literal
 
 from claw_acp.contracts.schedule import Job
@@ -153,10 +154,15 @@ def _definition(job: Job) -> str:
     return json.dumps(job_fields(job))
 
 
+@lru_cache(maxsize=2 * MOST_JOBS)  # every look reads all jobs
+def _job(name: str, definition: str, created: float) -> Job:
+    return parse_job(name, json.loads(definition), now=created)
+
+
 def _stored(row: Row) -> StoredJob | None:
     job_id, name, source, definition, paused, requested, next_at, last_for, retry_at, retry_for, attempt, created = row
     try:
-        job = parse_job(name, json.loads(definition), now=created)
+        job = _job(name, definition, created)
     except (InvalidRequest, ValueError) as error:
         log.warning("a job cannot be read", extra={"job": name, "reason": str(error)})
         return None

@@ -25,6 +25,7 @@ _REALTIME: Final = 0
 _FLAGS: Final = os.O_NONBLOCK | os.O_CLOEXEC
 _FAR: Final = 1 << 40  # seconds: a timer that never fires still tells of a clock that is set
 _CHANGED: Final = 0x8 | 0x40 | 0x80 | 0x200  # closed after writing, moved from, moved to, deleted
+_LOST: Final = 0x4000 | 0x8000  # too many events; the directory is gone
 _EVENT: Final = struct.Struct("iIII")
 
 
@@ -49,11 +50,13 @@ class SystemWake:
         self._watch = watch
         self._names = {os.fsencode(file.name) for file in files}
         self._told = anyio.Event()
+        self._looks = timer is None or watch is None
 
     @classmethod
     @asynccontextmanager
     async def opened(cls, files: Sequence[Path], *, clock: Clock) -> "AsyncGenerator[SystemWake]":
-        """Wait for changes of `files`, too; their directories exist."""
+        """Wait for changes of `files`, too, and of those that they are links to; their directories exist."""
+        files = [*files, *(real for file in files if (real := file.resolve()) != file and real.parent.is_dir())]
         with ExitStack() as opened:
             timer, watch = _timer(), _watch([file.parent for file in files])
             for descriptor in (timer, watch):
@@ -80,7 +83,7 @@ class SystemWake:
                 tasks.start_soon(first, lambda: anyio.wait_readable(timer))
             if self._watch is not None:
                 tasks.start_soon(first, self._changed)
-            if self._timer is None or self._watch is None:
+            if self._looks:
                 left = LOOK if until is None else until - self._clock.now()
                 tasks.start_soon(first, lambda: anyio.sleep(max(0.0, min(left, LOOK))))
         self._told = anyio.Event()
@@ -94,19 +97,23 @@ class SystemWake:
         while True:
             await anyio.wait_readable(self._watch)
             with suppress(BlockingIOError):
-                if _named(os.read(self._watch, 65_536)) & self._names:
+                names, lost = _named(os.read(self._watch, 65_536))
+                self._looks = self._looks or lost
+                if lost or names & self._names:
                     return
 
 
-def _named(data: bytes) -> set[bytes]:
-    """The names in events of inotify."""
+def _named(data: bytes) -> tuple[set[bytes], bool]:
+    """The names in events of inotify, and whether there were events without their names."""
     names: set[bytes] = set()
+    lost = False
     while len(data) >= _EVENT.size:
-        *_, length = _EVENT.unpack_from(data)
+        _, mask, _, length = _EVENT.unpack_from(data)
         end = _EVENT.size + length
         names.add(data[_EVENT.size : end].rstrip(b"\0"))
+        lost = lost or bool(mask & _LOST)
         data = data[end:]
-    return names
+    return names, lost
 
 
 class _Time(ctypes.Structure):

@@ -1,5 +1,6 @@
 """The scheduler with a clock that tests move: runs, retries, overlaps, restarts, deliveries."""
 
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -107,6 +108,7 @@ async def test_what_was_missed_while_nothing_ran_follows_the_policy_of_the_job(
         await here.scheduler.recover()
         until = await here.look()
         assert [status for _, status in await here.runs()] == expected
+        assert all("[This was due at " in prompt for prompt in here.runner.prompts)
         assert until == clock.seconds - 600 + HOUR
 
 
@@ -257,6 +259,23 @@ def test_a_heartbeat_file_without_tasks_is_empty(text: str) -> None:
 )
 def test_the_tasks_of_a_heartbeat_are_its_lines_that_say_something(text: str, tasks: str) -> None:
     assert tasks_in(text) == tasks
+
+
+async def test_a_heartbeat_file_that_leads_elsewhere_or_is_no_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("- a key\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    file = project / "HEARTBEAT.md"
+    file.symlink_to(tmp_path / "secret")
+    async with house(tmp_path) as here:
+        await here.add(every="1h", heartbeat=True, cwd=str(project))
+        await here.let_pass(HOUR)
+        file.unlink()
+        os.mkfifo(file)
+        await here.let_pass(HOUR)
+        runs = await here.history.of_name("j")
+        assert ([run.status for run in runs], here.runner.prompts) == (["skipped", "skipped"], [])
+        assert "leads out of its project" in runs[1].detail
 
 
 async def _beat(here: House, tmp_path: Path, *verdicts: RunResult) -> list[tuple[str, str]]:

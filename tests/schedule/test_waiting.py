@@ -85,8 +85,13 @@ async def test_a_moment_is_waited_for_exactly(tmp_path: Path) -> None:
 
 async def test_a_wait_ends_for_its_files_and_for_what_this_process_does(tmp_path: Path) -> None:
     file = tmp_path / "schedules.toml"
-    async with SystemWake.opened([file, tmp_path / CHANGES], clock=SYSTEM_CLOCK) as wake:
+    elsewhere = tmp_path / "dotfiles"
+    elsewhere.mkdir()
+    linked = tmp_path / "linked.toml"
+    linked.symlink_to(elsewhere / "real.toml")
+    async with SystemWake.opened([file, linked, tmp_path / CHANGES], clock=SYSTEM_CLOCK) as wake:
         for change in (
+            lambda: (elsewhere / "real.toml").write_text("x"),
             lambda: file.write_text("x"),
             lambda: (tmp_path / "new").write_text("y") and (tmp_path / "new").rename(file),
             file.unlink,
