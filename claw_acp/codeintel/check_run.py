@@ -4,14 +4,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 import anyio
 from anyio import to_thread
 
-from claw_acp.codeintel.changed_files import Changes
+from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile
 from claw_acp.codeintel.check_table import Check
 from claw_acp.codeintel.earlier_copy import copy_before
 from claw_acp.codeintel.problem import Problem, new_problems
@@ -84,10 +86,7 @@ async def _problems_before(check: Check, changes: Changes) -> Sequence[Problem] 
     try:
         own = [file for file in (*changes.files, *changes.deleted) if file.root == check.root]
         project = folder / check.root.name
-        try:
-            if not await to_thread.run_sync(partial(copy_before, check.root, own, to=project)):
-                return None
-        except OSError:
+        if not await _copied(check.root, own, to=project):
             return None
         output = await _run_in_copy(check, project)
         if output is None:
@@ -97,6 +96,24 @@ async def _problems_before(check: Check, changes: Changes) -> Sequence[Problem] 
     finally:
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+async def _copied(root: Path, files: Sequence[ChangedFile | DeletedFile], *, to: Path) -> bool:
+    """Make the copy; False if it cannot be made. Cancelling ends it soon."""
+    stop, is_whole = Event(), False
+
+    async def stop_when_cancelled() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stop.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stop_when_cancelled)
+        with suppress(OSError):
+            is_whole = await to_thread.run_sync(partial(copy_before, root, files, to=to, stop=stop))
+        tasks.cancel_scope.cancel()
+    return is_whole
 
 
 async def _run_in_copy(check: Check, project: Path) -> str | None:

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from claw_acp.codeintel.changed_files import ChangedFile, DeletedFile
@@ -15,15 +16,16 @@ _LINKED: Final = frozenset({"node_modules", ".venv", "venv"})
 _LEFT_OUT: Final = frozenset({".git", ".hg", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "target"})
 
 
-def copy_before(root: Path, files: Sequence[ChangedFile | DeletedFile], *, to: Path) -> bool:
-    """Copy a project with the old texts of these files; False, and the copy is of no use, if it is too large.
+def copy_before(root: Path, files: Sequence[ChangedFile | DeletedFile], *, to: Path, stop: Event) -> bool:
+    """Copy a project with the old texts of these files. Installed packages are linked, and not copied. Blocks.
 
-    Installed packages are linked, and not copied. Blocks.
+    Returns:
+        False, and the copy is of no use, if it is too large, or `stop` was set.
     """
     size = 0
     for number, (source, target) in enumerate(_plan(root, to)):
         size += source.lstat().st_size
-        if number > MOST_FILES or size > MOST_BYTES:
+        if number > MOST_FILES or size > MOST_BYTES or stop.is_set():
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.name in _LINKED:

@@ -2,13 +2,16 @@
 
 import json
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from claw_acp.codeintel.changed_files import ChangedFile, Changes
 from claw_acp.codeintel.check_table import CHECKS, CheckKind, checks_for
+from claw_acp.codeintel.earlier_copy import copy_before
 from tests.codeintel.conftest import Machine
 from tests.support.editors.editor_fixtures import Spawn
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, call, expect, say, turn
 
 OUTPUTS = Path(__file__).with_name("check_outputs.txt").read_text(encoding="utf-8").split("\n== ")[1:]
@@ -75,6 +78,24 @@ async def test_a_check_is_asked_about_like_any_command(opened: Spawn, project: P
     assert outcome.calls[-1]["title"].startswith("pytest -q")
     assert outcome.calls[-1]["status"] == "failed"
     assert not (project / "__pycache__").exists()  # it has not run
+
+
+async def test_cancelling_the_prompt_ends_a_check_that_runs(opened: Spawn, project: Path, machine: Machine) -> None:
+    python_project(project)
+    endless = "import time\n\ndef test_endless():\n    open('began', 'w')\n    time.sleep(600)\n"
+    script = Script(turn(call("write_file", path="test_endless.py", content=endless)), turn(say("done")))
+    async with opened(script=script, config='mode = "auto"', env=machine("pytest", repair="checks")) as editor:
+        prompt = await editor.start_prompt("go")
+        await eventually((project / "began").exists, what="the check")
+        await editor.cancel()
+        assert (await prompt.outcome()).stop_reason == "cancelled"
+
+
+def test_a_copy_that_is_not_wanted_any_more_ends(tmp_path: Path) -> None:
+    python_project(tmp_path)
+    stop = Event()
+    stop.set()
+    assert not copy_before(tmp_path, [], to=tmp_path / "copy", stop=stop)
 
 
 async def test_an_edit_that_breaks_another_file_is_noticed(opened: Spawn, project: Path, machine: Machine) -> None:
