@@ -62,7 +62,7 @@ class Schedule(TypedTool[ScheduleParameters]):
     draft = CallDraft(kind="other", verb="Schedule", subject="name")
     description = (
         "Have a model do something later or regularly in this project (a reminder, a nightly test run), list such "
-        "jobs, or remove one. A job runs in a session of its own, without this conversation and without anybody to ask: "
+        "jobs, or remove one. A job runs in a session of its own, without this conversation and with nobody to ask: "
         "what needs a permission is refused. Its result is shown in this session."
     )
     parameters = ScheduleParameters
