@@ -186,6 +186,8 @@ class Turn:
 
     async def _has_to_mend(self, message_id: str) -> bool:
         """Have the changes of the turn checked; returns whether the model was shown something to act on."""
+        if self._steering.has_waiting:
+            return False  # the turn does not end yet
         while self._before_end is not None and (calls := await self._calls_before_end(self._before_end)):
             message_id = message_id or await self._begin_message()
             await self._runner.run_all(message_id, calls)

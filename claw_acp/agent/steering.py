@@ -45,6 +45,11 @@ class Steering:
         self._waiting.append(prompt)
         return True
 
+    @property
+    def has_waiting(self) -> bool:
+        """True if a prompt waits to join."""
+        return bool(self._waiting)
+
     def withdraw(self, prompt: SteeringPrompt) -> None:
         """Remove a prompt that has not joined yet."""
         self._waiting = deque(other for other in self._waiting if other is not prompt)
