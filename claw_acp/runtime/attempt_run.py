@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 from anyio import to_thread
@@ -44,13 +44,21 @@ Start = Callable[..., RunningTurn | JoinedPrompt]
 """`Turns.start`."""
 
 
+class Places(Protocol):
+    """Returns the environment of decisions in a session."""
+
+    def __call__(self, session: Session, *, origin: Session) -> PolicyContext:
+        """See `runtime.permissions.places_of`."""
+        ...
+
+
 class AttemptServices(Value):
     """The services that attempts use: see `AttemptRuns`."""
 
     sessions: Sessions
     start: Start
     contents: ContentStore
-    places: Callable[[Session], PolicyContext]
+    places: Places
     clock: Clock
 
 
@@ -170,7 +178,7 @@ class AttemptRun:
             folder=self._copy,
             root=child.session.roots[0],
             workspace=workspace,
-            context=self._services.places(child.session),
+            context=self._services.places(child.session, origin=self._live.session),
         )
         ports = ClientPorts(workspace=workspace, asker=self._asker)
         turn = self._services.start(child, (*self._plan.prompt, TextPart(text=place)), ports=ports)

@@ -27,14 +27,13 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import replace
 from claw_acp.runtime.attempt_checks import AttemptChecks
-from claw_acp.runtime.attempt_run import AttemptPlan, AttemptRun, AttemptServices, Start, copy_folder
+from claw_acp.runtime.attempt_run import AttemptPlan, AttemptRun, AttemptServices, Places, Start, copy_folder
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import publish_answer, publish_typed
-from claw_acp.security.policy import Policy, PolicyContext
+from claw_acp.security.policy import Policy
 from claw_acp.session.forking import forked
 from claw_acp.session.record import SessionRecord
-from claw_acp.session.session import Session
 from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
 
@@ -57,7 +56,7 @@ class AttemptRuns:
 
     def __init__(
         self, *, sessions: Sessions, start: Start, directory: Path, contents: ContentStore,
-        policy: Callable[[LiveSession], Policy], places: Callable[[Session], PolicyContext], clock: Clock,
+        policy: Callable[[LiveSession], Policy], places: Places, clock: Clock,
         tasks: TaskGroup,
     ) -> None:  # fmt: skip
         self._services = AttemptServices(sessions=sessions, start=start, contents=contents, places=places, clock=clock)

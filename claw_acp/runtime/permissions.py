@@ -9,6 +9,7 @@ from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.markdown import code_span
+from claw_acp.security.command_paths import CopiedProject
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
@@ -32,8 +33,11 @@ def configured_rules(settings: Settings) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def places_of(session: Session, own: Locations) -> PolicyContext:
-    """The folders of a session, and our own directories, which no tool call may touch."""
+def places_of(session: Session, own: Locations, *, origin: Session | None = None) -> PolicyContext:
+    """The folders of a session, and our own directories, which no tool call may touch.
+
+    For an attempt, `origin` is the session that started it.
+    """
     protected = {place for each in own.directories for place in _kept_from(session.roots[0], each, own)}
     search_path = tuple(Path(directory) for directory in os.get_exec_path())
     return PolicyContext(
@@ -42,7 +46,16 @@ def places_of(session: Session, own: Locations) -> PolicyContext:
         protected=tuple(protected),
         search_path=search_path,
         results=own.results_dir.resolve() / session.id,
+        copied=None if origin is None or origin is session else _copied(session, origin, own),
     )
+
+
+def _copied(session: Session, origin: Session, own: Locations) -> CopiedProject:
+    root, attempts = session.roots[0], own.attempts_dir.resolve()
+    copy = attempts.joinpath(*root.relative_to(attempts).parts[:3])
+    below = len(root.relative_to(copy).parts)
+    project = Path(*origin.roots[0].parts[: len(origin.roots[0].parts) - below])
+    return CopiedProject(copy=copy, project=project, roots=origin.roots)
 
 
 def _kept_from(root: Path, place: Path, own: Locations) -> Iterator[Path]:

@@ -158,7 +158,7 @@ class TurnFactory:
             policy=partial(current_policy, configured_rules(live.settings), store, project),
             remember=lambda rules, answer: store.remember(project, rules, answer=answer),
             asker=ports.asker,
-            context=places_of(session, self._locations),
+            context=places_of(session, self._locations, origin=live.origin.session),
             mode=lambda: live.origin.session.mode,
         )
 

@@ -13,6 +13,17 @@ from claw_acp.security.shell_command import SimpleCommand
 MOST_DIRECTORIES = 8  # directories a line may have changed into
 
 
+class CopiedProject(Value):
+    """A copy of a project that stands for it: rules about the project hold for the copy.
+
+    `roots` are the directories of the session that works in the project itself.
+    """
+
+    copy: Path
+    project: Path
+    roots: tuple[Path, ...]
+
+
 class PolicyContext(Value):
     """The environment of a decision.
 
@@ -23,6 +34,7 @@ class PolicyContext(Value):
         search_path: The directories of programs (`PATH`).
         results: The resolved directory of the session's stored tool results, which lies below a protected one, beside
             those of other sessions.
+        copied: Set where the session works in a copy of a project.
     """
 
     roots: tuple[Path, ...]
@@ -30,6 +42,14 @@ class PolicyContext(Value):
     protected: tuple[Path, ...] = ()
     search_path: tuple[Path, ...] = ()
     results: Path | None = None
+    copied: CopiedProject | None = None
+
+    def in_rules(self, path: Path) -> tuple[Path, tuple[Path, ...]]:
+        """A resolved path as rules name it, and the directories that their patterns begin at."""
+        copied = self.copied
+        if copied is None or not path.is_relative_to(copied.copy):
+            return path, self.roots
+        return copied.project / path.relative_to(copied.copy), copied.roots
 
     def inside(self, path: Path) -> bool:
         """Return whether a resolved path lies inside a root."""

@@ -49,8 +49,9 @@ def matching_rules(
     access: ReadsPath | WritesPath, *, tool: str, rules: Sequence[Rule], context: PolicyContext
 ) -> Iterator[Rule]:
     """The rules that cover a file, in order."""
+    path, roots = context.in_rules(access.path)
     for rule in rules:
-        if rule.concerns(tool, access) and rule.matches_path(access.path, roots=context.roots, home=context.home):
+        if rule.concerns(tool, access) and rule.matches_path(path, roots=roots, home=context.home):
             yield rule
 
 
@@ -94,4 +95,5 @@ def _ask_outside(kind: Literal["read", "write"], path: Path, *, context: PolicyC
 def _remembered(kind: Literal["read", "write"], path: Path, *, context: PolicyContext) -> tuple[str, ...]:
     if path.name != path.name.strip():
         return ()  # .gitignore drops blanks at the end: the rule would mean the directory
-    return usable([rule_for_path(kind, path, roots=context.roots, home=context.home)])
+    named, roots = context.in_rules(path)
+    return usable([rule_for_path(kind, named, roots=roots, home=context.home)])

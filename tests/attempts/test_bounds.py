@@ -10,7 +10,7 @@ from tests.attempts.test_try import AUTO
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.program.agent_process import eventually
-from tests.support.script_files import Script, call, expect, hold, say, turn
+from tests.support.script_files import Script, Step, call, expect, hold, say, turn
 from tests.support.servers.model_replies import Gate, Say, Tokens
 from tests.support.servers.priced_model import COST, priced_model
 
@@ -85,3 +85,14 @@ async def test_a_mode_that_is_chosen_meanwhile_holds_for_them(project: Path, hom
         await guest.request("session/set_mode", {"sessionId": guest.session, "modeId": "plan"})
         script.let_go("gate")
         assert (await running.outcome()).text.count("I may not.") == 2
+
+
+@pytest.mark.parametrize("rule", ["read(/{project}/a.txt)", "read(/a.txt)", "read(**/a.*)"])
+@pytest.mark.parametrize("reads", [call("read_file", path="a.txt"), call("shell", command="cat a.txt")])
+async def test_what_rules_forbid_in_the_project_they_forbid_in_its_copies(
+    opened: Spawn, project: Path, git: Git, rule: str, reads: Step
+) -> None:
+    config = f"{AUTO}\n[permissions]\ndeny = [{json.dumps(rule.format(project=project))}]"
+    script = Script(turn(reads), turn(expect("rule"), say("I may not.")), loop=True)
+    async with opened(script=script, config=config) as editor:
+        assert (await editor.prompt("/try 2 read it")).text.count("I may not.") == 2
