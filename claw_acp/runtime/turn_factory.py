@@ -114,8 +114,8 @@ class TurnFactory:
         )
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
-            meter=meter, place=partial(PlaceFacts.of(session).news, session), clock=clock, steering=steering,
-            before_end=proof,
+            meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock,
+            steering=steering, before_end=proof,
         )  # fmt: skip
 
     def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.editors.editor import FULL
+from tests.support.editors.exchange import Json
 from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, call, say, turn
 
@@ -29,10 +31,12 @@ def repository(project: Path) -> Path:
 
 
 @asynccontextmanager
-async def told(project: Path, home: Path, *turns: object) -> AsyncGenerator[tuple[Guest, SharedHouse]]:
+async def told(
+    project: Path, home: Path, *turns: object, fs: Json | None = None
+) -> AsyncGenerator[tuple[Guest, SharedHouse]]:
     script = Script(*(turns or [turn(say("ok"))] * 9))  # pyright: ignore[reportArgumentType] - turns of a script
     async with SharedHouse.opened(project=project, home=home, script=script) as house:
-        guest = await house.visit()
+        guest = await house.visit(fs=fs or {})
         await guest.new_session()
         yield guest, house
 
@@ -78,6 +82,20 @@ async def test_files_the_model_knows_are_told_when_the_person_changed_them(proje
         assert await facts(guest, house) == ""
         (project / "a.txt").unlink()
         assert "a.txt" in await facts(guest, house)
+
+
+async def test_unsaved_changes_of_files_the_model_knows_are_told_once(project: Path, home: Path) -> None:
+    path = project / "b.txt"
+    path.write_text("one\n")
+    said = turn(say("ok"))
+    async with told(project, home, READ, said, said, said, said, fs=FULL["fs"]) as (guest, house):
+        await facts(guest, house)
+        guest.files.buffers[str(path)] = "typed\n"
+        expected = "Changed since your last turn, by the user or a program that still runs: b.txt."
+        assert await facts(guest, house) == expected
+        assert await facts(guest, house) == ""
+        guest.files.buffers[str(path)] = "typed more\n"
+        assert await facts(guest, house) == expected
 
 
 async def test_changes_of_the_models_own_tools_are_no_news(project: Path, home: Path) -> None:

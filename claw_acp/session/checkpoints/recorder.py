@@ -56,6 +56,11 @@ class RecordedWorkspace:
         """See `Workspace`."""
         return self._inner.unsaved_changes
 
+    @property
+    def shows_buffers(self) -> bool:
+        """Whether an editor may show other texts than the disk has."""
+        return not isinstance(self._inner, LocalWorkspace)
+
     def locate(self, path: str) -> Path:
         """See `Workspace`."""
         return self._inner.locate(path)
@@ -67,7 +72,7 @@ class RecordedWorkspace:
     async def read_text(self, path: Path) -> str:
         """See `Workspace`. The text is what a write replaces: the editor may show another one than the disk has."""
         text = await self._inner.read_text(path)
-        if isinstance(self._inner, LocalWorkspace):
+        if not self.shows_buffers:
             return text
         self._texts.pop(path, None)
         self._texts[path] = text
@@ -101,7 +106,7 @@ class RecordedWorkspace:
         """The changes with what the editor shows, if it has not saved what was written, or something else."""
         *directories, change = changes
         after = change.after
-        if after is None or isinstance(self._inner, LocalWorkspace) or after.digest == digest_of(_encoded(text)):
+        if after is None or not self.shows_buffers or after.digest == digest_of(_encoded(text)):
             return changes
         try:
             shown = await self._inner.read_text(Path(change.path))

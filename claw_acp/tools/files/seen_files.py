@@ -47,6 +47,14 @@ class Stamps:
         """The files that have another text now than the session saw, and were written since `leave`. Reads them."""
         return [path for path, left in self._left.items() if _status(path) != left and not self._is_seen(path)]
 
+    def latest(self, most: int) -> list[Path]:
+        """The files that the session saw last."""
+        return list(self._digests)[-most:]
+
+    def differs(self, path: Path, text: str) -> bool:
+        """Return whether this is another text than the session saw."""
+        return self._digests.get(path) != _digest(text)
+
     def touched(self) -> bool:
         """Return whether any file was written since `leave`."""
         return any(_status(path) != left for path, left in self._left.items())
