@@ -68,9 +68,9 @@ def _has(*names: str, table: str = "", within: str = "pyproject.toml") -> Callab
     """A test for a file with one of these names, or for a table in a file."""
 
     def found(root: Path) -> bool:
-        if any(next(root.glob(name), None) is not None for name in names):
-            return True
         try:
+            if any(next(root.glob(name), None) is not None for name in names):
+                return True
             return bool(table) and table in (root / within).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return False

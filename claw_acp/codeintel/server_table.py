@@ -73,9 +73,9 @@ class FoundServer(Value):
 
 def uses_ruff(root: Path) -> bool:
     """Return whether a project has settings for ruff."""
-    if any((root / name).is_file() for name in ("ruff.toml", ".ruff.toml")):
-        return True
     try:
+        if any((root / name).is_file() for name in ("ruff.toml", ".ruff.toml")):
+            return True
         return "[tool.ruff" in (root / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False

@@ -1,5 +1,6 @@
 """The check of what a turn has changed. It is loaded at the end of the first turn that has changed something."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -15,6 +16,8 @@ from claw_acp.core.messages import ToolCall
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.store.contents import ContentStore
+
+log = logging.getLogger(__name__)
 
 
 class ToolsAtEnd(TurnEndHook, Protocol):
@@ -76,9 +79,12 @@ class TurnProof:
             self._tasks.start_soon(self._start_servers, name="language servers")
 
     async def _start_servers(self) -> None:
-        await to_thread.run_sync(REPAIR.load, abandon_on_cancel=True)
-        if self._live.closed is None:
-            self._made().calls_ran()
+        try:
+            await to_thread.run_sync(REPAIR.load, abandon_on_cancel=True)
+            if self._live.closed is None:
+                self._made().calls_ran()
+        except Exception:  # the hook wall: without them now, they start when they are needed
+            log.exception("language servers not started early", extra={"session": self._live.session.id})
 
     async def before_end(self) -> Sequence[ToolCall]:
         """See `TurnEndHook`."""
