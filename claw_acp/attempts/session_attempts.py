@@ -1,7 +1,7 @@
 """The attempts of a session, read from its history: compared, taken, dropped."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from claw_acp.contracts.attempts import Attempts
 from claw_acp.contracts.checkpoints import FileComparison
@@ -9,6 +9,9 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.events import Attempt, AttemptsChanged
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
 from claw_acp.session.session import Session
+
+MOST_COMPARED: Final = 500
+"""Files of an attempt that are compared."""
 
 
 class SessionAttempts:
@@ -39,7 +42,7 @@ class SessionAttempts:
 
     async def compare(self, number: int) -> Sequence[FileComparison]:
         """See `Attempts`."""
-        return await self._checkpoints.compared(self.find(number).changes)
+        return await self._checkpoints.compared(self.find(number).changes[:MOST_COMPARED])
 
     async def drop(self) -> None:
         """See `Attempts`."""

@@ -14,6 +14,7 @@ from claw_acp.core.markdown import code_span
 FEWEST: Final = 2
 MOST: Final = 5
 LONGEST_TEXT: Final = 400_000  # characters of one side of a difference
+MOST_TEXT: Final = 4_000_000  # characters of all differences that are shown at once
 
 _COUNTED: Final = re.compile(r"(\d{1,9})\s+(\S.*)", re.DOTALL)
 _ABOUT_ONE: Final = re.compile(r"(diff|take)\s+(\d{1,9})(?:\s+(skip|overwrite))?")
@@ -65,15 +66,22 @@ def _is_text(name: str) -> bool:
 def _shown(attempt: Attempt, compared: Sequence[FileComparison]) -> Said:
     diffs: list[DiffContent] = []
     lines: list[str] = []
-    for change, file in zip(attempt.changes, compared, strict=True):
-        sides = [text for text in (file.old, file.new) if text is not None]
-        if sides and _is_text(change.path) and all(len(text) <= LONGEST_TEXT for text in sides):
+    room = MOST_TEXT
+    for change, file in zip(attempt.changes, compared, strict=False):
+        sizes = [len(text) for text in (file.old, file.new) if text is not None]
+        shown = bool(sizes) and _is_text(change.path) and max(sizes) <= LONGEST_TEXT and sum(sizes) <= room
+        if shown:
+            room -= sum(sizes)
             diffs.append(DiffContent(path=change.path, old_text=file.old, new_text=file.new))
-        if file.note or not sides:
-            lines.append(f"- {code_span(file.path)}{f': {file.note}' if file.note else ''}")
-        elif len(diffs) == 0 or diffs[-1].path != change.path:
-            lines.append(f"- {code_span(file.path)}: not shown, because it is too long, or its name is no text")
-    said = f"Attempt {attempt.number} changed {len(compared)} file{'' if len(compared) == 1 else 's'}."
-    more = f"\n\n{attempt.words}" if attempt.words else ""
-    notes = "\n\n" + "\n".join(lines) if lines else ""
-    return Said(text=f"{said}{notes}{more}", diffs=tuple(diffs), diffs_title=f"Changes of attempt {attempt.number}")
+        note = file.note or (
+            "" if shown or not sizes else "not shown, because there is too much, or its name is no text"
+        )
+        if note or not shown:
+            lines.append(f"- {code_span(file.path)}{note and f': {note}'}")
+    files = len(attempt.changes)
+    if files > len(compared):
+        lines.append(f"- and {files - len(compared):,} more")
+    said = f"Attempt {attempt.number} changed {files:,} file{'' if files == 1 else 's'}."
+    notes = "\n".join(lines)
+    text = "\n\n".join(part for part in (said, notes, attempt.words) if part)
+    return Said(text=text, diffs=tuple(diffs), diffs_title=f"Changes of attempt {attempt.number}")

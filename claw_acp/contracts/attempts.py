@@ -24,7 +24,7 @@ class Attempts(Protocol):
         ...
 
     async def compare(self, number: int) -> Sequence[FileComparison]:
-        """The files that an attempt changed, before and after it.
+        """The files that an attempt changed, before and after it; of very many the first.
 
         Raises:
             InvalidRequest: There is none with this number.
