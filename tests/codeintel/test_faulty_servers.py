@@ -201,3 +201,14 @@ def is_alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+async def test_settings_that_cannot_be_looked_at_are_none(
+    opened: Spawn, project: Path, machine: Machine, tmp_path: Path
+) -> None:
+    environment = machine()
+    put("none", folder=tmp_path / "programs")
+    (project / "ruff.toml").symlink_to("x" * 300 + "/y")
+    script = Script(WRONG, turn(say("done")), turn(expect("a.py:1:1 error it is wrong"), say(", yes")))
+    async with opened(script=script, config=EDIT, env=environment) as editor:
+        assert (await editor.prompt("go")).text == "done, yes"
