@@ -1,5 +1,6 @@
 """What every test gets: anyio on asyncio, a home of its own, no keys, and no network but loopback."""
 
+import gc
 import itertools
 import os
 import socket
@@ -24,8 +25,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     placement.add_option(parser)
 
 
+gc.disable()  # until everything is collected: ten thousand tests stay, and looking through them costs a second or two
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     placement.select(config, items)
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)  # what takes long must not come last
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:
