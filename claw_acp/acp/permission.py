@@ -3,6 +3,7 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import anyio
@@ -15,6 +16,8 @@ from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, Permis
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import RpcError
+from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.waiting_question import waiting_among
 
 log = logging.getLogger(__name__)
 
@@ -74,39 +77,51 @@ class ClientAsker(ABC):
 class SharedAsker:
     """Asks everybody who has the session open. The first answer counts; the other questions are withdrawn.
 
+    A permission can also be given by a control client, as long as somebody is being asked.
+
     Args:
-        view: The session as the one sees it who prompted.
+        live: The session.
+        own: Asks the one who prompted, where that is nobody with a `SessionView`.
     """
 
-    def __init__(self, view: SessionView) -> None:
-        self._view = view
+    def __init__(self, live: LiveSession, own: Asker | None = None) -> None:
+        self._live = live
+        self._own = own
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """See `Asker`."""
-        return await self._first(lambda asker: asker.permission(question))
+        with waiting_among(self._live.questions, question) as waiting:
+            return await self._first(lambda asker: asker.permission(question), elsewhere=waiting.choice)
 
     async def form(self, form: Form) -> FormAnswer | None:
         """See `Asker`."""
-        return await self._first(lambda asker: asker.form(form))
+        return await self._first(lambda asker: asker.form(form), elsewhere=anyio.sleep_forever)
 
-    async def _first(self, ask: Callable[[Asker], Awaitable[_Answer | None]]) -> _Answer | None:
-        """The first answer, or None when nobody gave one."""
-        watching = [view for view in self._view.live.session.subscribers if isinstance(view, SessionView)]
-        others = [view for view in watching if view is not self._view]
-        if not others:
-            return await ask(self._view.ASKER.load()(self._view))
+    async def _first(
+        self,
+        ask: Callable[[Asker], Awaitable[_Answer | None]],
+        *,
+        elsewhere: Callable[[], Awaitable[_Answer | None]],
+    ) -> _Answer | None:
+        """The first answer, or None when all who were asked have given none."""
         answers: list[_Answer] = []
 
-        async def wait_for(view: SessionView, tasks: TaskGroup) -> None:
-            answer = await ask(view.ASKER.load()(view))
-            if answer is not None:
-                answers.append(answer)
+        async def wait_for(answer: Callable[[], Awaitable[_Answer | None]], tasks: TaskGroup) -> None:
+            if (given := await answer()) is not None:
+                answers.append(given)
                 tasks.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tasks:
-            for view in (self._view, *others):
-                tasks.start_soon(wait_for, view, tasks)
+            tasks.start_soon(wait_for, elsewhere, tasks)
+            async with anyio.create_task_group() as asked:
+                for asker in self._askers():
+                    asked.start_soon(wait_for, partial(ask, asker), tasks)
+            tasks.cancel_scope.cancel()
         return answers[0] if answers else None
+
+    def _askers(self) -> Sequence[Asker]:
+        views = [view for view in self._live.session.subscribers if isinstance(view, SessionView)]
+        return [*([] if self._own is None else [self._own]), *(view.ASKER.load()(view) for view in views)]
 
 
 def tool_call(question: PermissionQuestion, content: Sequence[JsonObject]) -> JsonObject:

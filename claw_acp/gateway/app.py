@@ -1,46 +1,60 @@
-"""The application behind the HTTP server: one endpoint with two transports."""
+"""The application behind the HTTP server: routes, and who may use them."""
 
 import logging
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
-from claw_acp.core.secret import Secret
-from claw_acp.gateway.acp.connections import Connections
-from claw_acp.gateway.acp.http_profile import HttpProfile
-from claw_acp.gateway.acp.websocket_profile import WebSocketProfile
+from claw_acp.core.value import Value
+from claw_acp.gateway.access.admission import ANYONE, Admission, Client
+from claw_acp.gateway.access.scope import Scope
 from claw_acp.gateway.http.exchange import Exchange, Head
 from claw_acp.gateway.http.http_error import ClientGone, HttpError
-from claw_acp.gateway.http.limits import Limits
-from claw_acp.gateway.http.origin_policy import METHODS, OriginPolicy
-from claw_acp.gateway.http.receive_budget import ReceiveBudget
-from claw_acp.gateway.http.token_check import check_token
+from claw_acp.gateway.http.origin_policy import OriginPolicy
 from claw_acp.gateway.http.websocket import WebSocket
 
 log = logging.getLogger(__name__)
 
 ENDPOINT: Final = "/acp"
+"""The path of ACP, over both transports."""
+
+Answer: TypeAlias = Callable[[Exchange, Client], Awaitable[None]]
+Talk: TypeAlias = Callable[[WebSocket, Client], Awaitable[None]]
+
+_NO_WEBSOCKET: Final = "a WebSocket is opened with GET and `Connection: Upgrade`, over HTTP/1.1"
+
+
+class Route(Value):
+    """What is served at one path.
+
+    Attributes:
+        scope: The scope that a client needs; None: no token either.
+        methods: What answers, by HTTP method.
+        websocket: What serves a WebSocket.
+    """
+
+    scope: Scope | None
+    methods: Mapping[str, Answer] = MappingProxyType({})
+    websocket: Talk | None = None
 
 
 class Application:
     """See `Handler`.
 
     Args:
-        connections: The ACP connections.
+        routes: By path.
         place: The hosts and origins that are allowed.
-        token: The token that clients must send; None admits everyone.
-        limits: Bounds.
+        admission: Decides about tokens.
         clock: Makes incident ids.
     """
 
-    def __init__(
-        self, connections: Connections, *, place: OriginPolicy, token: Secret | None, limits: Limits, clock: Clock
-    ) -> None:
+    def __init__(self, routes: Mapping[str, Route], *, place: OriginPolicy, admission: Admission, clock: Clock) -> None:
+        self._routes = routes
         self._place = place
-        self._token = token
+        self._admission = admission
         self._clock = clock
-        self._http = HttpProfile(connections, ReceiveBudget(limits))
-        self._websocket = WebSocketProfile(connections, limits)
 
     # ------------------------------------------------------------------ HTTP
 
@@ -51,6 +65,7 @@ class Application:
             try:
                 await self._handle(exchange)
             except HttpError as refusal:
+                _note(refusal, exchange.head)
                 await exchange.refuse(refusal)
             except ClientGone:
                 raise
@@ -61,18 +76,18 @@ class Application:
 
     async def _handle(self, exchange: Exchange) -> None:
         head = exchange.head
-        self._check(head)
+        route = self._route(head)
         if head.method == "OPTIONS" and "origin" in head.headers:
             await exchange.answer(204, b"", self._place.preflight_headers())
             return
-        check_token(head, self._token)
-        handlers = {"POST": self._http.post, "GET": self._http.get, "DELETE": self._http.delete}
-        handler = handlers.get(head.method)
+        client = self._admit(head, route)
+        handler = route.methods.get(head.method)
         if handler is None:
-            raise HttpError(405, f"{ENDPOINT} knows {METHODS}", headers={"allow": METHODS})
+            allowed = ", ".join([*route.methods, "OPTIONS"])
+            raise HttpError(405, f"{head.path} knows {allowed}", headers={"allow": allowed})
         if head.headers.get("upgrade", "").lower() == "websocket":
-            raise HttpError(400, "a WebSocket is opened with GET and `Connection: Upgrade`, over HTTP/1.1")
-        await handler(exchange)
+            raise HttpError(400, _NO_WEBSOCKET)
+        await handler(exchange, client)
 
     # ------------------------------------------------------------------ WebSocket
 
@@ -81,10 +96,11 @@ class Application:
         head = websocket.head
         try:
             try:
-                self._check(head)
-                check_token(head, self._token)
-                await self._websocket.serve(websocket)
+                route = self._route(head)
+                client = self._admit(head, route)
+                await (route.websocket or _no_websocket)(websocket, client)
             except HttpError as refusal:
+                _note(refusal, head)
                 await websocket.refuse(refusal)
             except ClientGone:
                 raise
@@ -95,12 +111,33 @@ class Application:
 
     # ------------------------------------------------------------------ both
 
-    def _check(self, head: Head) -> None:
-        self._place.check(head)
-        if head.path != ENDPOINT:
-            raise HttpError(404, f"the one endpoint here is {ENDPOINT}")
+    def _route(self, head: Head) -> Route:
+        """What a request is for.
+
+        Raises:
+            HttpError: 403 for a page of another place; 404.
+        """
+        route = self._routes.get(head.path)
+        self._place.check(head, public=route is not None and route.scope is None)
+        if route is None:
+            raise HttpError(404, f"nothing is served at this path; ACP is at {ENDPOINT}")
+        return route
+
+    def _admit(self, head: Head, route: Route) -> Client:
+        return ANYONE if route.scope is None else self._admission.admit(head, route.scope)
 
     def _incident(self, error: Exception, head: Head) -> HttpError:
         incident = new_id("inc", clock=self._clock)
         log.error("request failed", exc_info=error, extra={"method": head.method, "incident": incident})
         return HttpError(500, f"internal error, see log entry {incident}")
+
+
+async def _no_websocket(websocket: WebSocket, _client: Client) -> None:
+    raise HttpError(404, f"there is no WebSocket at {websocket.head.path}")
+
+
+def _note(refusal: HttpError, head: Head) -> None:
+    """Log who was not let in. The token is not part of it."""
+    if refusal.status in {401, 403, 429}:
+        facts = {"path": head.path[:80], "address": head.address, "origin": head.headers.get("origin", "")[:80]}
+        log.warning("refused", extra={"status": refusal.status, "reason": refusal.reason, **facts})

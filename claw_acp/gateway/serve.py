@@ -1,6 +1,7 @@
 """The server process for remote clients and for programs of this machine, from its listening sockets to its end."""
 
 import logging
+import os
 import socket
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
@@ -12,12 +13,18 @@ from anyio.abc import SocketListener
 
 from claw_acp.acp import warm_up
 from claw_acp.acp.connection import Connection
+from claw_acp.config.locations import find_locations
 from claw_acp.core.clock import SYSTEM_CLOCK
-from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
+from claw_acp.gateway.access.admission import Admission
+from claw_acp.gateway.access.pairing import Pairing
+from claw_acp.gateway.access.token_store import TokenStore
 from claw_acp.gateway.acp.connections import Connect, Connections
+from claw_acp.gateway.acp.routes import acp_route
 from claw_acp.gateway.address import Address
-from claw_acp.gateway.app import Application
+from claw_acp.gateway.app import ENDPOINT, Application
+from claw_acp.gateway.control.http_routes import ControlRoutes
+from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.listener import Listener
 from claw_acp.gateway.http.origin_policy import OriginPolicy
@@ -37,13 +44,13 @@ class Terms(Value):
     """Admission rules for clients.
 
     Attributes:
-        token: The token that clients must send; None admits everyone.
+        admission: Decides about their tokens.
         hosts: Further host names of the server.
         origins: Further allowed origins; without a token, the only ones.
         limits: Limits.
     """
 
-    token: Secret | None
+    admission: Admission
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
     limits: Limits = Limits()
@@ -104,11 +111,13 @@ async def serve(
         hosted_engine(stop=stop.set, deadline=deadline, warm_up=warm_up.for_sessions) as host,
         anyio.create_task_group() as tasks,
     ):
+        server = _controlled(host, stop_in_time, network)
         if hub is not None:
-            server = Hub(
-                hub.socket, host, connect=connect, limit=Limits().connections, idle=hub.idle, stop=stop_in_time
+            attaching = Hub(
+                hub.socket, host, connect=connect, limit=Limits().connections, idle=hub.idle, controlled=server
             )
-            tasks.start_soon(partial(server.run, until=stop.wait), name="hub")
+            server.attached = lambda: attaching.attached
+            tasks.start_soon(partial(attaching.run, until=stop.wait), name="hub")
         tasks.start_soon(_run_schedules, host, stop.wait, name="schedules")
         if network is None:
             on_ready()
@@ -120,8 +129,19 @@ async def serve(
                 network.terms,
                 connect=lambda transport, name: connect(transport, host, name),
                 stop=stop,
+                server=server,
                 on_ready=on_ready,
             )
+
+
+def _controlled(host: EngineHost, stop: Callable[[], None], network: NetworkListener | None) -> ControlledServer:
+    locations = find_locations(os.environ)
+    tokens = TokenStore(locations.state_dir, clock=SYSTEM_CLOCK)
+    pairs = network is not None and network.terms.admission.needs_token
+    pairing = Pairing(tokens, clock=SYSTEM_CLOCK) if pairs else None
+    return ControlledServer(
+        engine=host, stop=stop, locations=locations, pairing=pairing, started_at=anyio.current_time()
+    )
 
 
 async def run(
@@ -131,20 +151,28 @@ async def run(
     *,
     connect: Connect,
     stop: anyio.Event,
+    server: ControlledServer | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve connections made by `connect` until `stop` is set; all are closed before this returns."""
+    """Serve connections made by `connect` until `stop` is set; all are closed before this returns.
+
+    With `server` it can be controlled, too.
+    """
     over = anyio.Event()
     place = OriginPolicy(
         loopback=address.is_loopback,
-        local_pages=terms.token is not None,
+        local_pages=terms.admission.needs_token,
         hosts=terms.hosts,
         origins=terms.origins,
     )
     accepting = await SocketListener.from_socket(listening)
     async with anyio.create_task_group() as tasks:
         async with Connections.running(connect, limits=terms.limits) as connections:
-            app = Application(connections, place=place, token=terms.token, limits=terms.limits, clock=SYSTEM_CLOCK)
+            routes = {ENDPOINT: acp_route(connections, terms.limits)}
+            if server is not None:
+                server.remote = lambda: connections.count
+                routes |= ControlRoutes(server, limits=terms.limits).routes()
+            app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
             listener = Listener(accepting, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")
             on_ready()

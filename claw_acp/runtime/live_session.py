@@ -1,6 +1,6 @@
 """A session in use with its attachments, and the registry of sessions in use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import anyio
@@ -11,6 +11,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.core.value import Record, made_by
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
+from claw_acp.session.extension import SessionExtension
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
 from claw_acp.session.session import Session
@@ -19,6 +20,7 @@ from claw_acp.workspace.local import LocalWorkspace
 
 if TYPE_CHECKING:
     from claw_acp.runtime.running_turn import RunningTurn
+    from claw_acp.runtime.waiting_question import WaitingQuestion
 
 
 class LiveSession(Record):
@@ -35,6 +37,7 @@ class LiveSession(Record):
         notices: Problems with the set-up to show: no model, mistakes in the configuration.
         prompt: The system prompt, without the layers of extensions.
         turns: The turn that runs, and those that wait behind it.
+        questions: Permission questions that wait for an answer.
         closed: Set when it has been closed; present while it is closing.
         parent: The session that an attempt belongs to; None for all others.
     """
@@ -49,6 +52,7 @@ class LiveSession(Record):
     notices: Sequence[str] = ()
     prompt: SystemPrompt = made_by(default_factory=SystemPrompt)
     turns: "list[RunningTurn]" = made_by(default_factory=list["RunningTurn"])
+    questions: "list[WaitingQuestion]" = made_by(default_factory=list["WaitingQuestion"])
     closed: anyio.Event | None = None
     parent: "LiveSession | None" = None
 
@@ -87,8 +91,12 @@ class SharedSessions(Record):
         journal: Stores all.
         live: Those in use.
         locks: Keep other processes from writing to one at the same time.
+        added: Make further extensions of every session, also of those that are open already.
     """
 
     journal: Journal
     live: LiveSessions
     locks: SessionLock
+    added: list[Callable[[Session], SessionExtension]] = made_by(
+        default_factory=list[Callable[[Session], SessionExtension]]
+    )

@@ -33,7 +33,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view = session_view(connection, request.session_id)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
-    ports = ClientPorts(workspace=view.live.workspace, asker=SharedAsker(view), on_accepted=_answered(call))
+    ports = ClientPorts(workspace=view.live.workspace, asker=SharedAsker(view.live), on_accepted=_answered(call))
     with log_context(session=request.session_id), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
         engine = await connection.engine()

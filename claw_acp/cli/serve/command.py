@@ -4,19 +4,24 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import anyio
 
 from claw_acp.acp.dialect import spoken_versions
 from claw_acp.cli.current_settings import locations_here
+from claw_acp.cli.serve.access import pair, token
 from claw_acp.cli.serve.running import ask_hub, start_in_background, stop_hub
 from claw_acp.cli.serve.service import install_service
 from claw_acp.config.hub_socket import hub_socket
 from claw_acp.config.load import load_settings
+from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ConfigError
+from claw_acp.gateway.access.admission import Admission
+from claw_acp.gateway.access.token_store import TokenStore
 from claw_acp.gateway.address import DEFAULT_HOST, DEFAULT_PORT, Address, bind
 from claw_acp.gateway.app import ENDPOINT
 from claw_acp.gateway.http.limits import Limits
@@ -39,12 +44,18 @@ stay in the journal and can be loaded again.
 Connected clients can write files and run commands in your name, so clients must show a token:
 `Authorization: Bearer TOKEN`, or, for a WebSocket opened by a web page, the subprotocols `acp` and `acp.bearer.TOKEN`.
 It is made at the first start and kept in `{KEPT_AS}` in the state directory, readable by you alone.
+`claw-acp serve token add` makes further tokens, for parts of it; `claw-acp serve pair` gives one to another machine.
 There is no encryption: for other machines put a proxy with TLS in front, or use an SSH tunnel.
 """
 
 
+ACCESS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {"token": token, "pair": pair}
+
+
 def main(argv: Sequence[str]) -> int:
     """Serve until stopped, or tell about a hub that is running."""
+    if argv and (command := ACCESS.get(argv[0])):
+        return command(argv[1:])
     options = _parser().parse_args(argv)
     if options.status:
         return _show_status()
@@ -93,7 +104,11 @@ def _network(options: argparse.Namespace) -> tuple[NetworkListener, Token | None
     limits = Limits(connections=options.connections, idle=options.idle)
     listening, address = bind(address, limits=limits)
     terms = Terms(
-        token=None if token is None else token.secret,
+        admission=Admission(
+            None if token is None else token.secret,
+            TokenStore(locations_here().state_dir, clock=SYSTEM_CLOCK),
+            clock=SYSTEM_CLOCK,
+        ),
         hosts=options.allow_host,
         origins=options.allow_origin,
         limits=limits,

@@ -21,11 +21,11 @@ ERRORS: Final = "serve.stderr"
 """The file in the log directory that gets the standard error of a hub in the background."""
 
 
-def ask_hub(method: str) -> Mapping[str, Any] | None:
+def ask_hub(method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
     """The result of a control request to the running hub; None if there is none.
 
     Raises:
-        ConfigError: It does not answer as it should.
+        ConfigError: It refuses, or does not answer as it should.
     """
     about = {"protocolVersion": 1, "role": "control", "endpointInfo": {"name": "claw-acp serve", "version": VERSION}}
     connection = connected_hub(os.environ, about)
@@ -33,9 +33,12 @@ def ask_hub(method: str) -> Mapping[str, Any] | None:
         return None
     with closing(connection), connection.makefile("rwb") as stream:
         try:
-            stream.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode() + b"\n")
+            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+            stream.write(json.dumps(request).encode() + b"\n")
             stream.flush()
             answer = json.loads(stream.readline())
+            if "error" in answer:
+                raise ConfigError(f"the hub refuses: {answer['error']['message']}")
             return answer["result"]
         except (OSError, ValueError, KeyError) as error:
             raise ConfigError(

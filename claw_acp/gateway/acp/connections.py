@@ -49,6 +49,11 @@ class Connections:
                     await connections.aclose()
                 tasks.cancel_scope.cancel()
 
+    @property
+    def count(self) -> int:
+        """The number of open connections."""
+        return len(self._live)
+
     def add(self, transport: RemoteTransport) -> str:
         """Register a new connection that is not running yet; returns its id.
 

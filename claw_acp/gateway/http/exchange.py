@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Final, TypeAlias
 
 import anyio
+from anyio.abc import ByteStream, SocketAttribute
 
 from claw_acp.core.value import Value
 from claw_acp.core.version import VERSION
@@ -32,9 +33,11 @@ class Head(Value):
     headers: Mapping[str, str]
     subprotocols: tuple[str, ...] = ()
     """The subprotocols that a WebSocket request offers; empty for other requests."""
+    address: str = ""
+    """The client's IP address."""
 
     @classmethod
-    def of(cls, *, method: bytes, target: bytes, headers: Iterable[tuple[bytes, bytes]]) -> "Head":
+    def of(cls, *, method: bytes, target: bytes, headers: Iterable[tuple[bytes, bytes]], address: str = "") -> "Head":
         """Build the head from raw parts; the query is left out."""
         joined: dict[str, str] = {}
         for raw_name, raw_value in headers:
@@ -45,7 +48,14 @@ class Head(Value):
             path=target.partition(b"?")[0].decode("latin-1"),
             headers=joined,
             subprotocols=tuple(listed(joined.get("sec-websocket-protocol", ""))),
+            address=address,
         )
+
+
+def address_of(stream: ByteStream) -> str:
+    """The IP address of the client at the other end; empty when it is not known."""
+    remote = stream.extra(SocketAttribute.remote_address, None)  # noqa: S610 - not of Django
+    return str(remote[0]) if isinstance(remote, tuple) else ""
 
 
 def listed(value: str) -> list[str]:

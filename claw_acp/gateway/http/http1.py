@@ -6,7 +6,7 @@ import anyio
 import h11
 from anyio.abc import ByteStream
 
-from claw_acp.gateway.http.exchange import Exchange, Head, RawHeaders, phrase, raw_headers
+from claw_acp.gateway.http.exchange import Exchange, Head, RawHeaders, address_of, phrase, raw_headers
 from claw_acp.gateway.http.handler import Handler
 from claw_acp.gateway.http.http_error import ClientGone, HttpError
 from claw_acp.gateway.http.limits import Limits
@@ -26,6 +26,7 @@ class Http1:
         self._limits = limits
         self._protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.head)
         self._protocol.receive_data(early)
+        self._address = address_of(stream)
         self._waiting: anyio.CancelScope | None = None
         self._closing = False
 
@@ -69,7 +70,7 @@ class Http1:
         if _is_ambiguous(request):
             await self._refuse(400)
             return False
-        head = Head.of(method=request.method, target=request.target, headers=request.headers)
+        head = Head.of(method=request.method, target=request.target, headers=request.headers, address=self._address)
         if wants_websocket(head):
             rest = self._protocol.trailing_data[0]
             await self._handler.talk(WebSocket(head, self._stream, rest=rest, limits=self._limits))

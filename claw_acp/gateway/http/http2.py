@@ -14,7 +14,7 @@ import h2.exceptions
 import h2.settings
 from anyio.abc import ByteStream, TaskGroup
 
-from claw_acp.gateway.http.exchange import Exchange, Head, RawHeaders
+from claw_acp.gateway.http.exchange import Exchange, Head, RawHeaders, address_of
 from claw_acp.gateway.http.handler import Handler
 from claw_acp.gateway.http.http_error import ClientGone
 from claw_acp.gateway.http.idle_tracker import IdleTracker
@@ -38,6 +38,7 @@ class Http2:
         self._handler = handler
         self._limits = limits
         self._early = early
+        self._address = address_of(stream)
         self._protocol = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding=None))
         self._exchanges: dict[int, Http2Exchange] = {}
         self._usage = IdleTracker()
@@ -119,7 +120,9 @@ class Http2:
         headers = [(name, value) for name, value in fields if not name.startswith(b":")]
         if b":authority" in pseudo:
             headers = [(b"host", pseudo[b":authority"]), *(pair for pair in headers if pair[0] != b"host")]
-        head = Head.of(method=pseudo[b":method"], target=pseudo.get(b":path", b""), headers=headers)
+        head = Head.of(
+            method=pseudo[b":method"], target=pseudo.get(b":path", b""), headers=headers, address=self._address
+        )
         exchange = self._exchanges[stream_id] = Http2Exchange(self, stream_id, head)
         tasks.start_soon(self._serve, exchange, name=f"{head.method} {stream_id}")
 

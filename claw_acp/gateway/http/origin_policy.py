@@ -41,8 +41,8 @@ class OriginPolicy:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
 
-    def check(self, head: Head) -> None:
-        """Check the host and origin of a request.
+    def check(self, head: Head, *, public: bool = False) -> None:
+        """Check the host and origin of a request. What is `public` may be opened by a link from anywhere.
 
         Raises:
             Refused: 403.
@@ -51,14 +51,14 @@ class OriginPolicy:
             raise HttpError(403, "this is not a name of this server; `--allow-host NAME` adds one")
         origin = head.headers.get("origin")
         # Browsers leave `Origin` out of some requests that pages can cause, but then say this.
-        by_page = head.headers.get("sec-fetch-site", "none") != "none"
-        if by_page if origin is None else not self._is_welcome(origin):
+        by_page = not public and head.headers.get("sec-fetch-site", "none") != "none"
+        if by_page if origin is None else not self._is_welcome(origin, head):
             raise HttpError(403, "pages of that origin may not use this server; `--allow-origin ORIGIN` allows them")
 
     def answer_headers(self, head: Head) -> Mapping[str, str]:
         """The CORS headers that let an allowed page read responses."""
         origin = head.headers.get("origin")
-        if origin is None or not self._is_welcome(origin):
+        if origin is None or not self._is_welcome(origin, head):
             return {}
         return {
             "access-control-allow-origin": origin,
@@ -80,8 +80,17 @@ class OriginPolicy:
             return True
         return not self._loopback and _is_address(host)
 
-    def _is_welcome(self, origin: str) -> bool:
-        return origin.lower() in self._origins or (self._local_pages and is_local_name(_name(_WEB_ORIGIN, origin)))
+    def _is_welcome(self, origin: str, head: Head) -> bool:
+        if origin.lower() in self._origins:
+            return True
+        return self._local_pages and (is_local_name(_name(_WEB_ORIGIN, origin)) or _is_own(origin, head))
+
+
+def _is_own(origin: str, head: Head) -> bool:
+    """True for the origin of our own page, under the name by which the client reached this server."""
+    return origin.lower().partition("://")[2] == head.headers.get("host", "").lower() and bool(
+        _name(_WEB_ORIGIN, origin)
+    )
 
 
 def is_local_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Token authentication: in `Authorization`, or among the subprotocols of a browser's WebSocket.
+"""The token of a request: in `Authorization`, or among the subprotocols of a browser's WebSocket.
 
 A page cannot set headers of a WebSocket, so it offers two subprotocols: `acp`, which is accepted, and
 `acp.bearer.TOKEN`. A query parameter is not read: addresses end up in logs and histories.
@@ -7,34 +7,14 @@ A page cannot set headers of a WebSocket, so it offers two subprotocols: `acp`, 
 from collections.abc import Sequence
 from typing import Final
 
-from claw_acp.core.secret import Secret
 from claw_acp.gateway.http.exchange import Head
-from claw_acp.gateway.http.http_error import HttpError
 
 SUBPROTOCOL: Final = "acp"
 SHOWN_AS: Final = "acp.bearer."
 
 
-def check_token(head: Head, token: Secret | None) -> None:
-    """Check the token of a request.
-
-    Raises:
-        Refused: 401.
-    """
-    if token is None:
-        return
-    shown = _shown(head)
-    if shown is None:
-        raise HttpError(
-            401, "a token is needed: `Authorization: Bearer TOKEN`", headers={"www-authenticate": 'Bearer realm="acp"'}
-        )
-    if Secret(shown) != token:  # in constant time
-        raise HttpError(
-            401, "the token is wrong", headers={"www-authenticate": 'Bearer realm="acp", error="invalid_token"'}
-        )
-
-
-def _shown(head: Head) -> str | None:
+def shown_token(head: Head) -> str | None:
+    """The token that a request shows."""
     scheme, _, value = head.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip()

@@ -21,14 +21,14 @@ from claw_acp.rpc.socket import SocketTransport, socket_transport
 from claw_acp.runtime.engine_host import EngineHost
 
 if TYPE_CHECKING:
-    from claw_acp.gateway.hub.control import ControlPort
+    from claw_acp.gateway.control.server import ControlledServer
 
 log = logging.getLogger(__name__)
 
 EXHAUSTED: Final = 1.0  # seconds before another connection is accepted when the system has no descriptors left
 
-CONTROL: "Ref[Callable[[SocketTransport, ControlPort], Awaitable[None]]]" = Ref(
-    "claw_acp.gateway.hub.control:serve_control"
+CONTROL: "Ref[Callable[[SocketTransport, ControlledServer], Awaitable[None]]]" = Ref(
+    "claw_acp.gateway.control.api:serve_control"
 )
 
 Connect = Callable[[SocketTransport, EngineHost, str], Connection]
@@ -44,7 +44,7 @@ class Hub:
         connect: Serves an editor.
         limit: Programs that may be attached at once.
         idle: Seconds without an attached program after which the hub stops; None: never.
-        stop: Called then, and when a control client asks for it.
+        controlled: The server, which is stopped then, for control clients.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Hub:
         connect: Connect,
         limit: int,
         idle: float | None,
-        stop: Callable[[], None],
+        controlled: "ControlledServer",
     ) -> None:
         self._listening = listening
         self._host = host
@@ -66,18 +66,12 @@ class Hub:
         self._editors: set[str] = set()
         self._count = 0
         self._changed = anyio.Event()
-        self.stop = stop
-        self.started_at = anyio.current_time()
+        self._controlled = controlled
 
     @property
     def attached(self) -> int:
         """The number of programs that are attached."""
         return len(self._open)
-
-    @property
-    def engine(self) -> EngineHost:
-        """The engine of the hub's own environment."""
-        return self._host
 
     async def run(self, *, until: Callable[[], Awaitable[object]]) -> None:
         """Serve until `until` returns; then everything that is attached is let go, within bounds."""
@@ -140,7 +134,7 @@ class Hub:
             with working_in(attached.environment), engines.used(attached.environment) as host:
                 await self._connect(transport, host, name).run()
         elif attached.role == "control":
-            await CONTROL.load()(transport, self)
+            await CONTROL.load()(transport, self._controlled)
         else:
             raise NotAttached(f'the role "{attached.role}" is unknown; it is editor or control')
         log.info("gone", extra={"connection": name})
@@ -165,5 +159,5 @@ class Hub:
                 await self._changed.wait()
             if not self._open and not self._changed.is_set():
                 log.info("nobody is attached: the hub stops", extra={"seconds": seconds})
-                self.stop()
+                self._controlled.stop()
                 return

@@ -10,6 +10,8 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.gateway.access.admission import Admission
+from claw_acp.gateway.access.token_store import TokenStore
 from claw_acp.gateway.acp.close_code import RemoteTransport
 from claw_acp.gateway.address import Address, bind
 from claw_acp.gateway.http.limits import Limits
@@ -55,7 +57,8 @@ async def open_gateway(limits: Limits, *, home: Path, script: Script | None = No
             return Connection(transport, house, clock=SYSTEM_CLOCK)
 
         async def serve() -> None:
-            terms = Terms(token=None, limits=limits)
+            admission = Admission(None, TokenStore(home, clock=SYSTEM_CLOCK), clock=SYSTEM_CLOCK)
+            terms = Terms(admission=admission, limits=limits)
             await run(listening, address, terms, connect=connect, stop=stop, on_ready=ready.set)
             tasks.cancel_scope.cancel()
 

@@ -1,0 +1,1 @@
+"""Admission: tokens with scopes, their store, and pairing by a code."""

@@ -1,0 +1,87 @@
+"""Control requests as JSON-RPC 2.0 texts, batches too, dispatched by jsonrpcserver."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias, cast
+
+from jsonrpcserver import Error, Result, Success, async_dispatch
+from pydantic import ValidationError
+
+from claw_acp.core.errors import ClawError, InvalidRequest
+from claw_acp.core.ids import new_id
+from claw_acp.gateway.access.scope import EVERYTHING, Scope, covers
+from claw_acp.gateway.control.method import Method
+from claw_acp.gateway.control.methods import METHODS
+from claw_acp.gateway.control.server import ControlledServer
+from claw_acp.rpc.framing import Oversized
+from claw_acp.rpc.peer import Transport
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 100  # requests in one text
+OUT_OF_SCOPE: Final = -31040
+
+Callee: TypeAlias = Callable[..., Any]
+
+
+async def serve_control(transport: Transport, server: ControlledServer) -> None:
+    """Answer a program on the hub's socket, which is the owner's, until it leaves."""
+    while (frame := await transport.receive()) is not None:
+        if isinstance(frame, Oversized):
+            continue
+        answer = await answer_text(frame.decode("utf-8", "replace"), server, granted=EVERYTHING)
+        if answer:
+            transport.send(answer.encode() + b"\n")
+
+
+async def answer_text(text: str, server: ControlledServer, *, granted: frozenset[Scope]) -> str:
+    """The answer to a request or a batch of a client with the scopes `granted`; empty if it is to have none."""
+    try:
+        request: Any = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return _refusal(-32700, "this is not JSON")
+    if isinstance(request, list) and len(cast("list[Any]", request)) > BATCH:
+        return _refusal(-32600, f"a batch may have at most {BATCH} requests")
+    callees = {name: partial(_call, server, name, method) for name, method in METHODS.items()}
+
+    def parsed(_text: str) -> Any:  # noqa: ANN401 - JSON
+        return request
+
+    return await async_dispatch("", callees, context=granted, deserializer=parsed)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _refusal(code: int, message: str) -> str:
+    return json.dumps({"jsonrpc": "2.0", "error": {"code": code, "message": message}, "id": None})
+
+
+async def _call(
+    server: ControlledServer, name: str, method: Method, granted: frozenset[Scope], /, **params: object
+) -> Result:
+    """Run one method; whatever goes wrong becomes an error that is safe to show."""
+    if not covers(granted, method.scope):
+        log.warning("refused", extra={"method": name, "scope": method.scope})
+        return Error(OUT_OF_SCOPE, f"{name} needs a token with the scope {method.scope}")
+    try:
+        result = await method.run(server, _parsed(method, name, params))
+    except ClawError as error:
+        return Error(error.code, error.message)
+    except Exception:
+        incident = new_id("inc")
+        log.exception("control request failed", extra={"method": name, "incident": incident})
+        return Error(-32603, f"internal error, see log entry {incident}")
+    return Success(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def _parsed(method: Method, name: str, params: Mapping[str, object]) -> object:
+    try:
+        return method.params.model_validate(params)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        complaints = "; ".join(f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in faults[:3])
+        raise InvalidRequest(f"{name}: {complaints}") from error

@@ -1,0 +1,66 @@
+"""Control methods about the server as a whole."""
+
+import os
+
+import anyio
+
+from claw_acp.core.errors import ClawError, InvalidRequest
+from claw_acp.core.version import VERSION
+from claw_acp.gateway.access.pairing import VALID
+from claw_acp.gateway.control.server import ControlledServer
+from claw_acp.gateway.control.wire import BeginPairing, Check, Health, Nothing, PairingCode, Status
+from claw_acp.schedule.lease import Lease
+
+
+async def status(server: ControlledServer, _params: Nothing) -> Status:
+    """The server in figures."""
+    sessions = (await server.engine.engine()).sessions.in_use()
+    return Status(
+        version=VERSION,
+        pid=os.getpid(),
+        uptime_seconds=round(anyio.current_time() - server.started_at, 1),
+        attached=server.attached(),
+        remote=server.remote(),
+        sessions=len(sessions),
+        turns=sum(bool(live.turns) for live in sessions),
+    )
+
+
+async def health(server: ControlledServer, _params: Nothing) -> Health:
+    """The engine, the store and the schedules, each tried."""
+    checks = [await _engine(server)]
+    if checks[0].ok:
+        checks.append(await _store(server))
+    fires = Lease(server.locations.schedule_dir).held
+    checks.append(Check(name="schedules", ok=fires, detail="" if fires else "no process fires jobs"))
+    return Health(ok=all(check.ok for check in checks), checks=checks)
+
+
+async def _engine(server: ControlledServer) -> Check:
+    try:
+        await server.engine.engine()
+    except ClawError as error:
+        return Check(name="engine", ok=False, detail=error.message)
+    return Check(name="engine", ok=True)
+
+
+async def _store(server: ControlledServer) -> Check:
+    try:
+        await (await server.engine.engine()).sessions.list(cwd=None, cursor=None)
+    except ClawError as error:
+        return Check(name="store", ok=False, detail=error.message)
+    return Check(name="store", ok=True)
+
+
+async def shutdown(server: ControlledServer, _params: Nothing) -> Nothing:
+    """End the server."""
+    server.stop()
+    return Nothing()
+
+
+async def begin_pairing(server: ControlledServer, params: BeginPairing) -> PairingCode:
+    """Make a code."""
+    if server.pairing is None:
+        raise InvalidRequest("this server does not listen for remote clients; start it without --no-listen")
+    code = server.pairing.begin(frozenset(params.scopes), lifetime=params.lifetime_seconds)
+    return PairingCode(code=code, valid_seconds=round(VALID))
