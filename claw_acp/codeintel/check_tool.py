@@ -1,8 +1,11 @@
 """The tool that runs a project's own checks. Its calls are made at the end of a turn; models are not offered it."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from anyio import to_thread
 
 from claw_acp.codeintel.changed_files import Changes
 from claw_acp.codeintel.check_run import run_check
@@ -45,10 +48,10 @@ class ProjectCheck:
         self._changes = Changes()
         self._checks: Sequence[Check] = ()
 
-    def calls(self, changes: Changes, *, roots: Sequence[Path]) -> Sequence[JsonObject]:
+    async def calls(self, changes: Changes, *, roots: Sequence[Path]) -> Sequence[JsonObject]:
         """The arguments of the calls to make for these changes."""
         self._changes = changes
-        self._checks = checks_for(changes, roots=roots)
+        self._checks = await to_thread.run_sync(partial(checks_for, changes, roots=roots))
         return [{"command": check.line} for check in self._checks if check.name not in self._refused]
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:

@@ -169,8 +169,10 @@ async def _compared(server: LanguageServer, job: Job) -> Sequence[Problem]:
 def _jobs(changes: Changes, *, roots: Sequence[Path]) -> list[Job]:
     """One job for each server that a machine has for the changed files."""
     found: dict[tuple[str, Path], tuple[FoundServer, list[ChangedFile]]] = {}
+    kinds = {(file.path.suffix, file.root) for file in changes.files}
+    servers = {(suffix, root): tuple(found_servers(suffix, root=root, roots=roots)) for suffix, root in kinds}
     for file in changes.files:
-        for server in found_servers(file.path.suffix, root=file.root, roots=roots):
+        for server in servers[file.path.suffix, file.root]:
             found.setdefault((server.kind.name, file.root), (server, []))[1].append(file)
     return [
         Job(found=server, root=root, files=tuple(files), deleted=changes.deleted)

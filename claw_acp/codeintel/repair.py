@@ -111,7 +111,8 @@ class Repair:
     async def _calls(self, stage: str) -> Sequence[ToolCall]:
         if stage == "diagnostics":
             return [self._call(DIAGNOSTICS, given) for given in await self._diagnosis.calls(self._changes)]
-        return [self._call(CHECK, given) for given in self._check.calls(self._changes, roots=self._workspace.roots)]
+        checks = await self._check.calls(self._changes, roots=self._workspace.roots)
+        return [self._call(CHECK, given) for given in checks]
 
     def _call(self, name: str, arguments: JsonObject) -> ToolCall:
         return ToolCall(id=new_id("call", clock=self._clock), name=name, arguments=encode(arguments).decode())

@@ -69,3 +69,12 @@ def test_what_models_are_told_is_the_same_object_until_something_changes() -> No
     assert [spec.name for spec in toolbox.tool_specs()] == ["a"]
     assert [tool.spec.name for tool in toolbox] == ["a"]
     assert len(toolbox) == 1
+
+
+def test_an_unlisted_tool_can_be_called_and_models_do_not_see_it() -> None:
+    own, unlisted = Toolbox(), [_tool("look"), _tool("check")]
+    own.register(_tool("look"))
+    toolbox = own.with_unlisted(lambda: unlisted)
+    assert toolbox.get_tool("check") is unlisted[1]
+    assert toolbox.get_tool("look") is own.get_tool("look")
+    assert [spec.name for spec in toolbox.tool_specs()] == list(toolbox.tool_names()) == ["look"]
