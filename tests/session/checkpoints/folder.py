@@ -38,8 +38,8 @@ def tree_of(folder: Path) -> dict[str, tuple[str, int]]:
     """All files and links of a folder, with content and mode."""
     found: dict[str, tuple[str, int]] = {}
     for path in folder.rglob("*"):
-        if ".git" in path.relative_to(folder).parts:
-            continue
+        if ".git" in path.relative_to(folder).parts or path.name.startswith(".claw-acp-"):
+            continue  # the latter a killed program has left behind
         if path.is_symlink():
             found[str(path.relative_to(folder))] = f"-> {path.readlink()}", 0
         elif path.is_file():
