@@ -34,7 +34,8 @@ class AttemptProgress:
 
     async def end(self, status: ToolStatus, words: str) -> None:
         """Show that it has ended."""
-        await self._session.broadcast(ToolCallChanged(item=self._call, status=status, content=_text(words)))
+        ended = ToolCallChanged(item=self._call, status=status, content=_text(words) or None)
+        await self._session.broadcast(ended)
 
     async def on_event(self, event: Event) -> None:
         """See `Subscriber`."""
