@@ -1,5 +1,6 @@
 """Killed in the middle of a command or of an undo: another program finishes it, and nothing is lost."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ pytestmark = pytest.mark.forked
 
 CONFIG = 'mode = "auto"\n[permissions]\nallow = ["shell(*)"]'
 NAMES = [f"f{number}.txt" for number in range(8)]
+DEPTH = int(os.environ.get("CLAW_ACP_TEST_DEPTH", "1"))
 CHANGE = f"for f in {' '.join(NAMES)}; do echo changed > $f; done; rm f0.txt; touch made; mkdir d; mv f1.txt d"
 
 
@@ -70,5 +72,28 @@ async def test_a_command_in_which_the_program_is_killed_can_be_taken_back(spawn:
     async with spawn(script=script, config=CONFIG) as other:
         await _reopened(other, session)
         assert "somebody else changed" in (await other.prompt("/undo")).text
+        await other.prompt("/undo overwrite")
+        assert _texts(project) == before
+
+
+@pytest.mark.parametrize("kept", [1, *range(40, 40 * DEPTH, 40)])
+async def test_a_program_that_is_killed_while_it_makes_copies_has_changed_nothing(
+    spawn: Spawn, project: Path, home: Path, kept: int
+) -> None:
+    for number in range(900):
+        (project / f"{number}.txt").write_text(f"{number}\n")
+    before = _texts(project)
+    script = Script(turn(call("shell", command=f"sleep 0; {CHANGE}; rm *")), turn(say("done")), loop=True)
+    copies = home / "claw/blobs"
+    async with spawn(script=script, config=CONFIG) as editor:
+        await editor.initialize()
+        await editor.new_session()
+        session = editor.session
+        editor.will_answer("allow_once")
+        await editor.start_prompt("change all")
+        await editor.wait_for(lambda: len(list(copies.glob("*/*"))) >= kept, "copies to be made")
+        await editor.kill()
+    async with spawn(script=script, config=CONFIG) as other:
+        await _reopened(other, session)
         await other.prompt("/undo overwrite")
         assert _texts(project) == before
