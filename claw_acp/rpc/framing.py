@@ -30,10 +30,10 @@ _BEGINNING = re.compile(
 
 
 class LineSplitter:
-    """Cuts a byte stream into frames, whatever the pieces it comes in."""
+    """Cuts a byte stream into frames, whatever the pieces it comes in. `limit` is the size of the longest."""
 
     def __init__(self, *, limit: int = FRAME_LIMIT) -> None:
-        self._limit = limit
+        self.limit = limit
         self._pieces: list[bytes] = []
         self._size = 0
         self._head: bytes | None = None  # set while an oversized frame is being dropped
@@ -62,7 +62,7 @@ class LineSplitter:
         if self._head is not None:
             return
         self._pieces.append(piece)
-        if self._size > self._limit:
+        if self._size > self.limit:
             self._head = b"".join(self._pieces)[:_HEAD]
             self._pieces.clear()
 

@@ -47,6 +47,10 @@ class SocketTransport:
             self.end()
         return last
 
+    def limit(self, size: int) -> None:
+        """Drop frames of more than `size` bytes from now on."""
+        self._splitter.limit = size
+
     def send(self, line: bytes) -> None:
         """See `Transport.send`."""
         self._outbox.send(line)

@@ -82,10 +82,10 @@ class StreamTransport:
 
 @asynccontextmanager
 async def stream_transport(
-    receive_stream: ByteReceiveStream, send_stream: ByteSendStream
+    receive_stream: ByteReceiveStream, send_stream: ByteSendStream, *, limit: int = FRAME_LIMIT
 ) -> AsyncGenerator[StreamTransport]:
     """Frames over byte streams, with a writer task that lives as long as the block."""
-    transport = StreamTransport(receive_stream, send_stream)
+    transport = StreamTransport(receive_stream, send_stream, limit=limit)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(transport.write_queued, name="writer")
         try:

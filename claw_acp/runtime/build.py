@@ -98,7 +98,7 @@ def _engine(
 
     sessions = Sessions(
         live=live, journal=journal, locks=locks, processes=processes, configuration=configuration, locations=locations,
-        clock=clock, tasks=tasks, commands=Lazy(_make_commands), first_model=first_model,
+        clock=clock, tasks=tasks, commands=Lazy(_make_commands), first_model=first_model, added=shared.added,
     )  # fmt: skip
     turns = Lazy(
         lambda: TURNS.load()(

@@ -37,6 +37,7 @@ MCP: Final = ExtensionKind(
     wanted=lambda setup, settings: bool(setup.servers) or any(entry.enabled for entry in settings.mcp.values()),
     make=Ref("claw_acp.mcp.session_servers:McpServers"),
 )
+MOST_TOOLS: Final = 104  # of all extensions; vendors refuse requests with more than 128, ours included
 KINDS: Final[Sequence[ExtensionKind]] = (MCP,)
 
 
@@ -49,6 +50,7 @@ class Extensions(SessionExtension):
         clock: Time.
         secrets: Reads keys that take time to get.
         kinds: The kinds of extensions; each is created once it is needed.
+        added: Make further extensions of every session; read again each time, as some come later.
     """
 
     def __init__(
@@ -59,13 +61,16 @@ class Extensions(SessionExtension):
         clock: Clock,
         secrets: SecretCache,
         kinds: Sequence[ExtensionKind] = KINDS,
+        added: Sequence[Callable[[Session], SessionExtension]] = (),
     ) -> None:
         self._session = session
         self._tasks = tasks
         self._clock = clock
         self._secrets = secrets
         self._kinds = kinds
+        self._added = added
         self._made: dict[ExtensionKind, SessionExtension] = {}
+        self._made_of_added: list[SessionExtension] = []
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
         """Create the extensions needed now, and configure all."""
@@ -78,8 +83,8 @@ class Extensions(SessionExtension):
             extension.configure(setup, settings)
 
     def tools(self) -> Sequence[Tool]:
-        """The tools of all extensions, in order."""
-        return [tool for extension in self._all() for tool in extension.tools()]
+        """The tools of all extensions, in order; those that no model would take any more are left out."""
+        return [tool for extension in self._all() for tool in extension.tools()][:MOST_TOOLS]
 
     def commands(self) -> Sequence[Command]:
         """The slash commands of all extensions."""
@@ -110,10 +115,12 @@ class Extensions(SessionExtension):
 
     async def aclose(self) -> None:
         """Close all concurrently."""
-        if self._made:
+        if self._all():
             async with anyio.create_task_group() as tasks:
                 for extension in self._all():
                     tasks.start_soon(extension.aclose)
 
     def _all(self) -> Sequence[SessionExtension]:
-        return tuple(self._made.values())
+        for make in self._added[len(self._made_of_added) :]:
+            self._made_of_added.append(make(self._session))
+        return (*self._made.values(), *self._made_of_added)

@@ -21,6 +21,7 @@ from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import KINDS, Extensions
 from claw_acp.runtime.live_session import LiveSession, LiveSessions
+from claw_acp.session.extension import SessionExtension
 from claw_acp.session.forking import forked
 from claw_acp.session.journal import Journal
 from claw_acp.session.lock import SessionLock
@@ -53,6 +54,7 @@ class Sessions:
         tasks: Runs their background work.
         commands: Our own slash commands.
         first_model: Chooses the model of a new session.
+        added: Make further extensions of every session, whenever one is added.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Sessions:
         tasks: TaskGroup,
         commands: Callable[[], Sequence[Command]],
         first_model: FirstModel,
+        added: Sequence[Callable[[Session], SessionExtension]] = (),
     ) -> None:
         self._live = live
         self._journal = journal
@@ -79,6 +82,7 @@ class Sessions:
         self._tasks = tasks
         self._commands = commands
         self._first_model = first_model
+        self._added = added
         configuration.listeners.append(self._settings_changed)
 
     # ------------------------------------------------------------------ opening
@@ -236,6 +240,7 @@ class Sessions:
             clock=self._clock,
             secrets=self._configuration.secrets,
             kinds=KINDS if parent is None else (),
+            added=self._added if parent is None else (),
         )
         own = self._commands if parent is None else tuple[Command, ...]
         live = LiveSession(

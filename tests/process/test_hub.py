@@ -234,7 +234,7 @@ async def test_a_hub_that_nobody_uses_ends_by_itself(opened: Spawn, home: Path) 
 # ------------------------------------------------------------------ programs that behave badly
 
 
-async def test_what_does_not_answer_the_greeting_is_hung_up_on(opened: Spawn, home: Path) -> None:
+async def test_what_does_not_answer_the_greeting_is_told_so_and_hung_up_on(opened: Spawn, home: Path) -> None:
     script = Script(turn(say("a")), loop=True)
     async with Hub.started(home=home, script=script) as hub:
         king = b'{"jsonrpc":"2.0","id":0,"result":{"role":"king"}}\n'
@@ -245,6 +245,7 @@ async def test_what_does_not_answer_the_greeting_is_hung_up_on(opened: Spawn, ho
                 assert json.loads(stream.readline())["method"] == "initialize"
                 connection.sendall(wrong)
                 connection.shutdown(socket.SHUT_WR)
+                assert json.loads(stream.readline())["params"]["reason"] == "refused"
                 assert stream.readline() == b""
         async with opened(script=script) as editor:
             assert (await editor.prompt("go")).text == "a"

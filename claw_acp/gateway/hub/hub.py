@@ -16,6 +16,7 @@ from claw_acp.core.errors import ClawError
 from claw_acp.core.ids import new_id
 from claw_acp.gateway.hub.engines import Engines
 from claw_acp.gateway.hub.greeting import Attached, NotAttached, greet
+from claw_acp.gateway.hub.programs import Programs
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.socket import SocketTransport, socket_transport
 from claw_acp.runtime.engine_host import EngineHost
@@ -45,6 +46,9 @@ class Hub:
         limit: Programs that may be attached at once.
         idle: Seconds without an attached program after which the hub stops; None: never.
         controlled: The server, which is stopped then, for control clients.
+
+    Attributes:
+        programs: Those that are attached and are neither editors nor control clients.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class Hub:
         self._count = 0
         self._changed = anyio.Event()
         self._controlled = controlled
+        self.programs = Programs(host)
 
     @property
     def attached(self) -> int:
@@ -82,6 +87,7 @@ class Hub:
                 if self._idle is not None:
                     door.start_soon(self._stop_when_idle, self._idle)
                 await until()
+                await self.programs.shut_down()
                 door.cancel_scope.cancel()
                 for name, transport in tuple(self._open.items()):
                     if name in self._editors:
@@ -136,7 +142,7 @@ class Hub:
         elif attached.role == "control":
             await CONTROL.load()(transport, self._controlled)
         else:
-            raise NotAttached(f'the role "{attached.role}" is unknown; it is editor or control')
+            await self.programs.serve(transport, attached)
         log.info("gone", extra={"connection": name})
 
     async def _check_use(self) -> None:

@@ -1,0 +1,68 @@
+"""The role `tools`: a program registers tools, and takes them back."""
+
+from pathlib import Path
+
+from claw_acp.contracts.endpoint import TOOL_PREFIX
+from claw_acp.core.json_value import JsonObject
+from claw_acp.endpoints.argument_check import UnusableSchema
+from claw_acp.endpoints.endpoint import Endpoint
+from claw_acp.endpoints.lent_tools import LentTools
+from claw_acp.endpoints.remote_tool import RemoteTool
+from claw_acp.kit.endpoint_wire import (
+    Message,
+    Refused,
+    Registered,
+    RegisterParams,
+    RegisterResult,
+    Scope,
+    ToolOffer,
+    UnregisterParams,
+)
+
+
+class Lender:
+    """Answers the requests of one program about its tools.
+
+    Args:
+        lent: The tools of all programs.
+        endpoint: The program.
+    """
+
+    def __init__(self, lent: LentTools, endpoint: Endpoint) -> None:
+        self._lent = lent
+        self._endpoint = endpoint
+
+    async def register(self, params: JsonObject) -> Message:
+        """Answer `tools/register`."""
+        asked = RegisterParams.model_validate(params)
+        scope = _resolved(asked.scope)
+        refused = {offer.name: reason for offer in asked.tools if (reason := self._lend(offer, scope)) is not None}
+        return RegisterResult(
+            registered=tuple(
+                Registered(name=offer.name, known_as=f"{TOOL_PREFIX}{offer.name}")
+                for offer in asked.tools
+                if offer.name not in refused
+            ),
+            refused=tuple(Refused(name=name, reason=reason) for name, reason in refused.items()),
+        )
+
+    async def unregister(self, params: JsonObject) -> Message:
+        """Answer `tools/unregister`."""
+        self._lent.withdraw(self._endpoint, UnregisterParams.model_validate(params).names)
+        return Message()
+
+    def withdraw(self) -> None:
+        """Take all its tools back: it is gone."""
+        self._lent.withdraw(self._endpoint)
+
+    def _lend(self, offer: ToolOffer, scope: Scope) -> str | None:
+        """The reason why a tool is not lent; None: it is."""
+        try:
+            tool = RemoteTool(offer, endpoint=self._endpoint)
+        except UnusableSchema as error:
+            return error.message
+        return self._lent.lend(tool, owner=self._endpoint, scope=scope)
+
+
+def _resolved(scope: Scope) -> Scope:
+    return scope if scope.folder is None else Scope(folder=str(Path(scope.folder).resolve()))
