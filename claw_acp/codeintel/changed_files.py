@@ -1,16 +1,17 @@
 """The source files that the running turn has changed, with their text before it and now."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import anyio
 from anyio import to_thread
 
+from claw_acp.codeintel.problem import Problem
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PathState
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.session.session import Session
 from claw_acp.store.contents import ContentStore
 
@@ -23,12 +24,21 @@ _NOT_SOURCE: Final = frozenset({
 
 
 class ChangedFile(Value):
-    """A file that exists now. `before` is its text before the turn; None: it is new."""
+    """A file that exists now.
+
+    Attributes:
+        path: Its path.
+        root: The root that it is in.
+        before: Its text before the turn; None: it is new.
+        after: Its text now.
+        origin: Its path before the turn, if it was moved.
+    """
 
     path: Path
     root: Path
     before: str | None
     after: str
+    origin: Path | None = None
 
 
 class DeletedFile(Value):
@@ -67,7 +77,22 @@ async def changes_of_turn(
             deleted += [] if before is None else [DeletedFile(path=path, root=root, before=before)]
         elif file := await _changed(path, state, root=root, workspace=workspace, store=store):
             files.append(file)
-    return Changes(files=tuple(files), deleted=tuple(deleted))
+    return Changes(files=tuple(_with_origin(file, deleted) for file in files), deleted=tuple(deleted))
+
+
+def _with_origin(file: ChangedFile, deleted: Sequence[DeletedFile]) -> ChangedFile:
+    """A new file with the deleted one that it was moved from, if there is one: its problems are not new."""
+    if file.before is not None:
+        return file
+    like = (other for other in deleted if other.before == file.after or other.path.name == file.path.name)
+    origin = next((other for other in like if other.path.suffix == file.path.suffix), None)
+    return file if origin is None else replace(file, before=origin.before, origin=origin.path)
+
+
+def moved(problems: Iterable[Problem], files: Iterable[ChangedFile]) -> list[Problem]:
+    """Problems in files as they were, at the paths that these have now."""
+    paths = {file.origin: file.path for file in files if file.origin is not None}
+    return [replace(problem, path=paths.get(problem.path, problem.path)) for problem in problems]
 
 
 def root_of(path: Path, roots: Sequence[Path]) -> Path | None:

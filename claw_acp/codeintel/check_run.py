@@ -13,7 +13,7 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile
+from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile, moved
 from claw_acp.codeintel.check_table import Check
 from claw_acp.codeintel.earlier_copy import copy_before
 from claw_acp.codeintel.problem import Problem, new_problems
@@ -92,7 +92,8 @@ async def _problems_before(check: Check, changes: Changes) -> Sequence[Problem] 
         if output is None:
             return None
         found = await to_thread.run_sync(check.kind.read, output, project)
-        return [replace(problem, path=_original(problem.path, project, check.root)) for problem in found]
+        in_place = [replace(problem, path=_original(problem.path, project, check.root)) for problem in found]
+        return moved(in_place, changes.files)
     finally:
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))

@@ -80,7 +80,7 @@ def _has(*names: str, table: str = "", within: str = "pyproject.toml") -> Callab
 
 def _files(root: Path, paths: Iterable[Path]) -> Sequence[str]:
     """The paths as arguments, of which none can pass for an option."""
-    return sorted(f"./{path.relative_to(root)}" for path in paths)
+    return sorted({f"./{path.relative_to(root)}" for path in paths})
 
 
 def _tests_beside(root: Path, paths: Sequence[Path]) -> Sequence[str]:
@@ -171,9 +171,13 @@ def _check(kind: CheckKind, root: Path, program: str, files: Sequence[ChangedFil
     if kind.targets is None:
         return Check(kind=kind, root=root, line=shlex.join(words), line_before=shlex.join(words))
     now = kind.targets(root, [file.path for file in files if isinstance(file, ChangedFile)])
-    old = kind.targets(root, [file.path for file in files if file.before is not None])
+    old = kind.targets(root, [_old_path(file) for file in files if file.before is not None])
     before = shlex.join([*words, *old]) if old else ""
     return Check(kind=kind, root=root, line=shlex.join([*words, *now]), line_before=before) if now else None
+
+
+def _old_path(file: ChangedFile | DeletedFile) -> Path:
+    return file.origin or file.path if isinstance(file, ChangedFile) else file.path
 
 
 def _program(name: str, *, root: Path, roots: Sequence[Path]) -> str:

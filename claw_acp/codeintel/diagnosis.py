@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile, root_of
+from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile, moved, root_of
 from claw_acp.codeintel.diagnostics_tool import NAME, Diagnostician, Diagnostics
 from claw_acp.codeintel.language_server import LanguageServer, ServerFailed
 from claw_acp.codeintel.problem import Problem, new_problems
@@ -159,11 +159,11 @@ async def _compared(server: LanguageServer, job: Job) -> Sequence[Problem]:
     changed = {**{file.path: True for file in job.files}, **{file.path: False for file in job.deleted}}
     now = {file.path: file.after for file in job.files}
     after = await server.diagnostics(now, changed=changed, within=ANSWER_SECONDS)
-    old = {file.path: file.before for file in job.files if file.before is not None}
+    old = {file.origin or file.path: file.before for file in job.files if file.before is not None}
     before: Sequence[Problem] = ()
     if after and old:
         before = await server.diagnostics(old, changed={}, within=ANSWER_SECONDS)
-    return new_problems(after, before=before)
+    return new_problems(after, before=moved(before, job.files))
 
 
 def _jobs(changes: Changes, *, roots: Sequence[Path]) -> list[Job]:

@@ -34,7 +34,7 @@ def copy_before(root: Path, files: Sequence[ChangedFile | DeletedFile], *, to: P
             shutil.copy2(source, target, follow_symlinks=False)
     for file in files:
         target = to / file.path.relative_to(root)
-        if file.before is None:
+        if file.before is None or (isinstance(file, ChangedFile) and file.origin is not None):
             target.unlink(missing_ok=True)
         else:
             target.parent.mkdir(parents=True, exist_ok=True)

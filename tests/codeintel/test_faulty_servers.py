@@ -142,6 +142,18 @@ async def test_problems_that_were_there_before_the_turn_are_not_shown(
     assert (outcome.text, outcome.thoughts, len(outcome.calls)) == ("done", "", 1)
 
 
+async def test_a_file_that_was_moved_brings_its_problems_along(
+    opened: Spawn, project: Path, machine: Machine, tmp_path: Path
+) -> None:
+    environment = machine()
+    put("none", folder=tmp_path / "programs")
+    (project / "a.py").write_text("wrong already\n")
+    script = Script(turn(call("shell", command="mkdir sub && mv a.py sub/b.py")), turn(say("done")))
+    async with opened(script=script, config='mode = "auto"', env=environment) as editor:
+        outcome = await editor.prompt("go")
+    assert (outcome.text, outcome.thoughts, len(outcome.calls)) == ("done", "", 1)
+
+
 async def test_what_a_command_has_changed_is_checked_too(
     opened: Spawn, project: Path, machine: Machine, tmp_path: Path
 ) -> None:
