@@ -35,6 +35,8 @@ def changes_of(
     Raises:
         ToolError: The copy is no worktree any more, or a content cannot be stored.
     """
+    if not (copy / ".git").is_file():
+        raise ToolError("it removed the git data of its copy, so what it changed cannot be told")
     present = [path for repository in project_repositories(copy) for path in repository.paths()]
     changes: list[PathChange] = []
     for path in sorted({*stamps, *present}):

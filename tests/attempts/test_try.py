@@ -317,6 +317,22 @@ async def test_protocol_2_shows_the_same(project: Path, home: Path, git: Git) ->
         assert (project / "a.txt").read_text() == "first way\n"
 
 
+async def test_one_that_destroys_its_copy_has_failed_and_the_others_go_on(
+    opened: Spawn, project: Path, home: Path, git: Git
+) -> None:
+    script = Script(
+        *acts(1, turn(call("shell", command="rm -rf .git *; mkdir .git")), turn(say("gone"))),
+        *acts(2, turn(EDIT), turn(say("I went on."))),
+    )
+    async with opened(script=script, config=AUTO) as editor:
+        editor.will_answer("allow_once")
+        rows = (await editor.prompt("/try 2 change something")).text.splitlines()[2:4]
+        assert rows[0].endswith("I went on. |")
+        assert "**failed** it removed the git data of its copy" in rows[1]
+        assert attempts_of(home) == []
+        assert not (project / ".git" / "worktrees").exists()
+
+
 async def test_unusual_files_are_copied_compared_and_taken(opened: Spawn, project: Path, home: Path, git: Git) -> None:
     (project / "link").symlink_to("a.txt")
     (project / "tool").write_bytes(b"\0binary")
