@@ -170,6 +170,25 @@ async def test_of_very_many_calls_in_one_answer_some_run_and_the_model_hears_of_
     assert (len({made["toolCallId"] for made in outcome.calls}), outcome.text) == (101, "I see.")
 
 
+CONTENTS = ["a &lt;b&gt; &#x72;m", "<![CDATA[x]]>", '{"content": "y"}', "a</parameter> b", "null", "\u202ecod\u200b"]
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+async def test_a_person_is_asked_about_exactly_what_is_written(opened: Spawn, project: Path, content: str) -> None:
+    write = (
+        "<tool_call>\n<function=write_file>\n<parameter=path>b.txt</parameter>\n<parameter=content>"
+        f"{content}</parameter>\n</function>\n</tool_call>"
+    )
+    async with opened(script=Script(turn(say(*write)), turn(say("Done.")))) as editor:
+        editor.will_answer(None)
+        running = await editor.start_prompt("write b.txt")
+        question = await editor.wait_for_question()
+        await editor.answer(question, "allow_once")
+        await running.outcome()
+    [shown] = [part for part in question.params["toolCall"]["content"] if part["type"] == "diff"]
+    assert (shown["newText"], (project / "b.txt").read_text()) == (content, content)
+
+
 async def test_a_closing_answer_shows_no_markup(opened: Spawn) -> None:
     script = Script(turn(call("read_file", path="a.txt")), turn(say("Half is done.\n", *READ)))
     async with opened(script=script, config="[limits]\nmax_turn_requests = 1\n") as editor:
