@@ -1,5 +1,6 @@
 """One attached program: its connection, its signs of life, and the requests both ways."""
 
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -25,7 +26,16 @@ from claw_acp.kit.endpoint_wire import InitializeResult, LogParams, Message
 from claw_acp.rpc.dispatcher import Dispatcher
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.framing import Frame, Oversized
-from claw_acp.rpc.message import INTERNAL_ERROR, INVALID_PARAMS, Incoming, Malformed, decode
+from claw_acp.rpc.message import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    Incoming,
+    Malformed,
+    Response,
+    broken_answer,
+    decode,
+)
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, RequestHandler, Router, Transport
 
 Answer: TypeAlias = Callable[[JsonObject], Awaitable[Message]]
@@ -80,11 +90,13 @@ class Endpoint(Router):
 
     async def run(self) -> None:
         """Serve it until it leaves or is let go."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch, name="ping")
-            await self._peer.run()
-            tasks.cancel_scope.cancel()
-        self._tell_unlogged()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._watch, name="ping")
+                await self._peer.run()
+                tasks.cancel_scope.cancel()
+        finally:
+            self._tell_unlogged()
 
     async def request(self, method: str, params: Message, *, within: float) -> JsonValue:
         """Send a request, and wait for the result.
@@ -161,16 +173,16 @@ class Endpoint(Router):
         log.error("request of an attached program failed", exc_info=error, extra={"method": method, "id": incident})
         return RpcError(INTERNAL_ERROR, f"internal error in {method}: see log entry {incident}")
 
-    def _decoded(self, frame: Frame) -> Incoming:
+    def _decoded(self, frame: Frame) -> Incoming | None:
         """Read a frame; a program that goes on writing what is no JSON-RPC is let go."""
-        if isinstance(frame, Oversized):
-            message: Incoming = Malformed(-32600, f"{frame.size:,} bytes are too many for one line", None)
-        else:
-            message = decode(frame)
+        if self.ending not in {None, "shutdown"}:
+            return None
+        message = _too_long(frame) if isinstance(frame, Oversized) else decode(frame)
         if isinstance(message, Malformed):
             self._malformed += 1
             if self._malformed >= MOST_MALFORMED:
                 self.let_go("malformed", f"{self._malformed} lines were no JSON-RPC; the last one: {message.reason}")
+                return None
         return message
 
     async def _log(self, params: JsonObject) -> None:
@@ -194,6 +206,14 @@ class Endpoint(Router):
         if self._unlogged:
             log.warning("lines of a program's log were dropped", extra={"program": self.name, "count": self._unlogged})
             self._unlogged = 0
+
+
+def _too_long(frame: Oversized) -> Incoming:
+    reason = f"{frame.size:,} bytes are too many for one line"
+    request_id = None if frame.id_json is None else json.loads(frame.id_json)
+    if frame.is_response:
+        return Response(request_id, None, broken_answer(reason))
+    return Malformed(INVALID_REQUEST, reason, request_id)
 
 
 def invalid(error: ValidationError) -> str:

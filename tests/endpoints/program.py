@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import anyio
 from anyio.abc import SocketStream
 
+from claw_acp.contracts.endpoint import LARGEST_FRAME
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.endpoints.attached import AttachedPrograms
 from claw_acp.endpoints.greeting import NotAttached, introduce, refuse
@@ -118,7 +119,7 @@ class Host:
             tasks.cancel_scope.cancel()
 
     async def _serve(self, connection: socket.socket) -> None:
-        async with socket_transport(connection, limit=1024 * 1024) as transport:
+        async with socket_transport(connection, limit=LARGEST_FRAME) as transport:
             try:
                 attached = await introduce(transport, {"protocolVersion": 1, "hostInfo": {"name": "test"}})
                 await self.programs.serve(transport, attached)

@@ -75,6 +75,7 @@ async def test_tools_are_lent_to_one_session_or_to_a_folder(
     [
         ({"content": [{"type": "text", "text": "no file"}], "isError": True}, "no file"),
         ({"content": "3"}, "gave an answer that is no result: content"),
+        ({"content": [{"type": "text", "text": "x" * 9_000_000}]}, "9,000,0"),
         ({}, "not instructions"),
     ],
 )
