@@ -23,6 +23,7 @@ from claw_acp.gateway.acp.connections import Connect, Connections
 from claw_acp.gateway.acp.routes import acp_route
 from claw_acp.gateway.address import Address
 from claw_acp.gateway.app import ENDPOINT, Application
+from claw_acp.gateway.chat.routes import ChatRoutes
 from claw_acp.gateway.control.http_routes import ControlRoutes
 from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.http.limits import Limits
@@ -172,6 +173,7 @@ async def run(
             if server is not None:
                 server.remote = lambda: connections.count
                 routes |= ControlRoutes(server, limits=terms.limits).routes()
+                routes |= ChatRoutes(server.engine, limits=terms.limits).routes()
             app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
             listener = Listener(accepting, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")

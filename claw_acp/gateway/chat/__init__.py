@@ -1,0 +1,1 @@
+"""Chat for plain web clients: one prompt by HTTP, or a conversation over a WebSocket."""
