@@ -58,12 +58,13 @@ def _one_of_many(timing: Timing, *, occurrence: float, now: float) -> Due:
 def replanned(timing: Timing, *, next_at: float | None, last_for: float | None, now: float) -> float | None:
     """The next occurrence after the clock was set, or the rules of a time zone were changed.
 
-    One that is due stays due. Fixed hours that a clock put back passes again are not repeated.
+    One that is due stays due. What a clock put back passes again is not repeated: at named hours when it was put back
+    by a few hours, at other times only when it was put back by seconds.
     """
     if next_at is None or next_at <= now or isinstance(timing, At):
         return next_at
-    ran_ahead = last_for is not None and 0 < last_for - now <= SMALL_STEP
-    after = last_for if last_for is not None and ran_ahead and not repeats(timing) else now
+    most = GRACE if repeats(timing) else SMALL_STEP
+    after = last_for if last_for is not None and 0 < last_for - now <= most else now
     return next_time(timing, after=after)
 
 

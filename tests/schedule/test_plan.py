@@ -114,6 +114,20 @@ def test_a_named_hour_is_not_run_again_when_the_clock_is_put_back(
     assert done == list(runs(fields, ZoneInfo(zone), after=start, until=max(latest, play.now)))
 
 
+@settings(max_examples=20)
+@given(place=places, steps=st.lists(st.tuples(st.integers(1, 900), st.integers(1, 60)), min_size=1, max_size=6))
+def test_a_clock_that_is_put_back_by_seconds_repeats_nothing(
+    place: tuple[str, int], steps: list[tuple[int, int]]
+) -> None:
+    zone, start = place
+    play = _Play(Fields(None, None, None, None, None, "* * * * *"), zone, start=float(start))
+    for passed, back in steps:
+        play.wait(passed + back)
+        play.put_back(back)
+    done = [run for run, _ in play.run]
+    assert len(set(done)) == len(done)
+
+
 @settings(max_examples=40)
 @given(fields=_fields(), place=places, asleep=st.integers(1, 90 * HOUR))
 def test_missed_times_give_one_run_or_none_or_the_last_few(fields: Fields, place: tuple[str, int], asleep: int) -> None:
