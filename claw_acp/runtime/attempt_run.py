@@ -29,6 +29,7 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.security.policy import PolicyContext
+from claw_acp.session.prompt_message import ignore
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import CLEANUP_TIMEOUT, Session
 from claw_acp.store.contents import ContentStore
@@ -71,6 +72,7 @@ class AttemptPlan(Value):
         paths: Its files that were copied.
         prompt: The prompt.
         records: The sessions of the attempts.
+        ports: The client's, with what it allows the turn.
     """
 
     claim: Claim
@@ -78,6 +80,7 @@ class AttemptPlan(Value):
     paths: Sequence[str]
     prompt: Sequence[ContentPart]
     records: Sequence[SessionRecord]
+    ports: ClientPorts
 
 
 def copy_folder(claim: Claim, number: int, project: Path) -> Path:
@@ -180,7 +183,9 @@ class AttemptRun:
             workspace=workspace,
             context=self._services.places(child.session, origin=self._live.session),
         )
-        ports = ClientPorts(workspace=workspace, asker=self._asker)
+        ports = self._plan.ports
+        cost = None if ports.cost is None else ports.cost // len(self._plan.records)
+        ports = replace(ports, workspace=workspace, asker=self._asker, on_accepted=ignore, cost=cost)
         turn = self._services.start(child, (*self._plan.prompt, TextPart(text=place)), ports=ports)
         try:
             outcome = await turn.outcome()

@@ -144,7 +144,9 @@ class AttemptRuns:
             await to_thread.run_sync(partial(claim.note, commons=commons, sessions=ids))
             copy = partial(copy_files, repositories, claim.folder / "base", copies=count)
             paths = await in_thread(lambda halt: copy(halt=halt))
-            plan = AttemptPlan(claim=claim, repositories=repositories, paths=paths, prompt=prompt, records=records)
+            plan = AttemptPlan(
+                claim=claim, repositories=repositories, paths=paths, prompt=prompt, records=records, ports=ports
+            )
             questions, preparing = SharedQuestions(live.session, asker=ports.asker, clock=self._clock), anyio.Lock()
 
             runs = [
@@ -153,6 +155,8 @@ class AttemptRuns:
             ]
             made = await self._made(runs, preparing)
             spent += [usage for run in runs if (usage := run.usage) is not None]
+            if live.settings.repair == "off" or ports.only_tools is not None:
+                return made
             return await self._checked(live, made, runs, project=repositories[0].top, questions=questions)
         finally:
             await self._clear(claim)
@@ -173,9 +177,7 @@ class AttemptRuns:
         self, live: LiveSession, made: Sequence[Attempt], runs: Sequence[AttemptRun], *, project: Path,
         questions: SharedQuestions,
     ) -> Sequence[Attempt]:  # fmt: skip
-        """The attempts with the checks of the project counted, unless those are off."""
-        if live.settings.repair == "off":
-            return made
+        """The attempts with the checks of the project counted."""
         checks = AttemptChecks(
             live.session,
             project=project,

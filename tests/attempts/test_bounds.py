@@ -5,12 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from claw_acp.agent.client_ports import ClientPorts
+from claw_acp.contracts.questions import Form, PermissionQuestion
+from claw_acp.core.messages import TextPart
+from claw_acp.runtime.build import open_engine
+from claw_acp.session.setup import SessionSetup
 from tests.attempts.conftest import Git
 from tests.attempts.test_try import AUTO
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.program.agent_process import eventually
-from tests.support.script_files import Script, Step, call, expect, hold, say, turn
+from tests.support.quiet import QUIET
+from tests.support.script_files import Script, Step, call, configure, expect, hold, say, turn
 from tests.support.servers.model_replies import Gate, Say, Tokens
 from tests.support.servers.priced_model import COST, priced_model
 
@@ -96,3 +102,28 @@ async def test_what_rules_forbid_in_the_project_they_forbid_in_its_copies(
     script = Script(turn(reads), turn(expect("rule"), say("I may not.")), loop=True)
     async with opened(script=script, config=config) as editor:
         assert (await editor.prompt("/try 2 read it")).text.count("I may not.") == 2
+
+
+class Nobody:
+    """Answers no question."""
+
+    async def permission(self, question: PermissionQuestion) -> None:
+        del question
+
+    async def form(self, form: Form) -> None:
+        del form
+
+
+async def test_what_a_turn_is_not_allowed_its_attempts_are_not_allowed_either(
+    project: Path, home: Path, git: Git
+) -> None:
+    script = Script(turn(call("shell", command="touch x")), turn(expect("shell"), say("I have no shell.")), loop=True)
+    configure(home, script, more=AUTO)
+    environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home), "PATH": "/usr/bin:/bin"}
+    async with open_engine(environ=environ) as engine:
+        live = await engine.sessions.create(SessionSetup(cwd=str(project)))
+        ports = ClientPorts(workspace=live.workspace, asker=Nobody(), only_tools=frozenset({"read_file"}))
+        started = engine.turns.start(live, [TextPart(text="/try 2 touch it")], ports=ports)
+        assert (await started.outcome()).stop == "end_turn"
+        attempts = live.session.history.attempts.attempts
+        assert [(attempt.words, attempt.changes) for attempt in attempts] == [("I have no shell.", ())] * 2
