@@ -25,6 +25,8 @@ KEPT_BYTES: Final = 1024**3
 """Bytes of all contents, as stored, above which the oldest go earlier."""
 
 _FAST: Final = 1  # source text shrinks to a third already
+_SAMPLE: Final = 65_536  # bytes
+_DENSE: Final = 0.9
 _DAY: Final = 86_400.0
 
 
@@ -58,7 +60,7 @@ class ContentStore:
         try:
             with self._locked(exclusive=False):
                 if not _is_kept(path, durable=durable):
-                    _write(path, zlib.compress(content, _FAST), durable=durable)
+                    _write(path, zlib.compress(content, _level(content)), durable=durable)
         except OSError as error:
             raise ToolError(
                 f"the copy of a file cannot be kept in {self._directory}: {error.strerror or error}; "
@@ -130,6 +132,13 @@ class ContentStore:
             yield descriptor
         finally:
             os.close(descriptor)
+
+
+def _level(content: bytes) -> int:
+    """The level of compression: large contents that do not shrink are stored as they are, which is much faster."""
+    sample = content[:_SAMPLE]
+    dense = len(content) > _SAMPLE and len(zlib.compress(sample, _FAST)) > len(sample) * _DENSE
+    return 0 if dense else _FAST
 
 
 def _is_kept(path: Path, *, durable: bool) -> bool:

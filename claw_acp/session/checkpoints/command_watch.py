@@ -20,7 +20,7 @@ from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.read_only.commands import only_looks
 from claw_acp.security.read_only.plain_line import read_line
 from claw_acp.session.checkpoints.survey import Survey, is_history
-from claw_acp.session.checkpoints.surveyor import MOST_CHANGES, Surveyor
+from claw_acp.session.checkpoints.surveyor import MOST_CHANGES, OTHERS, Bounds, Surveyor
 from claw_acp.session.session import Session
 from claw_acp.store.contents import ContentStore
 from claw_acp.workspace.tree_scan import MOST_PATHS, TreeScan
@@ -48,11 +48,12 @@ class CommandWatch:
     Args:
         store: Keeps contents and surveys.
         most: The most paths that are looked at.
+        others: The bounds of what is kept of files that a command does not name.
     """
 
-    def __init__(self, store: ContentStore, *, most: int = MOST_PATHS) -> None:
+    def __init__(self, store: ContentStore, *, most: int = MOST_PATHS, others: Bounds = OTHERS) -> None:
         self.most = most
-        self.surveyor = Surveyor(store, most=most)
+        self.surveyor = Surveyor(store, most=most, others=others)
         self.running: dict[str, WatchedCommand] = {}
         self.told_incomplete = False
         self._store = store

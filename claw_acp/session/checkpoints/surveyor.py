@@ -34,9 +34,12 @@ class Bounds(Value):
     total: int
 
 
-THREATENED: Final = Bounds(size=MAX_CONTENT, files=20_000, total=256 * 1024 * 1024)
-"""For files that the command may be about."""
-OTHERS: Final = Bounds(size=1024 * 1024, files=1_000, total=32 * 1024 * 1024)
+_MIB: Final = 1024 * 1024
+NAMED: Final = Bounds(size=MAX_CONTENT, files=20_000, total=256 * _MIB)
+"""For files that the command names, or finds in directories that it names."""
+THREATENED: Final = Bounds(size=8 * _MIB, files=20_000, total=128 * _MIB)
+"""For the others, when the command removes files that it does not name."""
+OTHERS: Final = Bounds(size=_MIB, files=1_000, total=32 * _MIB)
 
 
 class _Room:
@@ -58,9 +61,10 @@ class _Room:
 class Surveyor:
     """Makes the surveys of one session. What it has kept and read it does not keep and read again."""
 
-    def __init__(self, store: ContentStore, *, most: int) -> None:
+    def __init__(self, store: ContentStore, *, most: int, others: Bounds) -> None:
         self._store = store
         self._most = most
+        self._others = others
         self._kept: dict[str, tuple[PathStatus, PathState]] = {}
         self._tracked: dict[str, tuple[object, TrackedFiles]] = {}
         self._last: tuple[list[TrackedFiles], Mapping[str, PathStatus], dict[str, tuple[str, str]]] | None = None
@@ -118,13 +122,13 @@ class Surveyor:
 
     def _keep(self, loose: Sequence[str], danger: Danger, scan: TreeScan) -> Mapping[str, PathState]:
         kept: dict[str, PathState] = {}
-        rooms = {True: _Room(THREATENED), False: _Room(OTHERS)}
+        named, others = _Room(NAMED), _Room(THREATENED if danger.vague else self._others)
         durable = danger.named if len(danger.named) <= _MOST_DURABLE else frozenset[str]()
         for path in sorted(loose, key=lambda path: (path not in danger.named, -scan.paths[path][2])):
             status = scan.paths[path]
             known = self._kept.get(path)
             if known is None or known[0] != status:
-                room = rooms[danger.threatens(path)]
+                room = named if path in danger.named else others
                 if not room.takes(status[1]):
                     continue
                 size = room.bounds.size
@@ -180,7 +184,7 @@ class Surveyor:
                 lost.setdefault(content_key(before.paths[path]), []).append(path)
         if not lost:
             return
-        room = _Room(THREATENED)
+        room = _Room(NAMED)
         for path, status in now.paths.items():
             if is_file(status) and content_key(status) in lost and room.takes(status[1]):
                 found = state_of(Path(path), store=self._store, durable=False)

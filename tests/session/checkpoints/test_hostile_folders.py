@@ -10,6 +10,7 @@ import pytest
 
 from claw_acp.core.events import Notice
 from claw_acp.session.checkpoints.command_watch import STATE_KEY, CommandWatch
+from claw_acp.session.checkpoints.surveyor import Bounds
 from tests.session.checkpoints.folder import Project, exact_tree_of, run_line
 from tests.support.ordinary_user import ordinary_user
 from tests.support.seen import Seen
@@ -28,6 +29,7 @@ async def test_a_command_is_taken_back_to_the_last_byte(setup: str, line: str) -
 async def _take_back(place: Path, setup: str, line: str, *, user: AbstractContextManager[None]) -> None:
     async with Project.opened(place) as project:
         with user:
+            _keeps_few(project)
             run_line(setup, cwd=project.folder)
             before = exact_tree_of(project.folder)
             await project.begin_turn()
@@ -42,10 +44,17 @@ async def _take_back(place: Path, setup: str, line: str, *, user: AbstractContex
             run_line("chmod -R u+rwX .", cwd=project.folder)
 
 
+def _keeps_few(project: Project) -> None:
+    """Have only five files kept before a command that does not name them."""
+    few = Bounds(size=1024 * 1024, files=5, total=1024 * 1024)
+    project.session.tool_state.get(STATE_KEY, lambda: CommandWatch(project.store, others=few))
+
+
 @pytest.mark.parametrize("version", [2, 4])
 async def test_a_folder_inside_a_repository_has_its_files_in_git(tmp_path: Path, version: int) -> None:
     async with Project.opened(tmp_path, inside="sub") as project:
-        made = "for i in $(seq 1100); do echo $i > sub/same$i; done; repository"
+        _keeps_few(project)
+        made = "for i in $(seq 12); do echo $i > sub/same$i; done; repository"
         run_line(f"{made}; git update-index --index-version {version}", cwd=tmp_path / "project")
         before = exact_tree_of(project.folder)
         await project.begin_turn()
