@@ -1,5 +1,6 @@
 """A clock that tests move, and a place without people or models in which jobs run."""
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -60,18 +61,23 @@ class Runner:
         self.gate = anyio.Event()
         self.gate.set()
         self.most = 0
+        self.most_of_one = 0
         self._at_once = 0
+        self._of_one = Counter[str]()
 
     async def run(self, job: Job, *, prompt: str, on_session: Callable[[str], Awaitable[None]]) -> RunResult:
         self.jobs.append(job)
         self.prompts.append(prompt)
         self._at_once += 1
+        self._of_one[job.name] += 1
+        self.most_of_one = max(self.most_of_one, self._of_one[job.name])
         self.most = max(self.most, self._at_once)
         try:
             await on_session(f"ses_{len(self.prompts)}")
             await self.gate.wait()
         finally:
             self._at_once -= 1
+            self._of_one[job.name] -= 1
         usual = RunResult(status="succeeded", text="done", session_id=f"ses_{len(self.prompts)}")
         return self.results.pop(0) if self.results else usual
 
