@@ -55,8 +55,8 @@ class AttemptWorkspace:
         await self._inner.write_text(path, text)
 
     async def start(self, command: Command) -> RunningProcess:
-        """See `Workspace`."""
-        inside = replace(command, cwd=self._copied(command.cwd), env={**command.env, **self._environment})
+        """See `Workspace`. The command's own variables win: those of one that may only read tame git."""
+        inside = replace(command, cwd=self._copied(command.cwd), env={**self._environment, **command.env})
         return await self._inner.start(inside)
 
     def _copied(self, path: Path) -> Path:

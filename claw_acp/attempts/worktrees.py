@@ -32,10 +32,12 @@ def attempt_environment(marker: str) -> dict[str, str]:
         ("maintenance.auto", "false"),
         ("commit.gpgSign", "false"),
     )
-    named = {f"GIT_CONFIG_KEY_{number}": name for number, (name, _) in enumerate(settings)}
-    values = {f"GIT_CONFIG_VALUE_{number}": value for number, (_, value) in enumerate(settings)}
+    inherited = os.environ.get("GIT_CONFIG_COUNT", "")
+    first = int(inherited) if inherited.isascii() and inherited.isdecimal() and len(inherited) < 4 else 0
+    named = {f"GIT_CONFIG_KEY_{number}": name for number, (name, _) in enumerate(settings, first)}
+    values = {f"GIT_CONFIG_VALUE_{number}": value for number, (_, value) in enumerate(settings, first)}
     who = {"GIT_COMMITTER_NAME": "claw-acp attempt", "GIT_COMMITTER_EMAIL": marker}
-    return {"GIT_CONFIG_COUNT": str(len(settings)), **named, **values, **who}
+    return {"GIT_CONFIG_COUNT": str(first + len(settings)), **named, **values, **who}
 
 
 # ------------------------------------------------------------------ making
