@@ -1,5 +1,6 @@
 """A server's tool as one of ours."""
 
+import json
 from typing import TYPE_CHECKING
 
 from claw_acp.contracts.foreign_content import marked, marked_failure, shown_arguments
