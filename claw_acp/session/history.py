@@ -68,6 +68,7 @@ class History:
         self._orders: dict[str, int] = {}  # message id -> position of its entry
         self._calls: dict[str, Call] = {}  # item -> its latest call
         self._call_ids: set[str] = set()
+        self._repeated: dict[str, int] = {}  # item -> the last number that was added to make its id another
         self._open: dict[str, Call] = {}  # call id -> call without a final status
         self._messages: list[Message] = []  # those of the entries before `_fresh`
         self._starts: list[int] = []  # where each of these entries' messages begin
@@ -328,10 +329,11 @@ class History:
         return call
 
     def _unique(self, item: str) -> str:
-        name, number = item, 1
+        name, number = item, self._repeated.get(item, 1)
         while name in self._call_ids:
             number += 1
             name = f"{item}-{number}"
+            self._repeated[item] = number
         self._call_ids.add(name)
         return name
 
