@@ -163,7 +163,7 @@ def _reason(problem: ErrorDetails) -> tuple[str, str | None]:
     if problem["type"] == "value_error":
         return str(context["error"]), None
     if problem["type"] == "string_pattern_mismatch":
-        whose = "an MCP server's" if problem["loc"][0] == "mcp" else "a provider's"
+        whose = {"mcp": "an MCP server's", "endpoints": "a program's"}.get(str(problem["loc"][0]), "a provider's")
         return f"{whose} name is made of letters, digits, dots, dashes and underscores", None
     return error_text(problem), None
 

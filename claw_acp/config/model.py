@@ -151,6 +151,22 @@ class McpSection(Section):
         return super().of(values)
 
 
+class EndpointSection(Section):
+    """`[endpoints.NAME]`: a program that the hub starts, keeps running, and speaks the attach protocol with.
+
+    Attributes:
+        command: The program to run: a name on the PATH, or a path with a slash, relative to the file.
+        args: Arguments of the program.
+        env: Variables of the program, besides the hub's own without its keys.
+        enabled: Start the program.
+    """
+
+    command: Name
+    args: Arguments = ()
+    env: SecretTexts = made_by(default_factory=SecretTexts)
+    enabled: bool = True
+
+
 class ConfigFile(Section):
     """`config.toml`: the user's own, or a project's.
 
@@ -176,6 +192,7 @@ class ConfigFile(Section):
         budget: Limits on spending.
         prices: Your own prices, by `provider/model`.
         mcp: The MCP servers that every session has.
+        endpoints: The programs that a hub (`claw-acp serve`) starts and keeps running.
     """
 
     model: Annotated[Name | None, Variable(name="CLAW_ACP_MODEL")] = None
@@ -196,3 +213,4 @@ class ConfigFile(Section):
     budget: BudgetSection = BudgetSection()
     prices: dict[Name, PriceSection] = made_by(default_factory=dict[str, PriceSection])
     mcp: dict[ProviderName, McpSection] = made_by(default_factory=dict[str, McpSection])
+    endpoints: dict[ProviderName, EndpointSection] = made_by(default_factory=dict[str, EndpointSection])

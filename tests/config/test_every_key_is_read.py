@@ -9,6 +9,7 @@ from claw_acp.config.fields import Section
 from claw_acp.config.model import (
     BudgetSection,
     ConfigFile,
+    EndpointSection,
     LimitsSection,
     McpSection,
     PermissionsSection,
@@ -29,6 +30,7 @@ OWNERS: dict[type[Section], str] = {
     PermissionsSection: "permissions",
     LimitsSection: "limits",
     McpSection: "entry",
+    EndpointSection: "program",
 }
 
 ANY = "*"

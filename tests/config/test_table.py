@@ -19,6 +19,7 @@ NEEDS = {
     "rules": 'routes = { NAME = "x" }\n[[rules]]\nroute = "NAME"',
     "prices": "[prices.NAME]\ninput = 1\noutput = 1",
     "mcp": '[mcp.NAME]\ncommand = "x"',
+    "endpoints": '[endpoints.NAME]\ncommand = "x"',
     "mcp.NAME.type": '[mcp.NAME]\nurl = "http://x/"',
     "mcp.NAME.headers": '[mcp.NAME]\nurl = "http://x/"',
     "mcp.NAME.url": "[mcp.NAME]",

@@ -127,6 +127,10 @@ def _show_status() -> int:
         f"for {status['uptimeSeconds']:.0f} s; {status['attached'] - 1} attached, "
         f"{status['sessions']} sessions open, {status['turns']} turns."
     )
+    for program in status["programs"]:
+        print(f"  {program['name']} {program['version']} lends {', '.join(program['tools']) or 'no tools yet'}")
+    for program in status["supervised"]:
+        print(f"  [endpoints.{program['name']}] {program['state']}" + (program["reason"] and f": {program['reason']}"))
     return 0
 
 

@@ -82,6 +82,7 @@ class Hub:
         """Serve until `until` returns; then everything that is attached is let go, within bounds."""
         async with anyio.create_task_group() as tasks:
             engines = Engines(self._host, os.environ, tasks=tasks)
+            tasks.start_soon(self.programs.supervise, name="programs")
             async with anyio.create_task_group() as served, anyio.create_task_group() as door:
                 door.start_soon(self._accept, served, engines)
                 if self._idle is not None:
