@@ -80,6 +80,12 @@ def test_what_does_not_work_is_explained(
     assert told in capsys.readouterr().err
 
 
+def test_a_tool_that_does_not_exist_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        _cron("add", "x", "--every", "1h", "--prompt", "x", "--tools", "read_file, gerp")
+    assert 'there is no tool "gerp"; did you mean "grep"?' in capsys.readouterr().err
+
+
 def test_a_job_works_in_a_directory_that_exists(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         _cron("add", "x", "--every", "1h", "--prompt", "x", "--cwd", "nowhere")

@@ -14,6 +14,8 @@ from claw_acp.cli.cron.view import job_lines, job_table, times_lines
 from claw_acp.cli.current_settings import locations_here
 from claw_acp.cli.sessions.stored import find_session, stored_sessions
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.nearest import nearest
+from claw_acp.registry.entry_points import discover
 from claw_acp.schedule.definition import parse_job
 from claw_acp.schedule.job_store import next_words
 from claw_acp.schedule.opened import OpenSchedules
@@ -189,7 +191,7 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
         "--mode", help="plan, ask, edit or auto; what would be asked is refused (default: as configured)"
     )
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers")
-    parser.add_argument("--tools", metavar="NAME,NAME", type=lambda text: text.split(","), help="the only tools it has")
+    parser.add_argument("--tools", metavar="NAME,NAME", type=_tools, help="the only tools it has")
     parser.add_argument("--budget", metavar="DOLLARS", type=float, help="the most that a run may cost")
     parser.add_argument("--timeout", metavar="TIME", help="the longest that a run may take (default 1h)")
     parser.add_argument(
@@ -232,6 +234,18 @@ def _name_for(prompt: str, *, taken: set[str]) -> str:
     return next(
         each for each in (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))) if each not in taken
     )
+
+
+def _tools(text: str) -> list[str]:
+    """The names in a list with commas; those of MCP servers, as in `github__search`, are not known here."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    known = discover("tools")
+    for name in names:
+        if name not in known and "__" not in name:
+            meant = nearest(name, known)
+            hint = f'did you mean "{meant}"?' if meant else f"there are {', '.join(known)}"
+            raise argparse.ArgumentTypeError(f'there is no tool "{name}"; {hint}')
+    return names
 
 
 def _positive(text: str) -> int:
