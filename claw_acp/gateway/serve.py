@@ -3,7 +3,7 @@
 import logging
 import os
 import socket
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from claw_acp.acp import warm_up
 from claw_acp.acp.connection import Connection
 from claw_acp.config.locations import find_locations
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.errors import ClawError
 from claw_acp.core.value import Value
 from claw_acp.gateway.access.admission import Admission
 from claw_acp.gateway.access.pairing import Pairing
@@ -39,6 +40,13 @@ from claw_acp.telemetry.trace import FrameTrace
 log = logging.getLogger(__name__)
 
 RUN_SCHEDULES: Final["Ref[Callable[..., Coroutine[Any, Any, None]]]"] = Ref("claw_acp.runtime.schedules:run_schedules")
+
+
+ENGINE_TROUBLE: Final = 60.0  # seconds before another look whether the engine has started
+
+START_METERING: Final["Ref[Callable[[ControlledServer], Awaitable[None]]]"] = Ref(
+    "claw_acp.gateway.control.metering:start_metering"
+)
 
 
 class Terms(Value):
@@ -119,6 +127,7 @@ async def serve(
             )
             server.attached = lambda: attaching.attached
             tasks.start_soon(partial(attaching.run, until=stop.wait), name="hub")
+        tasks.start_soon(_start_metering, server, name="metering")
         tasks.start_soon(_run_schedules, host, stop.wait, name="schedules")
         if network is None:
             on_ready()
@@ -180,6 +189,17 @@ async def run(
             on_ready()
             await stop.wait()
         over.set()
+
+
+async def _start_metering(server: ControlledServer) -> None:
+    """Count what happens in sessions, as soon as the engine has started; loaded once clients are served."""
+    start = await to_thread.run_sync(START_METERING.load)
+    while server.metrics is None:
+        try:
+            await start(server)
+        except ClawError as error:
+            log.warning("nothing is counted yet", extra={"reason": error.message})
+            await anyio.sleep(ENGINE_TROUBLE)
 
 
 async def _run_schedules(host: EngineHost, until: Callable[[], Coroutine[Any, Any, object]]) -> None:

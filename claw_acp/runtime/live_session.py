@@ -63,14 +63,21 @@ class LiveSession(Record):
 
 
 class LiveSessions:
-    """The sessions in use in this process, by id."""
+    """The sessions in use in this process, by id.
+
+    Attributes:
+        on_opened: Called with every session that is opened.
+    """
 
     def __init__(self) -> None:
         self._by_id: dict[str, LiveSession] = {}
+        self.on_opened: Callable[[LiveSession], None] | None = None
 
     def add(self, live: LiveSession) -> None:
         """Add a session that was just opened."""
         self._by_id[live.session.id] = live
+        if self.on_opened is not None:
+            self.on_opened(live)
 
     def remove(self, session_id: str) -> None:
         """Remove a session that was closed."""

@@ -39,10 +39,15 @@ class Subscriber(Protocol):
 
 
 class Subscribers(list[Subscriber]):
-    """All subscribers to one session."""
+    """All subscribers to one session.
+
+    Attributes:
+        observer: Gets every event at once, and must be quick; it is no reader that keeps the session open.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.observer: Callable[[Event], None] | None = None
         self._changed = anyio.Event()
 
     def append(self, subscriber: Subscriber) -> None:
@@ -57,6 +62,8 @@ class Subscribers(list[Subscriber]):
 
     async def broadcast(self, event: Event) -> None:
         """Show an event to all, and wait while they are behind."""
+        if self.observer is not None:
+            self.observer(event)
         late = False
         for subscriber in tuple(self):
             await subscriber.on_event(event)

@@ -1,4 +1,4 @@
-"""The control interface over HTTP: `POST /rpc`, `POST /pair` and `GET /healthz`."""
+"""The control interface over HTTP: `POST /rpc`, `POST /pair`, `GET /metrics` and `GET /healthz`."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
@@ -14,9 +14,12 @@ from claw_acp.gateway.http.exchange import Exchange
 from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.json_body import JSON, JsonBodies, answer_json
 from claw_acp.gateway.http.limits import Limits
+from claw_acp.gateway.http.receive_budget import BUSY
 from claw_acp.registry.reference import Ref
 
 ANSWER_TEXT: "Ref[Callable[..., Awaitable[str]]]" = Ref("claw_acp.gateway.control.api:answer_text")
+
+FIGURES_TEXT: "Ref[Callable[..., tuple[bytes, str]]]" = Ref("claw_acp.telemetry.prometheus:figures_text")
 
 _LONGEST: Final = 1024 * 1024  # bytes of a request or a batch
 _LONGEST_PAIRING: Final = 4096
@@ -40,6 +43,7 @@ class ControlRoutes:
         return {
             "/rpc": Route(scope="read", methods={"POST": self._rpc}),
             "/pair": Route(scope=None, methods={"POST": self._pair}),
+            "/metrics": Route(scope="read", methods={"GET": self._metrics}),
             "/healthz": Route(scope=None, methods={"GET": _alive, "HEAD": _alive}),
         }
 
@@ -49,6 +53,13 @@ class ControlRoutes:
         answer = await answer_text(text, self._server, granted=client.scopes)
         kind = {"content-type": JSON} if answer else {}
         await exchange.answer(200 if answer else 204, answer.encode(), {**kind, "cache-control": "no-store"})
+
+    async def _metrics(self, exchange: Exchange, _client: Client) -> None:
+        if (metrics := self._server.metrics) is None:
+            raise HttpError(503, "the figures are not there yet; try again in a moment", headers=BUSY)
+        figures_text = await to_thread.run_sync(FIGURES_TEXT.load)
+        body, kind = figures_text(metrics, exchange.head.headers.get("accept", ""))
+        await exchange.answer(200, body, {"content-type": kind, "cache-control": "no-store"})
 
     async def _pair(self, exchange: Exchange, _client: Client) -> None:
         if (pairing := self._server.pairing) is None:

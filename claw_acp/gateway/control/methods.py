@@ -16,6 +16,10 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
         scope="read", params=wire.Nothing, result=wire.Health, run=process_methods.health,
         summary="Tries the parts that everything needs.",
     ),
+    "hub/metrics": Method(
+        scope="read", params=wire.Nothing, result=wire.MetricsText, run=process_methods.metrics,
+        summary="Figures about turns, models, tools and the server, for Prometheus.",
+    ),
     "hub/shutdown": Method(
         scope="control", params=wire.Nothing, result=wire.Nothing, run=process_methods.shutdown,
         summary="Ends the server; sessions stay stored.",

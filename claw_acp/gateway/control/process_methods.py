@@ -4,12 +4,13 @@ import os
 
 import anyio
 
-from claw_acp.core.errors import ClawError, InvalidRequest
+from claw_acp.core.errors import ClawError, InvalidRequest, ServerBusy
 from claw_acp.core.version import VERSION
 from claw_acp.gateway.access.pairing import VALID
 from claw_acp.gateway.control.server import ControlledServer
-from claw_acp.gateway.control.wire import BeginPairing, Check, Health, Nothing, PairingCode, Status
+from claw_acp.gateway.control.wire import BeginPairing, Check, Health, MetricsText, Nothing, PairingCode, Status
 from claw_acp.schedule.lease import Lease
+from claw_acp.telemetry.prometheus import figures_text
 
 
 async def status(server: ControlledServer, _params: Nothing) -> Status:
@@ -50,6 +51,13 @@ async def _store(server: ControlledServer) -> Check:
     except ClawError as error:
         return Check(name="store", ok=False, detail=error.message)
     return Check(name="store", ok=True)
+
+
+async def metrics(server: ControlledServer, _params: Nothing) -> MetricsText:
+    """The figures as text."""
+    if server.metrics is None:
+        raise ServerBusy("the figures are not there yet; try again in a moment")
+    return MetricsText(text=figures_text(server.metrics, "")[0].decode())
 
 
 async def shutdown(server: ControlledServer, _params: Nothing) -> Nothing:

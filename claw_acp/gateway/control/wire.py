@@ -48,6 +48,12 @@ class Health(Wire):
     checks: list[Check]
 
 
+class MetricsText(Wire):
+    """Figures in the text format of Prometheus."""
+
+    text: str
+
+
 # ------------------------------------------------------------------ sessions
 
 
