@@ -265,3 +265,10 @@ async def test_requests_of_an_unknown_kind_are_answered_as_ever(opened: Spawn, h
     async with Hub.started(home=home), opened() as editor:
         with pytest.raises(RpcFailure, match="Method not found"):
             await editor.request("session/teleport", {})
+
+
+async def test_large_frames_pass_in_both_directions(opened: Spawn, home: Path) -> None:
+    large = "x" * 3_000_000
+    script = Script(turn(say(large)), loop=True)
+    async with Hub.started(home=home, script=script), opened(script=script) as editor:
+        assert (await editor.prompt(large)).text == large

@@ -95,7 +95,7 @@ class Bridge:
         self._agent = agent
         self._agent_output = _Output(agent.output_fd)
         self._heard = False
-        self._partial = b""
+        self._partial: list[bytes] = []
         self._held, self._reopened = True, False
         os.set_blocking(agent.input_fd, False)
         self._write_agent(self._traffic.initializing())
@@ -185,10 +185,12 @@ class Bridge:
         if not data:
             return self._replace_agent()
         self._heard = True
-        whole, newline, rest = (self._partial + data).rpartition(b"\n")
-        self._partial = rest
-        if newline:
-            lines = [line + b"\n" for line in whole.split(b"\n")]
+        whole, newline, rest = data.rpartition(b"\n")
+        if not newline:
+            self._partial.append(data)
+        else:
+            lines = [line + b"\n" for line in b"".join((*self._partial, whole)).split(b"\n")]
+            self._partial = [rest]
             ends = ENDING in lines
             if ends:
                 del lines[lines.index(ENDING) :]
