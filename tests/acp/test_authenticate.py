@@ -1,7 +1,6 @@
 """Logging in and out through the protocol: a page for the key, forms without secrets, words where nothing else goes."""
 
 import json
-import sys
 import tomllib
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
@@ -18,6 +17,7 @@ from tests.support.editors.editor_desk import SILENCE
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Json, RpcFailure
 from tests.support.file_keyring import NO_KEYRING, keyring_environment
+from tests.support.program.forked_process import forked_python
 from tests.support.servers.model_replies import failure
 from tests.support.servers.model_server import WRONG_KEY, ModelServer
 from tests.support.servers.vendors_here import PROGRAM, vendors_here
@@ -339,7 +339,7 @@ async def test_the_older_way_to_offer_a_terminal_names_the_whole_command(vendor_
         assert (method["id"], "type" in method) == ("login", False)
         command = method["_meta"]["terminal-auth"]
         assert command["args"] == ["-m", "claw_acp", "login"]
-        assert command["command"] == sys.executable
+        assert command["command"] == forked_python()
         refused = await editor.failing("authenticate", {"methodId": "login"})
         assert (refused.code, editor.received("elicitation/create")) == (-32000, [])
         (home / "claw" / "credentials.toml").write_text(f'[openai]\nkey = "{KEY}"\n')

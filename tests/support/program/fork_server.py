@@ -218,7 +218,7 @@ def _program(order: Order) -> Module | Script | None:
     if any(order.env.get(name) != os.environ.get(name) for name in ("TZ", "PYTHONHASHSEED")):
         return None
     match [argument for argument in order.arguments if argument not in {"-S", "-s"}]:
-        case ["-m", "claw_acp" as name, *arguments]:
+        case ["-m", "claw_acp" | "tests.support.servers.vendors_here" as name, *arguments]:
             return Module(name, arguments)
         case [path, *arguments] if path.endswith(".py"):
             _load(NEEDED.get(Path(path).name, ()))

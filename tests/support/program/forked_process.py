@@ -19,7 +19,6 @@ from tests.support.program.placement import spawned
 from tests.support.program.process_mark import unmarked
 
 WAITING = 60.0  # seconds
-SELF = "-m", "claw_acp"
 
 
 class ForkedProcess:
@@ -68,11 +67,18 @@ class ForkedProcess:
 def fork(
     arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], descriptors: tuple[int, int, int]
 ) -> ForkedProcess | None:
-    """`python -m claw_acp ARGUMENTS` in a session of its own, on these descriptors; None if it has to be spawned."""
+    """A Python program in a session of its own, on these descriptors; None if it has to be spawned.
+
+    Args:
+        arguments: Those of the interpreter.
+        cwd: Its directory.
+        env: Its environment.
+        descriptors: Its standard input, output and error.
+    """
     server = _server().orders
     status, theirs = os.pipe()
     try:
-        order = Order([*SELF, *arguments], str(cwd), env).encoded()
+        order = Order(arguments, str(cwd), env).encoded()
         socket.send_fds(server, [order[:4]], [*descriptors, theirs])
         server.sendall(order[4:])
         pid = int.from_bytes(exactly(server, 4), "big")

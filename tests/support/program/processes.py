@@ -38,9 +38,8 @@ def start_process(
     command: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: int, stdout: int, stderr: int
 ) -> Child:
     """Start a process in a session of its own, on these descriptors; a terminal as its stdin becomes the session's."""
-    size = len(PROGRAM)
-    if tuple(command[:size]) == PROGRAM and not spawned():
-        forked = fork(command[size:], cwd=cwd, env=env, descriptors=(stdin, stdout, stderr))
+    if command[0] == sys.executable and not spawned():
+        forked = fork(command[1:], cwd=cwd, env=env, descriptors=(stdin, stdout, stderr))
         if forked is not None:
             return forked
     return subprocess.Popen(

@@ -26,5 +26,8 @@ if __name__ == "__main__":
         "anthropic": replace(known.ANTHROPIC, base_url=address),
         "openai": replace(known.OPENAI, base_url=f"{address}/v1"),
     }
-    known.SERVICES = MappingProxyType({**known.SERVICES, **moved})  # pyright: ignore[reportConstantRedefinition]
+    usual, services = known.SERVICES, MappingProxyType({**known.SERVICES, **moved})
+    for module in [*sys.modules.values()]:  # in a forked process many have them already
+        if vars(module).get("SERVICES") is usual:
+            vars(module)["SERVICES"] = services
     sys.exit(main())
