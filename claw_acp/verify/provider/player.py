@@ -11,12 +11,11 @@ import anyio
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import Value
 from claw_acp.verify.frames import Frame, Key
+from claw_acp.verify.line_conversation import LineConversation
 from claw_acp.verify.process import AgentProcess
 from claw_acp.verify.provider.deltas import Deltas
 from claw_acp.verify.provider.vector import Vector, mismatch
 from claw_acp.verify.rule import Failed
-
-LINE_LIMIT = 64 * 1024 * 1024  # bytes; a program that writes more without a line break is out of order
 
 _numbers = itertools.count(1)
 
@@ -35,16 +34,12 @@ class Settings(Value):
     timeout: float
 
 
-class Player:
+class Player(LineConversation):
     """One run of the program: the frames, and the open requests."""
 
     def __init__(self, vector: Vector, settings: Settings, process: AgentProcess) -> None:
-        self.frames: list[Frame] = []
+        super().__init__(process, timeout=settings.timeout)
         self._vector = vector
-        self._settings = settings
-        self._process = process
-        self._read = b""
-        self._over = False
         self._open: dict[Key, Deltas] = {}  # requests without an answer
         self._answers: dict[Key, tuple[Frame, Deltas]] = {}
         self._garbage = 0  # lines that may be answered with a null id
@@ -64,7 +59,7 @@ class Player:
             if "line" in step:
                 await self._last_line(step["line"])
             if "exit" in step:
-                await self._leave(cast("float", step["exit"]))
+                await self.leave(cast("float", step["exit"]))
 
     # ------------------------------------------------------------------ steps
 
@@ -75,31 +70,24 @@ class Player:
             message = _padded(message, pad)
         if "id" in message and "method" in message:
             self._open[Key.of(message["id"])] = Deltas(message["id"])
-        await self._write(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        await self._send_line(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
 
     async def _send_text(self, step: JsonObject) -> None:
         text = cast("str", step["sendText"])
         self._garbage += sum(1 for line in text.splitlines() if line.strip())
-        await self._write(text.encode())
+        await self._send_line(text.encode())
 
-    async def _write(self, data: bytes) -> None:
-        self.frames.append(Frame(way="->", data=data.rstrip(b"\n"), at=self._process.age))
-        with anyio.move_on_after(self._settings.timeout) as scope:
-            read = await self._process.write(data)
-            if not read and self._vector.mode == "session":  # one request may be answered unread
-                await self._process.fall_silent()
-                raise Failed(f"it does not read its input any more{self._words()}", self.frames[-1:])
-        if scope.cancelled_caught:
-            raise Failed("it does not read its input", self.frames[-1:])
+    async def _send_line(self, data: bytes) -> None:
+        await self.write(data, unread=self._vector.mode == "oneshot")  # one request may be answered unread
 
     async def _answer(self, step: JsonObject) -> None:
         key = Key.of(step["answer"])
         while key not in self._answers:
-            frame = await self._next()
+            frame = await self.next()
             if frame is None:
                 await self._process.fall_silent()
                 raise Failed(
-                    f"the output ended before the answer to {step['answer']!r}{self._words()}", self.frames[-3:]
+                    f"the output ended before the answer to {step['answer']!r}{self.words()}", self.frames[-3:]
                 )
             self._take(frame)
         frame, deltas = self._answers[key]
@@ -115,54 +103,20 @@ class Player:
 
     async def _last_line(self, pattern: JsonValue) -> None:
         last: Frame | None = None
-        while (frame := await self._next(strict=False)) is not None:
+        while (frame := await self.next(strict=False)) is not None:
             last = frame
         if last is None:
             await self._process.fall_silent()
-            raise Failed(f"it wrote nothing{self._words()}")
+            raise Failed(f"it wrote nothing{self.words()}")
         if not isinstance(last.message, dict):
             await self._process.fall_silent()
-            raise Failed(f"its last line is no JSON object{self._words()}", [last])
+            raise Failed(f"its last line is no JSON object{self.words()}", [last])
         if ("result" in last.message) == ("error" in last.message):
             raise Failed("its last line has neither a result nor an error, or both", [last])
         if trouble := mismatch(pattern, last.message):
             raise Failed(trouble, [last])
 
-    async def _leave(self, seconds: float) -> None:
-        took = await self._process.wait(within=seconds)
-        if took is None:
-            raise Failed(f"it was still there after {seconds:g} s", self.frames[-2:])
-        if self._process.exit_code != 0:
-            await self._process.fall_silent()
-            raise Failed(f"it ended with exit code {self._process.exit_code}{self._words()}", self.frames[-2:])
-
     # ------------------------------------------------------------------ what comes in
-
-    async def _next(self, *, strict: bool = True) -> Frame | None:
-        """The next line that is not blank; None at the end. Anything but a JSON object fails if `strict`."""
-        with anyio.move_on_after(self._settings.timeout):
-            while (line := await self._line()) is not None:
-                if not line.strip():
-                    continue
-                frame = Frame(way="<-", data=line, at=self._process.age, message=_parsed(line))
-                self.frames.append(frame)
-                if strict and not isinstance(frame.message, dict):
-                    raise Failed("it wrote a line that is no JSON object; logs belong on standard error", [frame])
-                return frame
-            return None
-        raise Failed(f"after {self._settings.timeout:g} s nothing came{self._words()}", self.frames[-2:])
-
-    async def _line(self) -> bytes | None:
-        while b"\n" not in self._read and not self._over:
-            data = await self._process.read()
-            self._read += data
-            self._over = not data
-            if len(self._read) > LINE_LIMIT:
-                raise Failed(f"it wrote {len(self._read)} bytes without a line break")
-        if not self._read:
-            return None
-        line, _, self._read = self._read.partition(b"\n")
-        return line
 
     def _take(self, frame: Frame) -> None:
         """Store a message of a session."""
@@ -197,21 +151,11 @@ class Player:
             raise Failed("an answer has either a result or an error", [frame])
         self._answers[key] = frame, deltas
 
-    def _words(self) -> str:
-        return f"; it wrote last: {words}" if (words := self._process.last_words) else ""
-
 
 def _padded(message: JsonObject, count: int) -> JsonObject:
     copy = cast("dict[str, dict[str, list[dict[str, str]]]]", json.loads(json.dumps(message)))
     copy["params"]["messages"][-1]["content"] += "x" * count
     return cast("JsonObject", copy)
-
-
-def _parsed(line: bytes) -> JsonValue:
-    try:
-        return cast("JsonValue", json.loads(line.decode()))
-    except (ValueError, RecursionError):
-        return None
 
 
 async def play(vector: Vector, settings: Settings) -> Sequence[Frame]:
