@@ -4,6 +4,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from claw_acp.gateway.control.methods import METHODS
+from claw_acp.gateway.control.openrpc import document_text
 from claw_acp.verify.provider.documents import documents
 
 
@@ -12,11 +14,13 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="claw-acp schema", description="The documents of claw-acp's own protocols.")
     commands = parser.add_subparsers(dest="command", required=True)
     export = commands.add_parser("export", help="write JSON Schemas, OpenRPC documents and test vectors")
-    export.add_argument("directory", type=Path, help="where to; `provider/` is made in it")
+    export.add_argument("directory", type=Path, help="where to; `provider/` and `control/` are made in it")
     options = parser.parse_args(argv)
     directory: Path = options.directory
-    for name, text in documents().items():
-        path = directory / "provider" / name
+    published = {f"provider/{name}": text for name, text in documents().items()}
+    published["control/openrpc.json"] = document_text(METHODS)
+    for name, text in published.items():
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path)

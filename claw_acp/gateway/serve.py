@@ -126,6 +126,7 @@ async def serve(
                 hub.socket, host, connect=connect, limit=Limits().connections, idle=hub.idle, controlled=server
             )
             server.attached = lambda: attaching.attached
+            server.programs, server.supervised = attaching.programs.rows, attaching.programs.supervised_rows
             tasks.start_soon(partial(attaching.run, until=stop.wait), name="hub")
         tasks.start_soon(_start_metering, server, name="metering")
         tasks.start_soon(_run_schedules, host, stop.wait, name="schedules")

@@ -38,8 +38,9 @@ def test_nothing_else_is_published() -> None:
 
 def test_the_documents_can_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "export", str(tmp_path)]) == 0
-    assert {str(path.relative_to(tmp_path / "provider")) for path in tmp_path.rglob("*.json")} == documents().keys()
-    assert capsys.readouterr().out.count("\n") == len(documents())
+    exported = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json")}
+    assert {path for path in exported if path.startswith("provider/")} == {f"provider/{name}" for name in documents()}
+    assert capsys.readouterr().out.count("\n") == len(exported)
 
 
 @pytest.mark.parametrize("name", [name for name in documents() if name.startswith("schemas/")])

@@ -14,6 +14,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.gateway.access.scope import EVERYTHING, Scope, covers
 from claw_acp.gateway.control.method import Method
 from claw_acp.gateway.control.methods import METHODS
+from claw_acp.gateway.control.openrpc import openrpc
 from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.rpc.framing import Oversized
 from claw_acp.rpc.peer import Transport
@@ -44,7 +45,8 @@ async def answer_text(text: str, server: ControlledServer, *, granted: frozenset
         return _refusal(-32700, "this is not JSON")
     if isinstance(request, list) and len(cast("list[Any]", request)) > BATCH:
         return _refusal(-32600, f"a batch may have at most {BATCH} requests")
-    callees = {name: partial(_call, server, name, method) for name, method in METHODS.items()}
+    callees: dict[str, Callee] = {name: partial(_call, server, name, method) for name, method in METHODS.items()}
+    callees["rpc.discover"] = _discover
 
     def parsed(_text: str) -> Any:  # noqa: ANN401 - JSON
         return cast("Any", request)
@@ -76,6 +78,11 @@ async def _call(
         log.exception("control request failed", extra={"method": name, "incident": incident})
         return Error(-32603, f"internal error, see log entry {incident}")
     return Success(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+async def _discover(_granted: frozenset[Scope], /) -> Result:
+    """The document of this interface."""
+    return Success(openrpc(METHODS))
 
 
 def _parsed(method: Method, name: str, params: Mapping[str, object]) -> object:

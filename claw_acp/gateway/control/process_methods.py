@@ -8,7 +8,17 @@ from claw_acp.core.errors import ClawError, InvalidRequest, ServerBusy
 from claw_acp.core.version import VERSION
 from claw_acp.gateway.access.pairing import VALID
 from claw_acp.gateway.control.server import ControlledServer
-from claw_acp.gateway.control.wire import BeginPairing, Check, Health, MetricsText, Nothing, PairingCode, Status
+from claw_acp.gateway.control.wire import (
+    AttachedProgram,
+    BeginPairing,
+    Check,
+    Health,
+    MetricsText,
+    Nothing,
+    PairingCode,
+    Status,
+    SupervisedProgram,
+)
 from claw_acp.schedule.lease import Lease
 from claw_acp.telemetry.prometheus import figures_text
 
@@ -24,6 +34,8 @@ async def status(server: ControlledServer, _params: Nothing) -> Status:
         remote=server.remote(),
         sessions=len(sessions),
         turns=sum(bool(live.turns) for live in sessions),
+        programs=[AttachedProgram.model_validate(row) for row in server.programs()],
+        supervised=[SupervisedProgram.model_validate(row) for row in server.supervised()],
     )
 
 

@@ -1,9 +1,10 @@
 """The running server, as the control interface sees it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from claw_acp.config.locations import Locations
+from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Record
 from claw_acp.gateway.access.pairing import Pairing
 from claw_acp.runtime.engine_host import EngineHost
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 def _none() -> int:
     return 0
+
+
+def _no_rows() -> Sequence[JsonObject]:
+    return ()
 
 
 class ControlledServer(Record):
@@ -27,6 +32,8 @@ class ControlledServer(Record):
         started_at: By the clock of the event loop.
         attached: Returns the number of programs on the socket.
         remote: Returns the number of ACP connections over the network.
+        programs: Returns the attached programs.
+        supervised: Returns the programs of the configuration.
         metrics: Its figures; None while they are being set up.
     """
 
@@ -37,4 +44,6 @@ class ControlledServer(Record):
     started_at: float
     attached: Callable[[], int] = _none
     remote: Callable[[], int] = _none
+    programs: Callable[[], Sequence[JsonObject]] = _no_rows
+    supervised: Callable[[], Sequence[JsonObject]] = _no_rows
     metrics: "Metrics | None" = None

@@ -21,6 +21,24 @@ class Nothing(Wire):
 # ------------------------------------------------------------------ the server
 
 
+class AttachedProgram(Wire):
+    """A program that is attached and is neither an editor nor a control client."""
+
+    role: str
+    name: str
+    version: str
+    instance: str
+    tools: list[str] = Field(description="The tools that it lends, as models know them.")
+
+
+class SupervisedProgram(Wire):
+    """A program of the configuration, which the hub starts."""
+
+    name: str = Field(description="Its name in the configuration.")
+    state: str = Field(description="starting, running, waiting (for its next start), or given up.")
+    reason: str = Field(description="Why it ended last.")
+
+
 class Status(Wire):
     """The server and what it does."""
 
@@ -31,6 +49,8 @@ class Status(Wire):
     remote: int = Field(description="ACP connections over the network.")
     sessions: int = Field(description="Sessions in use.")
     turns: int = Field(description="Sessions with a turn that runs or waits.")
+    programs: list[AttachedProgram] = Field(description="Programs that lend tools.")
+    supervised: list[SupervisedProgram] = Field(description="Programs that the hub starts itself.")
 
 
 class Check(Wire):
