@@ -31,6 +31,7 @@ from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.listener import Listener
 from claw_acp.gateway.http.origin_policy import OriginPolicy
 from claw_acp.gateway.hub.hub import Hub
+from claw_acp.gateway.page import page_route
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Transport
 from claw_acp.runtime.deadline import Deadline
@@ -183,7 +184,7 @@ async def run(
             if server is not None:
                 server.remote = lambda: connections.count
                 routes |= ControlRoutes(server, limits=terms.limits).routes()
-                routes |= ChatRoutes(server.engine, limits=terms.limits).routes()
+                routes |= ChatRoutes(server.engine, limits=terms.limits).routes() | {"/": page_route()}
             app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
             listener = Listener(accepting, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")
