@@ -184,7 +184,8 @@ async def run(
             if server is not None:
                 server.remote = lambda: connections.count
                 routes |= ControlRoutes(server, limits=terms.limits).routes()
-                routes |= ChatRoutes(server.engine, limits=terms.limits).routes() | {"/": page_route()}
+                routes |= ChatRoutes(server.engine, limits=terms.limits).routes()
+                routes["/"] = page_route()
             app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
             listener = Listener(accepting, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")

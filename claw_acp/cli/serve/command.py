@@ -228,7 +228,7 @@ def _tell(address: Address | None, token: Token | None) -> None:
         print(hub_socket(os.environ), flush=True)
         return
     print(f"http://{address.text()}{ENDPOINT}", flush=True)
-    lines = [f"WebSocket: ws://{address.text()}{ENDPOINT}"]
+    lines = [f"WebSocket: ws://{address.text()}{ENDPOINT}", f"page:      http://{address.text()}/"]
     if token is None:
         lines += [
             "token:     none",
