@@ -1,6 +1,5 @@
 """Contents that a git repository has of its files, so that they need not be kept again. Everything here blocks."""
 
-import os
 import re
 import stat
 import struct
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from claw_acp.core.child_environment import without_keys
+from claw_acp.core.environment import current_environment
 from claw_acp.process.blocking import BlockingChild
 from claw_acp.security.read_only.git_index import compared_files
 from claw_acp.workspace.tree_scan import PathStatus
@@ -67,7 +67,9 @@ class TrackedFiles:
 def read_blobs(git: Path, blobs: Sequence[str]) -> Mapping[str, bytes]:
     """The contents by their names in git, without those that it does not have any more."""
     contents: dict[str, bytes] = {}
-    environment = {name: value for name, value in without_keys(os.environ).items() if not name.startswith("GIT_")}
+    environment = {
+        name: value for name, value in without_keys(current_environment()).items() if not name.startswith("GIT_")
+    }
     environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_OPTIONAL_LOCKS": "0"}
     for start in range(0, len(blobs), _AT_ONCE):
         wanted = blobs[start : start + _AT_ONCE]
