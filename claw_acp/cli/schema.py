@@ -6,7 +6,8 @@ from pathlib import Path
 
 from claw_acp.gateway.control.methods import METHODS
 from claw_acp.gateway.control.openrpc import document_text
-from claw_acp.verify.provider.documents import documents
+from claw_acp.verify.endpoint import documents as endpoint
+from claw_acp.verify.provider import documents as provider
 
 
 def main(argv: Sequence[str]) -> int:
@@ -14,10 +15,11 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="claw-acp schema", description="The documents of claw-acp's own protocols.")
     commands = parser.add_subparsers(dest="command", required=True)
     export = commands.add_parser("export", help="write JSON Schemas, OpenRPC documents and test vectors")
-    export.add_argument("directory", type=Path, help="where to; `provider/` and `control/` are made in it")
+    export.add_argument("directory", type=Path, help="where to; a folder for each protocol is made in it")
     options = parser.parse_args(argv)
     directory: Path = options.directory
-    published = {f"provider/{name}": text for name, text in documents().items()}
+    published = {f"provider/{name}": text for name, text in provider.documents().items()}
+    published |= {f"endpoints/{name}": text for name, text in endpoint.documents().items()}
     published["control/openrpc.json"] = document_text(METHODS)
     for name, text in published.items():
         path = directory / name

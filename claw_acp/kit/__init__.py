@@ -1,9 +1,11 @@
-"""Write a model provider as a program of its own: `from claw_acp.kit import Plugin`.
+"""Write a program of your own: a model provider (`Plugin`), or one that lends tools to a hub (`Lender`).
 
-The protocol, with examples in other languages, is described in `protocol-schemas/provider`.
+The protocols, with examples in other languages, are described in `protocol-schemas/provider` and `endpoints`.
 """
 
+from claw_acp.kit.endpoint_wire import Scope
 from claw_acp.kit.errors import ChatFailed
+from claw_acp.kit.lender import Lender, ToolFailed
 from claw_acp.kit.plugin import Plugin, Stream
 from claw_acp.kit.wire import (
     ChatMessage,
@@ -26,12 +28,15 @@ __all__ = [
     "ChatParams",
     "ChatResult",
     "ImagePart",
+    "Lender",
     "ModelRow",
     "Plugin",
     "PluginCapabilities",
+    "Scope",
     "Stream",
     "TextPart",
     "TokenUsage",
     "ToolDefinition",
+    "ToolFailed",
     "ToolRequest",
 ]

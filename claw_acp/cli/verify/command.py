@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 
-from claw_acp.cli.verify import provider
+from claw_acp.cli.verify import endpoint, provider
 from claw_acp.cli.verify.options import Progress, add_report_options, seconds, tell, variable
 from claw_acp.cli.verify.report import rule_lines
 from claw_acp.core.value import Value
@@ -87,6 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_run_options(agent)
     add_report_options(agent)
     provider.set_up(kinds.add_parser("provider", help="a provider program"))
+    endpoint.set_up(kinds.add_parser("tools", help="a program that lends tools to a hub"), role="tools")
+    endpoint.set_up(kinds.add_parser("scheduler", help="a program that tells a hub what is due"), role="scheduler")
     return parser
 
 

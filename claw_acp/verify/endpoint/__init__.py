@@ -1,0 +1,1 @@
+"""Conformance checks of programs that attach to the hub."""

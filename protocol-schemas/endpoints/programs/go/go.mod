@@ -1,0 +1,3 @@
+module word_count
+
+go 1.19
