@@ -121,18 +121,19 @@ async def test_output_can_be_read_while_the_command_runs(host: ProcessHost, tmp_
 async def test_who_waits_for_something_new_wakes_when_it_is_printed_and_at_the_end(
     host: ProcessHost, tmp_path: Path
 ) -> None:
-    os.mkfifo(tmp_path / "go")
-    process = await host.start(Command(line="echo one; read < go; echo two; read < go", cwd=tmp_path))
+    for gate in ("first", "second"):  # two: who still writes to the first would end the second wait as well
+        os.mkfifo(tmp_path / gate)
+    process = await host.start(Command(line="echo one; read < first; echo two; read < second", cwd=tmp_path))
     output = ProcessOutput(text="", truncated=False, exit=None)
     with anyio.fail_after(10):
-        for text in ("one\n", "one\ntwo\n"):
+        for text, gate in (("one\n", "first"), ("one\ntwo\n", "second")):
             await process.changed(output)
             output = await process.output()
             assert (output.text, output.exit) == (text, None)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(process.changed, output)
                 await anyio.wait_all_tasks_blocked()
-                await anyio.to_thread.run_sync((tmp_path / "go").write_text, "\n")
+                await anyio.to_thread.run_sync((tmp_path / gate).write_text, "\n")
         await process.changed(await process.output())
         assert (await process.output()).exit == ExitStatus(code=0)
 
