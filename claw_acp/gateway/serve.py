@@ -30,6 +30,7 @@ from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.listener import Listener
 from claw_acp.gateway.http.origin_policy import OriginPolicy
+from claw_acp.gateway.hub.hub import Connect as HubConnect
 from claw_acp.gateway.hub.hub import Hub
 from claw_acp.gateway.page import page_route
 from claw_acp.registry.reference import Ref
@@ -123,13 +124,8 @@ async def serve(
     ):
         server = _controlled(host, stop_in_time, network)
         if hub is not None:
-            attaching = Hub(
-                hub.socket, host, connect=connect, limit=Limits().connections, idle=hub.idle, controlled=server
-            )
-            server.attached = lambda: attaching.attached
-            server.programs, server.supervised = attaching.programs.rows, attaching.programs.supervised_rows
-            tasks.start_soon(partial(attaching.run, until=stop.wait), name="hub")
-        tasks.start_soon(_start_metering, server, name="metering")
+            tasks.start_soon(partial(_hub(hub, server, connect).run, until=stop.wait), name="hub")
+        tasks.start_soon(_count, server, stop.wait, name="metering")
         tasks.start_soon(_run_schedules, host, stop.wait, name="schedules")
         if network is None:
             on_ready()
@@ -144,6 +140,17 @@ async def serve(
                 server=server,
                 on_ready=on_ready,
             )
+
+
+def _hub(listener: HubListener, server: ControlledServer, connect: HubConnect) -> Hub:
+    """The hub, which tells the server what is attached to it."""
+    hub = Hub(
+        listener.socket, server.engine, connect=connect, limit=Limits().connections, idle=listener.idle,
+        controlled=server,
+    )  # fmt: skip
+    server.attached = lambda: hub.attached
+    server.programs, server.supervised = hub.programs.rows, hub.programs.supervised_rows
+    return hub
 
 
 def _controlled(host: EngineHost, stop: Callable[[], None], network: NetworkListener | None) -> ControlledServer:
@@ -194,8 +201,16 @@ async def run(
         over.set()
 
 
+async def _count(server: ControlledServer, until: Callable[[], Coroutine[Any, Any, object]]) -> None:
+    """Count what happens in sessions, as soon as the engine has started, until `until` returns."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_start_metering, server)
+        await until()
+        tasks.cancel_scope.cancel()
+
+
 async def _start_metering(server: ControlledServer) -> None:
-    """Count what happens in sessions, as soon as the engine has started; loaded once clients are served."""
+    """Start to count; loaded once clients are served."""
     start = await to_thread.run_sync(START_METERING.load)
     while server.metrics is None:
         try:

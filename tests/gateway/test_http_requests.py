@@ -167,7 +167,7 @@ async def test_other_methods_are_refused(peer: Peer, method: str) -> None:
 
 
 async def test_there_is_nothing_else_here(peer: Peer) -> None:
-    for path in ("/", "/acp/", "/acp/x", "/ACP", "/%00"):
+    for path in ("/acp/", "/acp/x", "/ACP", "/%00"):
         answer = await peer.client.get(httpx.URL(peer.server.url).join(path))
         assert answer.status_code == 404
 
