@@ -18,7 +18,7 @@ FAULTS = [
     ("NewerVersion", "session.newer-host", "result.protocolVersion is 99 and not 1"),
     ("UnknownMethodsUnanswered", "session.unknown-method", "nothing came"),
     ("AnswersNotifications", "session.unknown-notification", "answered a request that was not sent"),
-    ("DiesOfGarbage", "session.unreadable-line", "the output ended before the answer.*JSONDecodeError"),
+    ("DiesOfGarbage", "session.unreadable-line", "(ended before the answer|does not read its input).*JSONDecodeError"),
     ("RoundsIds", "session.ids", "answered a request that was not sent"),
     ("NullContent", "session.chat", "result.content is None and not a string that is not empty"),
     ("NoAnswer", "session.chat", "nothing came"),
