@@ -69,9 +69,26 @@ def test_what_one_tool_of_ours_reads_from_any_server_is_asked_about_each_time(ho
     assert (asked.verdict, asked.remember) == ("ask", ())
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("hints", [{}, {"reads_only": True}, {"destroys": True}])
+@pytest.mark.parametrize("given_rules", [{}, {"allow": (TOOL,)}, {"deny": (TOOL,)}])
+def test_a_tool_that_an_attached_program_lends_is_judged_as_one_of_a_server(
+    house: House, mode: Mode, hints: dict[str, bool], given_rules: dict[str, tuple[str, ...]]
+) -> None:
+    server, lent = (
+        house.decide(
+            UsesServer(server="x", tool="y", source=source, **hints), tool=TOOL, mode=mode, given=rules(**given_rules)
+        )
+        for source in ("mcp", "remote")
+    )
+    assert (lent.verdict, lent.remember) == (server.verdict, server.remember)
+
+
 def test_the_reason_names_the_tool_and_its_server(house: House) -> None:
     access = UsesServer(server="github", tool="create_issue")
     assert "Create_issue of the MCP server github" in house.decide(access, tool=TOOL).reason
+    lent = UsesServer(server="counter", tool="word_count", source="remote")
+    assert "Word_count of the attached program counter" in house.decide(lent, tool=TOOL).reason
     assert "Plan mode only reads" in house.decide(access, tool=TOOL, mode="plan").reason
 
 

@@ -98,6 +98,8 @@ class Player(LineConversation):
         frame = self._answers[key]
         if "result" in step and "error" in frame.object:
             raise Failed(f"the request failed: {(frame.error or {}).get('message')}", [frame])
+        if "error" in step and "error" not in frame.object:
+            raise Failed("it was answered with a result, and an error was due", [frame])
         for part in ("result", "error"):
             if part in step and (trouble := mismatch(step[part], frame.object.get(part), place=part)):
                 raise Failed(trouble, [frame])
