@@ -13,6 +13,7 @@ from claw_acp.core.errors import ClawError
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.runtime.scheduled_turns import ScheduledTurns
 from claw_acp.schedule.lease import CHANGES, Lease
+from claw_acp.schedule.opened import OpenSchedules
 from claw_acp.schedule.scheduler import TROUBLE, Scheduler
 from claw_acp.schedule.wake import SystemWake
 from claw_acp.store.database import Database
@@ -35,6 +36,17 @@ async def run_schedules(
         tasks.start_soon(partial(_keep_firing, host, environ=environ, clock=clock), name="schedules")
         await until()
         tasks.cancel_scope.cancel()
+
+
+async def are_planned(environ: Mapping[str, str] = os.environ) -> bool:
+    """True if a job waits for its time; also when that cannot be found out."""
+    try:
+        async with OpenSchedules.opened(find_locations(environ)) as schedules:
+            jobs = await schedules.jobs.all()
+    except ClawError as error:
+        log.warning("schedules cannot be looked at", extra={"reason": error.message})
+        return True
+    return any(job.requested or job.retry_at or (job.next_at and not job.paused) for job in jobs)
 
 
 async def _keep_firing(host: EngineHost, *, environ: Mapping[str, str], clock: Clock) -> None:

@@ -231,6 +231,17 @@ async def test_a_hub_that_nobody_uses_ends_by_itself(opened: Spawn, home: Path) 
         assert await hub.process.ended() == 0
 
 
+async def test_a_hub_that_has_a_job_waiting_does_not_end_by_itself(opened: Spawn, home: Path) -> None:
+    run = partial(run_program, cwd=home, env=environment_of(home))
+    async with Hub.started(home=home, arguments=["--idle-exit", "1"]) as hub:
+        async with opened():
+            assert run("cron", "add", "later", "--every", "1d", "--prompt", "x", "--cwd", str(home)).returncode == 0
+        log = home / "claw" / "log" / "claw-acp.log"
+        await eventually(lambda: "the hub stays" in log.read_text(), what="a look at the jobs")
+        assert run("cron", "remove", "later").returncode == 0
+        assert await hub.process.ended() == 0
+
+
 # ------------------------------------------------------------------ programs that behave badly
 
 

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 EXHAUSTED: Final = 1.0  # seconds before another connection is accepted when the system has no descriptors left
 
+ARE_PLANNED: "Ref[Callable[[], Awaitable[bool]]]" = Ref("claw_acp.runtime.schedules:are_planned")
 CONTROL: "Ref[Callable[[SocketTransport, ControlledServer], Awaitable[None]]]" = Ref(
     "claw_acp.gateway.control.api:serve_control"
 )
@@ -44,7 +45,7 @@ class Hub:
         host: The engine of the hub's own environment.
         connect: Serves an editor.
         limit: Programs that may be attached at once.
-        idle: Seconds without an attached program after which the hub stops; None: never.
+        idle: Seconds without an attached program, a turn or a planned job after which the hub stops; None: never.
         controlled: The server, which is stopped then, for control clients.
 
     Attributes:
@@ -156,6 +157,11 @@ class Hub:
         if engine.configuration.for_folder(None).hub == "off":
             raise NotAttached('editors are served by processes of their own: `hub = "off"` in the configuration')
 
+    async def _has_work(self) -> bool:
+        """Return whether a turn runs, or a job waits for its time."""
+        engine = await self._host.engine()
+        return any(live.turns for live in engine.shared.live) or await ARE_PLANNED.load()()
+
     async def _stop_when_idle(self, seconds: float) -> None:
         while True:
             self._changed = anyio.Event()
@@ -164,7 +170,11 @@ class Hub:
                 continue
             with anyio.move_on_after(seconds):
                 await self._changed.wait()
-            if not self._open and not self._changed.is_set():
+            if self._open or self._changed.is_set():
+                continue
+            if await self._has_work():
+                log.info("nobody is attached, but there is work: the hub stays")
+            else:
                 log.info("nobody is attached: the hub stops", extra={"seconds": seconds})
                 self._controlled.stop()
                 return
