@@ -273,8 +273,7 @@ def _take_place(order: Order, standard: Sequence[int]) -> None:
         os.dup2(number, target)
     os.closerange(3, ALL_DESCRIPTORS)
     if os.isatty(0):
-        with suppress(PermissionError):  # it is that of another session
-            take_terminal()
+        take_terminal()
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ.clear()
     os.environ.update(order.env)
