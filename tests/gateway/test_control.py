@@ -80,11 +80,19 @@ async def test_requests_and_notifications_travel_in_batches(control: Control) ->
     assert (await control.post(batch[1:2])).status_code == 204
 
 
+async def test_a_request_that_is_none_does_not_spoil_its_batch(control: Control) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "hub/status"}
+    first, second, third, fourth = (await control.post([3, request, [request], {"id": 2}])).json()
+    assert {each["error"]["code"] for each in (first, third, fourth)} == {-32600}
+    assert second["result"]["turns"] == 0
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
         (b"{", -32700),
         (b"NaN", -32700),
+        (b'{"jsonrpc": "2.0", "id": 1e400, "method": "hub/status"}', -32700),
         (b"[" * 200_000, -32700),
         (b"[]", -32600),
         (b"3", -32600),

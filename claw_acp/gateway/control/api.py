@@ -2,10 +2,12 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import isfinite
 from typing import Any, Final, TypeAlias, cast
 
+import anyio
 from jsonrpcserver import Error, Result, Success, async_dispatch
 from pydantic import ValidationError
 
@@ -40,22 +42,53 @@ async def serve_control(transport: Transport, server: ControlledServer) -> None:
 async def answer_text(text: str, server: ControlledServer, *, granted: frozenset[Scope]) -> str:
     """The answer to a request or a batch of a client with the scopes `granted`; empty if it is to have none."""
     try:
-        request: Any = json.loads(text, parse_constant=_refuse)
+        content: Any = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return _refusal(-32700, "this is not JSON")
-    if isinstance(request, list) and len(cast("list[Any]", request)) > BATCH:
-        return _refusal(-32600, f"a batch may have at most {BATCH} requests")
     callees: dict[str, Callee] = {name: partial(_call, server, name, method) for name, method in METHODS.items()}
     callees["rpc.discover"] = _discover
+    if not isinstance(content, list) or not content:
+        return await _answer(content, callees, granted)
+    batch = cast("list[Any]", content)
+    if len(batch) > BATCH:
+        return _refusal(-32600, f"a batch may have at most {BATCH} requests")
+    answers = await _answers(batch, callees, granted)
+    return f"[{', '.join(answers)}]" if answers else ""
+
+
+async def _answers(batch: Sequence[Any], callees: Mapping[str, Callee], granted: frozenset[Scope]) -> list[str]:
+    """The answers to a batch, in its order; one that is no request does not spoil the others."""
+    answers = [""] * len(batch)
+
+    async def keep(index: int, request: Any) -> None:  # noqa: ANN401 - JSON
+        answers[index] = await _answer(request, callees, granted)
+
+    async with anyio.create_task_group() as tasks:
+        for index, request in enumerate(batch):
+            tasks.start_soon(keep, index, request)
+    return [answer for answer in answers if answer]
+
+
+async def _answer(request: Any, callees: Mapping[str, Callee], granted: frozenset[Scope]) -> str:  # noqa: ANN401 - JSON
+    """The answer to one request."""
+    if not isinstance(request, dict):
+        return _refusal(-32600, "a request must be an object")
 
     def parsed(_text: str) -> Any:  # noqa: ANN401 - JSON
         return cast("Any", request)
 
-    return await async_dispatch("", callees, context=granted, deserializer=parsed)
+    return await async_dispatch("", dict(callees), context=granted, deserializer=parsed)
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _refusal(code: int, message: str) -> str:
