@@ -51,10 +51,15 @@ class Billing:
         self._taken: Usage | None = None
         self._cost: int | None = 0  # None: the price of a part is not known
         self._known = 0
-        self.spent = 0
-        """The cost of all requests so far, as far as prices are known, in picodollars."""
+        self._spent = 0
+        self._others: list[Billing] = []
         self._expected = Usage()
         self._admitted: int | None = 0
+
+    @property
+    def spent(self) -> int:
+        """The cost of all requests so far, as far as prices are known, in picodollars."""
+        return self._spent + sum(other.spent for other in self._others)
 
     @property
     def waited(self) -> float:
@@ -65,6 +70,14 @@ class Billing:
     def taken(self) -> Usage | None:
         """The tokens of the request, including abandoned attempts; None when no provider reported any."""
         return self._taken
+
+    def for_model(self, model: str) -> "Billing":
+        """The billing of requests to another model (`provider/model`) in between; `spent` includes what they cost."""
+        other = Billing(
+            self._session, model=model, price=self._price, ledger=self._ledger, guard=self._guard, account=self._account
+        )
+        self._others.append(other)
+        return other
 
     async def admit(self, request: ChatRequest) -> None:
         """Admit a request.
@@ -119,7 +132,7 @@ class Billing:
             self._taken = usage if self._taken is None else self._taken + usage
         self._cost = None if cost is None or self._cost is None else self._cost + cost
         self._known += cost or 0
-        self.spent += cost or 0
+        self._spent += cost or 0
         try:
             self._ledger.add(self._account, model=model, usage=usage or Usage(), cost=cost)
         except StoreError as error:  # the program is ending

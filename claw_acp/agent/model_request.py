@@ -195,13 +195,35 @@ class ModelRequester:
                         await self._note(event)
         raise self._unfinished()
 
-    def aside_usage(self, item: str, *, used: int) -> UsageChanged | None:
-        """The report of the last answer aside, as of `item`; None if there is none. The context has `used` tokens."""
+    @property
+    def window(self) -> int:
+        """The context window of the model in tokens; 0 when it is not known."""
+        return self._capabilities().context_window
+
+    def for_model(
+        self, name: str, *, provider: Provider, options: Callable[[], ChatOptions], redactor: Redactor
+    ) -> "ModelRequester":
+        """The same for another model (`provider/model`), which is asked in between and is billed to this turn."""
+        return ModelRequester(
+            self._session,
+            provider=provider,
+            model=name.partition("/")[2],
+            billing=self._billing.for_model(name),
+            options=options,
+            drafts=self._drafts,
+            redactor=redactor,
+            clock=self._clock,
+        )
+
+    def aside_usage(self, item: str, *, used: int, size: int) -> UsageChanged | None:
+        """The report of the last answer aside, as of `item`; None if there is none.
+
+        The context has `used` of `size` tokens.
+        """
         aside, self._aside = self._aside, None
         if aside is None or aside.usage is None:
             return None
-        window = self._capabilities().context_window
-        event = self._billing.usage_event(item, aside.usage, model=aside.answered_by, size=window)
+        event = self._billing.usage_event(item, aside.usage, model=aside.answered_by, size=size)
         return replace(event, used=used)
 
     async def _note(self, event: Retrying | Switched | Remark | Spent) -> None:
@@ -266,8 +288,7 @@ class ModelRequester:
         """Publish the request's usage, and return it including abandoned attempts."""
         self._billing.charge(response.usage, model=response.answered_by)
         if response.usage is not None:
-            window = self._capabilities().context_window
-            event = self._billing.usage_event(message_id, response.usage, model=response.answered_by, size=window)
+            event = self._billing.usage_event(message_id, response.usage, model=response.answered_by, size=self.window)
             await self._session.publish(event)
         return self._billing.taken
 

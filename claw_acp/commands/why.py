@@ -25,6 +25,9 @@ _TOPICS: Final[Mapping[NoticeTopic, tuple[str, str]]] = {
 _COMPACTION: Final = (
     "It happens by itself past half of the model's window, and by `/compact`. You still see everything."
 )
+_OTHER_MODEL: Final = (
+    "No cache held the conversation any more, so a cheaper model wrote it: `summary_model` in config.toml."
+)
 
 _FAILURE: Final = "These are the words of the model's provider, or of the budget that ended the turn."
 
@@ -73,11 +76,11 @@ def _explanations(events: Sequence[Event]) -> Iterator[Explanation]:
                 kind, source = _TOPICS[topic]
                 reason = f": {code_span(description)}" if description else "."
                 yield Explanation(kind=kind, what=f"{title}{reason}", source=source)
-            case CompactionChanged(status="completed", shortened=shortened):
-                what = (
-                    f"{len(shortened)} old results were shortened." if shortened else "A summary replaced older turns."
-                )
-                yield Explanation(kind="Last compaction", what=what, source=_COMPACTION)
+            case CompactionChanged(status="completed", shortened=shortened, model=model):
+                summary = f"A summary by {code_span(model)} replaced" if model else "A summary replaced"
+                what = f"{len(shortened)} old results were shortened." if shortened else f"{summary} older turns."
+                source = f"{_COMPACTION} {_OTHER_MODEL}" if model else _COMPACTION
+                yield Explanation(kind="Last compaction", what=what, source=source)
             case CompactionChanged(status="failed", error=error):
                 yield Explanation(kind="Last compaction", what=f"It failed: {error}", source=_COMPACTION)
             case StateChanged(state="idle", error=str(error)):

@@ -5,7 +5,7 @@ A key is here only when some code reads it, which a test proves. A new table is 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from claw_acp.config.fields import (
     Arguments,
@@ -29,6 +29,8 @@ from claw_acp.core.mode import Mode
 from claw_acp.core.value import made_by
 
 ModelReferenceUse = Literal["published", "installed", "off"]
+SESSION_MODEL: Final = "session"
+"""The `summary_model` that is always the session's own."""
 RepairUse = Literal["off", "diagnostics", "checks"]
 HubUse = Literal["off", "use", "start"]
 
@@ -173,6 +175,8 @@ class ConfigFile(Section):
     Attributes:
         model: `provider/model`, or `hint:NAME` for a route; by default the first provider that has a key.
         vision_model: The model that gets prompts with pictures when the chosen one cannot see.
+        summary_model: The model that summarizes a long conversation while no cache holds it; `session` for never
+            another than the session's. By default the small model of its provider, if its price is known and lower.
         try_models: The models of the attempts of `/try`, one after the other; by default the session's.
         mode: The mode that new sessions start in.
         repair: Check what a turn has changed before it ends, and have the model mend new problems: with the language
@@ -197,6 +201,7 @@ class ConfigFile(Section):
 
     model: Annotated[Name | None, Variable(name="CLAW_ACP_MODEL")] = None
     vision_model: Name | None = None
+    summary_model: Name | None = None
     try_models: Texts = ()
     mode: Annotated[Mode, Variable(name="CLAW_ACP_MODE"), Project(narrows="lower")] = "ask"
     repair: Annotated[RepairUse, Variable(name="CLAW_ACP_REPAIR"), Project(narrows="lower")] = "diagnostics"

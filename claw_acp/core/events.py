@@ -242,7 +242,8 @@ class CompactionChanged(_Event):
 
     `summary` is the whole summary (None: unchanged); it grows by `delta` while in progress. `kept_from` is the first
     message that the model still sees itself; without it, everything before the compaction is replaced.
-    `shortened` are tool calls whose results the model sees only the ends of, with or without a summary.
+    `shortened` are tool calls whose results the model sees only the ends of, with or without a summary. `model`
+    (`provider/model`) wrote the summary, if that was another than the session's.
     """
 
     status: CompactionStatus
@@ -251,6 +252,7 @@ class CompactionChanged(_Event):
     error: str | None = None
     kept_from: str | None = None
     shortened: tuple[str, ...] = ()
+    model: str = ""
 
 
 class StateChanged(_Event):

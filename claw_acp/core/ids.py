@@ -21,6 +21,17 @@ def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
     return f"{prefix}_{''.join(digits)}"
 
 
+def made_at(identifier: str) -> float | None:
+    """The time at which an id of `new_id` was made, in seconds since the epoch; None if it is no such id."""
+    prefix, _, digits = identifier.partition("_")
+    if len(digits) != _DIGITS or not prefix or any(digit not in _CROCKFORD for digit in digits):
+        return None
+    number = 0
+    for digit in digits:
+        number = number << 5 | _CROCKFORD.index(digit)
+    return (number >> 80) / 1000
+
+
 def may_be_id(text: str, prefix: IdPrefix) -> bool:
     """Return whether the text has the form of an id of `new_id`; it need not be one."""
     start, _, digits = text.partition("_")

@@ -34,12 +34,13 @@ class CostTracker:
             asker=ports.asker,
             clock=self._clock,
         )
-        prices = self._price_list(live.settings)
+        prices = self.prices(live.settings)
         return Billing(
             live.session, model=model, price=prices.cost, ledger=self._ledger, guard=guard, account=paying.id
         )
 
-    def _price_list(self, settings: Settings) -> PriceList:
+    def prices(self, settings: Settings) -> PriceList:
+        """The prices under these settings."""
         if self._prices is None or self._prices[0] is not settings:
             self._prices = settings, PriceList(settings, clock=self._clock)
         return self._prices[1]

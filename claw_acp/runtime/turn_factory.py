@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from anyio.abc import TaskGroup
@@ -21,6 +21,7 @@ from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.core.clock import Clock
@@ -36,6 +37,7 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import capabilities_of
 from claw_acp.runtime.permissions import configured_rules, current_policy, places_of
 from claw_acp.runtime.place_facts import PlaceFacts
+from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.registries import make_toolbox
 from claw_acp.runtime.session_options import effort_of, hidden_tools
 from claw_acp.runtime.turn_proof import POOL, TurnProof
@@ -46,6 +48,10 @@ from claw_acp.session.spending import Ledger
 from claw_acp.store.contents import ContentStore
 from claw_acp.tools.files.seen_files import Stamps
 
+if TYPE_CHECKING:
+    from claw_acp.runtime.summary_models import SummaryModels
+
+SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
 
@@ -58,18 +64,22 @@ class TurnFactory:
         locations: Our own directories.
         contents: Stores what files held before a turn.
         tasks: Runs language servers.
+        providers: The providers in use.
+        secrets: Reads keys that take time to get.
         clock: Time.
     """
 
     def __init__(
         self, *, ledger: Ledger, permissions: PermissionStore, locations: Locations, contents: ContentStore,
-        tasks: TaskGroup, clock: Clock,
+        tasks: TaskGroup, providers: ProviderPool, secrets: SecretCache, clock: Clock,
     ) -> None:  # fmt: skip
         self._permissions = permissions
         self._locations = locations
         self._contents = contents
         self._tasks = tasks
         self._servers = Lazy(lambda: POOL.load()(tasks))
+        self._providers = providers
+        self._secrets = secrets
         self._clock = clock
         self._toolbox = make_toolbox()
         self._scale = TokenScale()
@@ -107,7 +117,7 @@ class TurnFactory:
             redactor=redactor,
             clock=clock,
         )
-        context = self._context(live, requester, model=choice.target.name, capabilities=capabilities)
+        context = self._context(live, requester, choice=choice, capabilities=capabilities)
         limits = _turn_limits(live.settings.limits, cost=ports.cost)
         meter = TurnMeter(
             limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited
@@ -125,19 +135,28 @@ class TurnFactory:
         )  # fmt: skip
 
     def _context(
-        self, live: LiveSession, requester: ModelRequester, *, model: str, capabilities: Callable[[], Capabilities]
-    ) -> ModelContext:
+        self, live: LiveSession, requester: ModelRequester, *, choice: ResolvedModel,
+        capabilities: Callable[[], Capabilities],
+    ) -> ModelContext:  # fmt: skip
         session, clock = live.session, self._clock
+
+        def compaction() -> Compaction:
+            other = SUMMARY_MODELS.load()(
+                live, choice=choice, requester=requester, prices=self._costs.prices(live.settings),
+                providers=self._providers, secrets=self._secrets, options=partial(_options, live),
+                clock=clock,
+            )  # fmt: skip
+            outdated = Stamps.on(session.tool_state).outdated
+            return COMPACTOR.load()(session, requester=requester, clock=clock, outdated=outdated, other=other.lend)
+
         return ModelContext(
             session,
             layers=partial(_prompt_layers, live),
             window=lambda: capabilities().context_window,
-            model=model,
+            model=choice.target.name,
             scale=self._scale,
             growing=self._growing.setdefault(session, GrowingEstimate()),
-            compaction=lambda: COMPACTOR.load()(
-                session, requester=requester, clock=clock, outdated=Stamps.on(session.tool_state).outdated
-            ),
+            compaction=compaction,
         )
 
     def _notice(self, session: Session, choice: ResolvedModel) -> str | None:

@@ -121,7 +121,7 @@ class Turns:
         self._contents = ContentStore(locations.content_dir, own=own)
         self._turns = TurnFactory(
             ledger=ledger, permissions=self._permissions, locations=locations, contents=self._contents, tasks=tasks,
-            clock=clock,
+            providers=self._providers, secrets=configuration.secrets, clock=clock,
         )  # fmt: skip
         self._attempts = Lazy(self._make_attempts)
 

@@ -271,6 +271,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         error=_TEXT,
         kept_from=_TEXT,
         shortened=_many(_TEXT),
+        model=_TEXT,
     ),
     "state": _Shape(
         StateChanged,

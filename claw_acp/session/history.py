@@ -82,6 +82,10 @@ class History:
         self.pending_files = PendingFiles()
         self.usage: UsageChanged | None = None
         """The last report of tokens and cost."""
+        self.usages: dict[str, UsageChanged] = {}
+        """The last report of each model."""
+        self.caching: set[str] = set()
+        """The models that have reported cached tokens."""
 
     @property
     def unfinished_calls(self) -> tuple[str, ...]:
@@ -264,7 +268,9 @@ class History:
         return order
 
     def _use(self, event: UsageChanged) -> None:
-        self.usage = event
+        self.usage = self.usages[event.model] = event
+        if event.request.cached_read_tokens or event.request.cached_write_tokens:
+            self.caching.add(event.model)
         if not event.item or event.item in self._orders:  # not that of a summary
             self._finish_last()
 

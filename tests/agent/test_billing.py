@@ -126,6 +126,19 @@ async def test_totals_go_on_from_what_the_journal_says(tmp_path: Path) -> None:
             assert told(session).cost == 10e-12
 
 
+async def test_what_another_model_takes_in_between_counts_for_the_turn(tmp_path: Path) -> None:
+    async with asked(tmp_path) as (session, _, journal):
+        guard = BudgetGuard(
+            session, limits=Limits(), ledger=journal.ledger, memory=BudgetMemory(), asker=Nobody(), clock=FixedClock()
+        )
+        billing = Billing(session, model="a/one", price=price, ledger=journal.ledger, guard=guard)
+        billing.charge(TEN)
+        billing.for_model("b/two").charge(TEN)
+        assert billing.spent == 10 + 1000
+        models = await journal.ledger.shares("model", session_id="s")
+        assert [(share.key, share.spending.cost) for share in models] == [("b/two", 1000), ("a/one", 10)]
+
+
 async def test_where_a_price_is_missing_the_rest_still_counts(tmp_path: Path) -> None:
     answer = Finished(response=ChatResponse(text="x", usage=TEN, answered_by="who/knows"))
     async with asked(tmp_path, Spent(model="a/one", usage=TEN), answer) as (session, one, journal):

@@ -11,6 +11,7 @@ from anyio import to_thread
 from claw_acp.agent.compaction.put_back import listed_paths, put_back
 from claw_acp.agent.compaction.summarizer import Summarizer
 from claw_acp.agent.compaction.summary import without_model
+from claw_acp.agent.compaction.summary_model import LendSummaryModel, lend_none
 from claw_acp.agent.compaction.tiers import first_kept, oldest_third, results_to_shorten
 from claw_acp.agent.context import FULL, Prefix, Room
 from claw_acp.agent.model_request import ModelRequester
@@ -42,6 +43,7 @@ class Compactor:
         requester: Asks the model for summaries.
         clock: Time for ids.
         outdated: Returns those of some files that have changed since the session saw them; called in a thread.
+        other: Lends another model for a summary while no cache holds the conversation.
     """
 
     def __init__(
@@ -51,9 +53,10 @@ class Compactor:
         requester: ModelRequester,
         clock: Clock,
         outdated: Callable[[AbstractSet[str]], AbstractSet[str]] = lambda _: frozenset(),
+        other: LendSummaryModel = lend_none,
     ) -> None:
         self._session = session
-        self._summarizer = Summarizer(session, requester=requester)
+        self._summarizer = Summarizer(session, requester=requester, clock=clock, other=other)
         self._clock = clock
         self._outdated = outdated
 
@@ -125,7 +128,7 @@ class Compactor:
         text = await self._summarizer.ask(item, items[:kept], room=room, prefix=prefix, focus=focus, most=most)
         if text is None:
             return False
-        await self._replace(item, text + added, items=items, kept=kept)
+        await self._replace(item, text + added, items=items, kept=kept, model=self._summarizer.writer)
         await self._summarizer.account(item, used=self._filled(room))
         return True
 
@@ -152,9 +155,11 @@ class Compactor:
         current = bool(stay) and stay[-1].turn == history.turns.running
         return put_back(history, room=room, kept=kept, current=current and not kept, outdated=outdated)
 
-    async def _replace(self, item: str, summary: str, *, items: Sequence[HistoryItem], kept: int) -> None:
+    async def _replace(
+        self, item: str, summary: str, *, items: Sequence[HistoryItem], kept: int, model: str = ""
+    ) -> None:
         first = items[kept].id if kept < len(items) else None
-        done = CompactionChanged(item=item, status="completed", summary=summary, kept_from=first)
+        done = CompactionChanged(item=item, status="completed", summary=summary, kept_from=first, model=model)
         await self._session.publish(done)
 
     async def _notice(self, title: str, description: str) -> None:

@@ -15,6 +15,7 @@ from claw_acp.cli.doctor.mcp_servers import server_checks
 from claw_acp.cli.known_models import settings_found_here
 from claw_acp.cli.terminal.paint import Colour, Paint
 from claw_acp.config.locations import Locations
+from claw_acp.config.model import SESSION_MODEL
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ClawError, ConfigError, StoreError
@@ -120,10 +121,10 @@ def _gone(choice: ResolvedModel, settings: Settings) -> str:
 
 
 def route_checks(settings: Settings) -> Iterator[Check]:
-    """Routes, rules and the model for images that cannot be resolved."""
+    """Routes, rules and the models for images and summaries that cannot be resolved."""
     wanted = [f"{HINT}{name}" for name in settings.routes]
     wanted += [f"{HINT}{AUTO}"] if settings.rules else []
-    wanted += [settings.vision_model] if settings.vision_model else []
+    wanted += [model for model in (settings.vision_model, settings.summary_model) if model and model != SESSION_MODEL]
     for model in wanted:
         try:
             resolve(settings, model=model)

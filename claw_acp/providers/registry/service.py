@@ -14,11 +14,13 @@ class ModelRole(Value):
         families: Prefixes of names without numbers (`claude-sonnet`); the newest model of all of them is used.
         description: Its purpose.
         last_resort: Its name, while neither the service's list nor published facts are known.
+        small: Whether it does simple work in the place of its vendor's larger models.
     """
 
     families: tuple[str, ...]
     description: str
     last_resort: str
+    small: bool = False
 
     @property
     def of(self) -> Sequence[Family]:
@@ -80,12 +82,19 @@ ANTHROPIC = KnownService(
     roles=(
         ModelRole(families=("claude-sonnet",), description="Anthropic: balanced", last_resort="claude-sonnet-5-5"),
         ModelRole(families=("claude-opus",), description="Anthropic: most capable", last_resort="claude-opus-5-5"),
-        ModelRole(families=("claude-haiku",), description="Anthropic: fastest", last_resort="claude-haiku-5-5"),
+        ModelRole(
+            families=("claude-haiku",), description="Anthropic: fastest", last_resort="claude-haiku-5-5", small=True
+        ),
     ),
 )
 _GPT = (
     ModelRole(families=("gpt", "gpt-sol"), description="OpenAI: for complex work", last_resort="gpt-6.1-sol"),
-    ModelRole(families=("gpt-terra", "gpt-mini"), description="OpenAI: fast and cheap", last_resort="gpt-6.1-terra"),
+    ModelRole(
+        families=("gpt-terra", "gpt-mini"),
+        description="OpenAI: fast and cheap",
+        last_resort="gpt-6.1-terra",
+        small=True,
+    ),
 )
 OPENAI = KnownService(
     name="openai",
@@ -109,7 +118,9 @@ GEMINI = KnownService(
     url_variable="GEMINI_BASE_URL",
     vendor="Google",
     roles=(
-        ModelRole(families=("gemini-flash",), description="Google: balanced", last_resort="gemini-3.8-flash"),
+        ModelRole(
+            families=("gemini-flash",), description="Google: balanced", last_resort="gemini-3.8-flash", small=True
+        ),
         ModelRole(families=("gemini-pro",), description="Google: most capable", last_resort="gemini-pro-latest"),
     ),
 )

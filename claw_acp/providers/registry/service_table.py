@@ -5,7 +5,7 @@ if it only admits another vendor's client.
 """
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Row: TypeAlias = tuple[str, str, str, str]
 """Name and aliases, base URL, variables of the key in order, vendor; see `KnownService`."""
@@ -138,7 +138,7 @@ ROLES: Mapping[str, str] = {
     "openrouter": "anthropic/claude-sonnet=anthropic/claude-sonnet-5.5 openai/gpt,openai/gpt-sol=openai/gpt-6.1-sol "
     "google/gemini-flash=google/gemini-3.8-flash",
     "xai": "grok=grok-4.7",
-    "deepseek": "deepseek-flash=deepseek-flash deepseek-pro=deepseek-v4-pro",
+    "deepseek": "small:deepseek-flash=deepseek-flash deepseek-pro=deepseek-v4-pro",
     "mistral": "mistral-medium=mistral-medium-latest mistral-large=mistral-large-latest codestral=codestral-latest",
     "groq": "openai/gpt-oss-120b=openai/gpt-oss-120b",
     "cerebras": "gpt-oss-120b=gpt-oss-120b",
@@ -152,10 +152,10 @@ ROLES: Mapping[str, str] = {
     "moonshot": "kimi-k=kimi-k3",
     "moonshot-cn": "kimi-k=kimi-k3",
     "kimi-code": "kimi-for-coding=kimi-for-coding",
-    "zai": "glm=glm-5.3 glm-flash,glm-air=glm-5.3-flash",
-    "zai-coding": "glm=glm-5.3 glm-flash,glm-air=glm-5.3-flash",
-    "glm": "glm=glm-5.3 glm-flash,glm-air=glm-5.3-flash",
-    "glm-coding": "glm=glm-5.3 glm-flash,glm-air=glm-5.3-flash",
+    "zai": "glm=glm-5.3 small:glm-flash,glm-air=glm-5.3-flash",
+    "zai-coding": "glm=glm-5.3 small:glm-flash,glm-air=glm-5.3-flash",
+    "glm": "glm=glm-5.3 small:glm-flash,glm-air=glm-5.3-flash",
+    "glm-coding": "glm=glm-5.3 small:glm-flash,glm-air=glm-5.3-flash",
     "qwen": "qwen-coder-plus=qwen3-coder-plus qwen-max=qwen3-max",
     "qwen-cn": "qwen-coder-plus=qwen3-coder-plus qwen-max=qwen3-max",
     "minimax": "minimax-m=MiniMax-M3",
@@ -165,8 +165,11 @@ ROLES: Mapping[str, str] = {
 }
 """Models to offer, best first: the newest of a family (or of several), and a name while no list is known.
 
-The name after `=` is a last resort, used only until a list or published facts have been read.
+The name after `=` is a last resort, used only until a list or published facts have been read. `small:` marks one that
+does simple work in the place of the others.
 """
+
+SMALL: Final = "small:"
 
 ADDRESS_VARIABLES: Mapping[str, str] = {
     "openrouter": "OPENROUTER_BASE_URL",

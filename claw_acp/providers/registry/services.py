@@ -26,6 +26,7 @@ from claw_acp.providers.registry.service_table import (
     GATEWAYS,
     LOCAL,
     ROLES,
+    SMALL,
     VENDORS,
     Row,
 )
@@ -76,8 +77,9 @@ def _service(row: Row, *, local: bool) -> KnownService:
 
 
 def _role(text: str, *, vendor: str) -> ModelRole:
-    families, _, last_resort = text.partition("=")
-    return ModelRole(families=tuple(families.split(",")), description=vendor, last_resort=last_resort)
+    families, _, last_resort = text.removeprefix(SMALL).partition("=")
+    small = text.startswith(SMALL)
+    return ModelRole(families=tuple(families.split(",")), description=vendor, last_resort=last_resort, small=small)
 
 
 SERVICES: Mapping[str, KnownService] = _Services(
