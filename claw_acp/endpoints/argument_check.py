@@ -7,10 +7,11 @@ from typing import Any, Final, cast
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from claw_acp.contracts.input_schema import LARGEST, usable_schema
+from claw_acp.contracts.input_schema import usable_schema
 from claw_acp.core.errors import ClawError
 from claw_acp.core.json_value import JsonObject, JsonValue
 
+LARGEST_SCHEMA: Final = 16 * 1024  # characters; one takes a tenth of a second to check for each 10,000
 LONGEST_SHOWN: Final = 300  # characters about a mismatch; a message repeats the value
 
 _UNCHECKED: Final = frozenset({"pattern", "format", "default", "description"})
@@ -58,8 +59,8 @@ def _usable(schema: JsonObject) -> JsonObject:
     if schema.get("type") != "object":
         raise UnusableSchema('the input schema has to have `"type": "object"`')
     try:
-        if len(json.dumps(schema)) > LARGEST:
-            raise UnusableSchema(f"the input schema is longer than {LARGEST:,} characters")
+        if len(json.dumps(schema)) > LARGEST_SCHEMA:
+            raise UnusableSchema(f"the input schema is longer than {LARGEST_SCHEMA:,} characters")
         cast("Any", Draft202012Validator).check_schema(schema)
         usable = usable_schema(schema)
     except SchemaError as error:

@@ -36,7 +36,11 @@ class Lender:
         """Answer `tools/register`."""
         asked = RegisterParams.model_validate(params)
         scope = _resolved(asked.scope)
-        refused = {offer.name: reason for offer in asked.tools if (reason := self._lend(offer, scope)) is not None}
+        refused: dict[str, str] = {}
+        for offer in asked.tools:
+            reason = await self._lend(offer, scope)
+            if reason is not None:
+                refused[offer.name] = reason
         return RegisterResult(
             registered=tuple(
                 Registered(name=offer.name, known_as=f"{TOOL_PREFIX}{offer.name}")
@@ -55,12 +59,13 @@ class Lender:
         """Take all its tools back: it is gone."""
         self._lent.withdraw(self._endpoint)
 
-    def _lend(self, offer: ToolOffer, scope: Scope) -> str | None:
+    async def _lend(self, offer: ToolOffer, scope: Scope) -> str | None:
         """The reason why a tool is not lent; None: it is."""
         try:
-            tool = RemoteTool(offer, endpoint=self._endpoint)
+            check = await self._lent.checked(offer.input_schema)
         except UnusableSchema as error:
             return error.message
+        tool = RemoteTool(offer, check=check, endpoint=self._endpoint)
         return self._lent.lend(tool, owner=self._endpoint, scope=scope)
 
 

@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
+from anyio import to_thread
+
 from claw_acp.contracts.endpoint import MOST_TOOLS, TOOL_PREFIX
 from claw_acp.contracts.tool import Tool
+from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
+from claw_acp.endpoints.argument_check import ArgumentCheck
 from claw_acp.endpoints.endpoint import Endpoint
 from claw_acp.kit.endpoint_wire import Scope
 from claw_acp.session.extension import SessionExtension
@@ -23,6 +28,15 @@ class LentTools:
 
     def __init__(self) -> None:
         self._lent: dict[str, _Lent] = {}
+        self._checking = anyio.CapacityLimiter(1)
+
+    async def checked(self, schema: JsonObject) -> ArgumentCheck:
+        """The check of a tool's arguments, made in a worker thread: that takes up to a fifth of a second.
+
+        Raises:
+            UnusableSchema: The schema cannot be used.
+        """
+        return await to_thread.run_sync(ArgumentCheck, schema, limiter=self._checking)
 
     def lend(self, tool: Tool, *, owner: Endpoint, scope: Scope) -> str | None:
         """Lend a tool from now on, or lend it anew; returns the reason if it cannot be lent."""

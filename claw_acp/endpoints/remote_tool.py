@@ -24,14 +24,16 @@ LONGEST_TITLE: Final = 120
 class RemoteTool:
     """See `Tool`.
 
-    Raises:
-        UnusableSchema: Its schema cannot be used.
+    Args:
+        offer: Its description.
+        check: Checks its arguments.
+        endpoint: The program that runs it.
     """
 
-    def __init__(self, offer: ToolOffer, *, endpoint: Endpoint) -> None:
+    def __init__(self, offer: ToolOffer, *, check: ArgumentCheck, endpoint: Endpoint) -> None:
         self._offer = offer
         self._endpoint = endpoint
-        self._check = ArgumentCheck(offer.input_schema)
+        self._check = check
         self.spec = ToolSpec(
             name=f"{TOOL_PREFIX}{offer.name}", description=offer.description, parameters=self._check.schema
         )

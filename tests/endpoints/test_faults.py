@@ -211,3 +211,14 @@ async def test_a_program_learns_that_it_is_heard() -> None:
         await program.introduce()
         assert (await program.request("ping"))["result"] == {}
         assert Program is type(program)
+
+
+async def test_schemas_that_take_long_to_check_keep_nobody_waiting() -> None:
+    properties = {f"p{number}": {"type": "string", "enum": ["a", "b"]} for number in range(250)}
+    schema = {"type": "object", "properties": properties}
+    async with host().attach() as program:
+        await program.introduce()
+        tools = [{**COUNT, "name": f"t{number}", "inputSchema": schema} for number in range(8)]
+        await program.send(id="slow", method="tools/register", params={"tools": tools})
+        await program.request("ping")
+        assert not any(message.get("id") == "slow" for message in program.heard)

@@ -63,7 +63,7 @@ def _vector(
     )
 
 
-def _of_every_role(role: CheckedRole) -> tuple[Vector, ...]:
+def _requests(role: CheckedRole) -> tuple[Vector, ...]:
     unknown = _call(0, "initialize", protocolVersion=1, hostInfo={"name": "verify", "new": {}}, process={}, future=[1])
     return (
         _vector(role, "initialize", "It answers `initialize` with its role, name and version 1."),
@@ -85,6 +85,11 @@ def _of_every_role(role: CheckedRole) -> tuple[Vector, ...]:
             _result("a-1", "$object"),
             _result(1 << 40, "$object"),
         ),
+    )
+
+
+def _unexpected(role: CheckedRole) -> tuple[Vector, ...]:
+    return (
         _vector(
             role,
             "unknown-method",
@@ -116,6 +121,11 @@ def _of_every_role(role: CheckedRole) -> tuple[Vector, ...]:
             *_ALIVE,
             level="SHOULD",
         ),
+    )
+
+
+def _ends(role: CheckedRole) -> tuple[Vector, ...]:
+    return (
         _vector(
             role,
             "shutdown",
@@ -140,6 +150,10 @@ def _of_every_role(role: CheckedRole) -> tuple[Vector, ...]:
             _GONE,
         ),
     )
+
+
+def _of_every_role(role: CheckedRole) -> tuple[Vector, ...]:
+    return (*_requests(role), *_unexpected(role), *_ends(role))
 
 
 def _reference(name: str, text: str, *steps: JsonObject) -> Vector:
