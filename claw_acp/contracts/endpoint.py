@@ -7,8 +7,11 @@ PROTOCOL: Final = 1
 
 Role: TypeAlias = Literal["editor", "control", "tools", "scheduler", "channel", "peripheral"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
-SERVED: Final[tuple[Role, ...]] = ("editor", "control", "tools")
-"""The roles that a hub of this version serves; the others are specified, and refused."""
+OWN: Final[tuple[Role, ...]] = ("editor", "control")
+"""The roles of our own programs, which only the hub's socket serves."""
+
+SERVED: Final[tuple[Role, ...]] = ("tools",)
+"""The other roles that a hub of this version serves; the rest are specified, and refused."""
 
 TOOL_PREFIX: Final = "remote__"
 """Stands before the names of lent tools, so that they never shadow another."""

@@ -8,7 +8,7 @@ from typing import Final
 import anyio
 from pydantic import ValidationError
 
-from claw_acp.contracts.endpoint import LEAVE_SECONDS, PROTOCOL, ROLES, SERVED
+from claw_acp.contracts.endpoint import LEAVE_SECONDS, OWN, PROTOCOL, ROLES, SERVED
 from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.version import VERSION
@@ -104,6 +104,8 @@ def introduced(answer: JsonObject) -> InitializeResult:
         raise NotAttached(f"the answer to `initialize` is wrong: {invalid(error)}") from error
     if about.protocol_version != PROTOCOL:
         raise NotAttached(f"version {about.protocol_version} of the protocol is not spoken here; it is {PROTOCOL}")
+    if about.role in OWN:
+        raise NotAttached(f'the role "{about.role}" is served on the hub\'s socket only')
     if about.role not in SERVED:
         raise NotAttached(f'the role "{about.role}" is specified, but claw-acp {VERSION} does not serve it yet')
     return about

@@ -27,6 +27,7 @@ def greeting(**changes: Any) -> bytes:
         (b'{"jsonrpc":"2.0","id":0,"result":{"name":"x"}}\n', "has to name a `role`"),
         (b'{"jsonrpc":"2.0","id":0,"result":"' + b"x" * 10_000_000 + b'"}\n', "too long: 10,000,0"),
         (greeting(role="king"), 'the role "king" is unknown'),
+        (greeting(role="editor"), "on the hub's socket only"),
         (greeting(role="channel"), "does not serve it yet"),
         (greeting(role="peripheral"), "does not serve it yet"),
         (greeting(role="scheduler"), "does not serve it yet"),
