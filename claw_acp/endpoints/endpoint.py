@@ -90,6 +90,8 @@ class Endpoint(Router):
 
     async def run(self) -> None:
         """Serve it until it leaves or is let go."""
+        if self.ending is not None:
+            return  # replaced while it waited for the end of an older connection
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch, name="ping")

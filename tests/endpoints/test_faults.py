@@ -158,6 +158,18 @@ async def test_a_program_that_attaches_again_replaces_its_older_connection() -> 
         assert sorted(row["tools"] for row in house.programs.rows()) == [["remote__count_a"], ["remote__count_b"]]  # type: ignore[type-var]
 
 
+async def test_of_connections_that_replace_each_other_in_a_row_the_last_one_stays() -> None:
+    house = host()
+    async with house.attach() as first, house.attach() as second, house.attach() as third:
+        await first.introduce()
+        await first.request("ping")
+        await second.introduce()
+        await third.introduce()
+        assert (await second.hear_all())["params"]["reason"] == "replaced"
+        await third.lend()
+        assert len(house.programs.rows()) == 1
+
+
 async def test_a_program_that_prints_garbage_is_let_go() -> None:
     async with host().attach() as program:
         await program.introduce()
