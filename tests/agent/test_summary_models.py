@@ -12,6 +12,7 @@ from claw_acp.agent.compaction.summary_model import CACHED_FOR, is_cold
 from claw_acp.core.events import UsageChanged
 from claw_acp.core.ids import made_at, new_id
 from claw_acp.core.messages import Usage
+from claw_acp.providers.registry.services import SERVICES
 from claw_acp.session.history import History
 from tests.agent.test_deep_session import Deep
 from tests.support.editors.shared_house import SharedHouse
@@ -62,9 +63,9 @@ async def session(
         server.always(vendor)
         address = f'base_url = "{server.openai_url}"'
         text = (
-            f'{config}\n[providers.openai]\napi_key = "sk-0123456789"\n{address}\n'
-            f'[providers.work]\nkind = "openai"\n{address}\nmodels = ["{NAMED}", "gpt-3.5-turbo"]\n'
-            f'[prices."openai/{own}"]\ninput = 10\noutput = 20\n{prices}'
+            f'{config}\n[providers.work]\nkind = "openai"\n{address}\nmodels = ["{NAMED}", "gpt-3.5-turbo"]\n'
+            f'[prices."openai/{own}"]\ninput = 10\noutput = 20\n'
+            f'[providers.openai]\napi_key = "sk-0123456789"\n{address}\n{prices}'
         )
         env = {"CLAW_ACP_MODEL": f"openai/{own}"}
         async with SharedHouse.opened(project=project, home=home, script=Script(), config=text, env=env) as house:
@@ -88,12 +89,24 @@ async def summarized(one: Deep) -> None:
         ('summary_model = "session"', CHEAP, 0, OWN),
         (f'summary_model = "openai/{OWN}"', CHEAP, 0, OWN),
         ("", "", 0, OWN),
-        ("", CHEAP.replace("1", "11"), 0, OWN),
+        ("", CHEAP.replace("input = 1", "input = 11"), 0, OWN),
+        ("", f'models = ["{OWN}"]\n{CHEAP}', 0, OWN),
         (f'summary_model = "work/{NAMED}"', CHEAP, 0, f"{NAMED} without calls"),
         (f'summary_model = "work/{NAMED}"', CHEAP, 1, OWN),
         ('summary_model = "mistral/x"', CHEAP, 0, OWN),
     ],
-    ids=["small", "cached", "never", "itself", "no price", "dearer", "named", "named, cached", "unusable"],
+    ids=[
+        "small",
+        "cached",
+        "never",
+        "itself",
+        "no price",
+        "dearer",
+        "not allowed",
+        "named",
+        "named, cached",
+        "unusable",
+    ],
 )
 async def test_a_cheaper_model_summarizes_what_no_cache_holds(
     config: str, prices: str, caches: int, asked: str, project: Path, home: Path
@@ -141,6 +154,19 @@ async def test_a_model_whose_window_is_too_narrow_is_not_asked(project: Path, ho
         await one.say("and so on " * 6_000)
         await summarized(one)
         assert vendor.asked == ["gpt-4o"]
+
+
+def test_services_with_models_of_different_sizes_have_a_small_one_of_the_same_vendor() -> None:
+    small = {name: role.families for name, one in SERVICES.items() for role in one.roles if role.small}
+    flash = ("glm-flash", "glm-air")
+    assert small == {
+        "anthropic": ("claude-haiku",),
+        "openai": ("gpt-terra", "gpt-mini"),
+        "openai-responses": ("gpt-terra", "gpt-mini"),
+        "gemini": ("gemini-flash",),
+        "deepseek": ("deepseek-flash",),
+        **dict.fromkeys(("zai", "zai-coding", "glm", "glm-coding"), flash),
+    }
 
 
 def usage(at: float, *, read: int = 0, written: int = 0, model: str = "p/m") -> UsageChanged:
