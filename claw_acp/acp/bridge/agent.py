@@ -13,7 +13,7 @@ from claw_acp.config.hub_socket import SWITCH, hub_path
 from claw_acp.core.version import VERSION
 from claw_acp.rpc.message import Request, decode, result_line
 
-GREETING: Final = 2.0  # seconds for a hub to introduce itself
+GREETING: Final = 5.0  # seconds for a hub to introduce itself; one that hangs costs every start as much
 RETURN: Final = 3.0  # seconds for a hub that ended to be there again
 PAUSE: Final = 0.05  # seconds between two looks
 PROCESSES: Final = "claw_acp.process.own_program"
