@@ -46,7 +46,9 @@ COMMANDS: Mapping[str, Command] = {
     "config": Command(
         Ref("claw_acp.cli.config.show:main"), "show the effective settings and where each came from; change them"
     ),
-    "serve": Command(Ref("claw_acp.cli.serve.command:main"), "run a hub: editors, remote clients and others share live sessions"),
+    "serve": Command(
+        Ref("claw_acp.cli.serve.command:main"), "run a hub: editors, remote clients and others share live sessions"
+    ),
     "cron": Command(Ref("claw_acp.cli.cron.command:main"), "add, list and change jobs that run at set times"),
     "trace": Command(Ref("claw_acp.cli.trace.command:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),

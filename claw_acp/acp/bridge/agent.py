@@ -17,8 +17,8 @@ GREETING: Final = 5.0  # seconds for a hub to introduce itself; one that hangs c
 RETURN: Final = 3.0  # seconds for a hub that ended to be there again
 PAUSE: Final = 0.05  # seconds between two looks
 PROCESSES: Final = "claw_acp.process.own_program"
-SAME: Final = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
-"""Variables that act on a whole process: a hub with other values serves another editor."""
+SAME: Final = ("TZ",)
+"""Variables that act on a whole process, and not only on what it starts: a hub with other values serves others."""
 
 
 class Agent:

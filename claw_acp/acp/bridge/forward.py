@@ -76,12 +76,12 @@ class Bridge:
             until = float("inf")
             while time.monotonic() < until:
                 events = self._events()
-                if self._input_fd in events:
+                if self._agent.input_fd in events and not self._read_agent():
+                    break
+                if self._input_fd in events and self._may_read_editor():  # behind the end of an agent, for the next
                     self._read_editor()
                 if self._editor.waiting:
                     self._editor.write(b"")
-                if self._agent.input_fd in events and not self._read_agent():
-                    break
                 if self._agent_output.waiting:
                     self._write_agent(b"")
                 if self._editor_left and until == float("inf"):

@@ -1,6 +1,5 @@
 """The process of a plugin: its environment, and its start."""
 
-
 from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
