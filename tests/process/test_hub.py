@@ -176,7 +176,7 @@ async def test_with_hub_start_the_first_editor_starts_a_hub_for_the_next(opened:
     script, config = Script(turn(say("a")), loop=True), 'hub = "start"'
     async with opened(script=script, config=config) as first:
         try:
-            await eventually(lambda: "is running" in status(home), what="a hub")
+            await eventually(lambda: "The hub is running" in status(home), what="a hub")
             assert (await first.prompt("go")).text == "a"
             async with opened(script=script, config=config) as second:
                 assert (await second.prompt("go")).text == "a"

@@ -18,8 +18,14 @@ def about_hub() -> JsonObject:
     return {
         "protocolVersion": PROTOCOL,
         "hostInfo": AGENT_INFO,
-        "process": {"pid": os.getpid(), **facts(os.environ)},
+        "process": {"pid": os.getpid(), **own_facts()},
     }
+
+
+@cache
+def own_facts() -> JsonObject:
+    """The facts about this process, asked for once: for a moment that changes the mode of files that threads make."""
+    return facts(os.environ)
 
 
 async def greet(transport: SocketTransport) -> Attached:
