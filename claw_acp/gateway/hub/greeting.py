@@ -1,6 +1,7 @@
 """The first exchange on the hub's socket: the hub asks who is there, the program that attached says its role."""
 
 import os
+from functools import cache
 
 from claw_acp.acp.bridge.agent import facts
 from claw_acp.acp.handshake import AGENT_INFO
@@ -13,19 +14,17 @@ from claw_acp.rpc.socket import SocketTransport
 __all__ = ["Attached", "NotAttached", "about_hub", "greet"]
 
 
+@cache
 def about_hub() -> JsonObject:
-    """What the hub says of itself, with the facts in which an editor's process has to be alike."""
+    """The hub's words about itself, with the facts in which an editor's process has to be alike.
+
+    Made once: to ask for the mode of new files changes it for a moment, also for threads that make some.
+    """
     return {
         "protocolVersion": PROTOCOL,
         "hostInfo": AGENT_INFO,
-        "process": {"pid": os.getpid(), **own_facts()},
+        "process": {"pid": os.getpid(), **facts(os.environ)},
     }
-
-
-@cache
-def own_facts() -> JsonObject:
-    """The facts about this process, asked for once: for a moment that changes the mode of files that threads make."""
-    return facts(os.environ)
 
 
 async def greet(transport: SocketTransport) -> Attached:

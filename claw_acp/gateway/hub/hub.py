@@ -15,7 +15,7 @@ from claw_acp.core.environment import working_in
 from claw_acp.core.errors import ClawError
 from claw_acp.core.ids import new_id
 from claw_acp.gateway.hub.engines import Engines
-from claw_acp.gateway.hub.greeting import Attached, NotAttached, greet, own_facts
+from claw_acp.gateway.hub.greeting import Attached, NotAttached, about_hub, greet
 from claw_acp.gateway.hub.programs import Programs
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.socket import SocketTransport, socket_transport
@@ -62,7 +62,7 @@ class Hub:
         idle: float | None,
         controlled: "ControlledServer",
     ) -> None:
-        own_facts()
+        about_hub()
         self._listening = listening
         self._host = host
         self._connect = connect
