@@ -22,6 +22,8 @@ _PRAGMAS: Final = (
     # A killed process loses nothing; only a power cut may cost the last transactions. No fsync a commit.
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
+    # The system keeps the file's pages; SQLite's own copies (2 MB by default) would only be counted as ours.
+    "PRAGMA cache_size = -256",
 )
 
 _WITHOUT_WAITING: Final = "PRAGMA synchronous = OFF"
