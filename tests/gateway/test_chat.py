@@ -193,3 +193,18 @@ async def test_a_websocket_needs_a_token_of_its_scope(serve: Serve, home: Path) 
             with pytest.raises(Rejected):
                 async with chatting(server, token):
                     pass
+
+
+async def test_a_chat_token_cannot_answer_for_good(serve: Serve, home: Path, project: Path) -> None:
+    async with serve(script=WRITES) as server:
+        for token, kinds_offered in ((token_of(home, "web", ["chat"]), {"once"}), (None, {"once", "always"})):
+            async with chatting(server, token) as chat:
+                await chat.send(type="message", message="write", cwd=str(project))
+                asked = (await chat.up_to("permission"))[-1]
+                assert {option["kind"].rpartition("_")[2] for option in asked["options"]} == kinds_offered
+                always = next((each["id"] for each in asked["options"] if each["kind"] == "allow_always"), "always")
+                if token is not None:
+                    await chat.send(type="permission", id=asked["id"], option=always)
+                    assert (await chat.next())["type"] == "error"
+                await chat.send(type="cancel")
+                await chat.up_to("done")

@@ -100,6 +100,11 @@ class Conversation:
             raise
         return live
 
+    @property
+    def may_store_rules(self) -> bool:
+        """True if this client may give answers that hold for later sessions as well."""
+        return "control" in self._client.scopes
+
     def _check_mode(self, live: LiveSession) -> None:
         """Check that nobody gets more rights through a chat than the configuration gives.
 

@@ -12,6 +12,7 @@ from claw_acp.core.errors import ClawError
 from claw_acp.core.events import DiffContent
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import replace
 from claw_acp.gateway.access.admission import Client
 from claw_acp.gateway.acp.close_code import OVER
 from claw_acp.gateway.acp.websocket_transport import WebSocketTransport
@@ -92,7 +93,10 @@ class ChatSocket:
         return SharedAsker(live, own=self)
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
-        """See `Asker`."""
+        """See `Asker`. Without the scope control an answer holds for this call only: a stored rule outlasts the chat."""
+        if not self._conversation.may_store_rules:
+            once = [choice for choice in question.choices if choice.kind in {"allow_once", "reject_once"}]
+            question = replace(question, choices=tuple(once))
         waiting, question_id = _Question(question), new_id("prm")
         self._questions[question_id] = waiting
         self._send(_permission_frame(question_id, question))
