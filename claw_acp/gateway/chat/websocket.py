@@ -93,7 +93,7 @@ class ChatSocket:
         return SharedAsker(live, own=self)
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
-        """See `Asker`. Without the scope control an answer holds for this call only: a stored rule outlasts the chat."""
+        """See `Asker`. Without the scope control an answer holds for this call only: a stored rule outlasts chats."""
         if not self._conversation.may_store_rules:
             once = [choice for choice in question.choices if choice.kind in {"allow_once", "reject_once"}]
             question = replace(question, choices=tuple(once))
