@@ -1,16 +1,37 @@
 """A conversation in lines with a program under check: the frames of both sides, and the bounds of waiting."""
 
+import itertools
 import json
-from typing import Final, cast
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol, cast
 
 import anyio
 
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.value import Value
 from claw_acp.verify.frames import Frame
 from claw_acp.verify.process import AgentProcess
 from claw_acp.verify.rule import Failed
 
 LINE_LIMIT: Final = 64 * 1024 * 1024  # bytes; a program that writes more without a line break is out of order
+
+
+_numbers = itertools.count(1)
+
+
+class Settings(Value):
+    """The settings of a run.
+
+    Attributes:
+        command: The program and its arguments.
+        env: Its environment.
+        timeout: Seconds for any one answer.
+    """
+
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+    timeout: float
 
 
 class LineConversation:
@@ -98,3 +119,43 @@ def _parsed(line: bytes) -> JsonValue:
         return cast("JsonValue", json.loads(line.decode()))
     except (ValueError, RecursionError):
         return None
+
+
+class Playing(Protocol):
+    """A conversation that can be played to its end.
+
+    Attributes:
+        frames: All frames so far.
+    """
+
+    frames: list[Frame]
+
+    async def play(self) -> None:
+        """Play it."""
+        ...
+
+
+async def played(settings: Settings, make: Callable[[AgentProcess], Playing]) -> Sequence[Frame]:
+    """Start the program, play what `make` returns for it, and end the program; returns all frames.
+
+    Raises:
+        CannotStart: The program cannot be started.
+        Failed: It broke the rule.
+    """
+    mark = f"verify-{os.getpid()}-{next(_numbers)}"  # what a program leaves behind is found by it, and ended
+    process = await AgentProcess.start(settings.command, env=settings.env, mark=mark)
+    conversation = make(process)
+    failure: Failed | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(process.keep_stderr)
+        try:
+            await conversation.play()
+        except Failed as failed:
+            failure = Failed(failed.reason, failed.frames or conversation.frames[-2:])
+        finally:
+            with anyio.CancelScope(shield=True):
+                await process.kill()
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return conversation.frames

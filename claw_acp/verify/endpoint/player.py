@@ -1,21 +1,17 @@
 """Plays one vector against a program that attaches, in the part of the hub, and judges what it says."""
 
-import itertools
 import json
-import os
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-import anyio
 from pydantic import ValidationError
 
 from claw_acp.contracts.endpoint import TOOL_PREFIX
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.core.value import Value
 from claw_acp.kit.endpoint_wire import FireParams, LogParams, Message, Nothing, RegisterParams, UnregisterParams
 from claw_acp.verify.endpoint.vector import Vector
 from claw_acp.verify.frames import Frame, Key
-from claw_acp.verify.line_conversation import LineConversation
+from claw_acp.verify.line_conversation import LineConversation, Settings, played
 from claw_acp.verify.process import AgentProcess
 from claw_acp.verify.provider.vector import mismatch
 from claw_acp.verify.rule import Failed
@@ -27,22 +23,6 @@ REQUESTS: Final[Mapping[str, type[Message]]] = {
     "schedule/fire": FireParams,
 }
 """The requests that a program may send, with their parameters."""
-
-_numbers = itertools.count(1)
-
-
-class Settings(Value):
-    """The settings of a run.
-
-    Attributes:
-        command: The program and its arguments.
-        env: Its environment.
-        timeout: Seconds for any one answer.
-    """
-
-    command: tuple[str, ...]
-    env: Mapping[str, str]
-    timeout: float
 
 
 class Player(LineConversation):
@@ -189,20 +169,4 @@ async def play(vector: Vector, settings: Settings) -> Sequence[Frame]:
         CannotStart: The program cannot be started.
         Failed: It broke the rule.
     """
-    mark = f"endpoint-{os.getpid()}-{next(_numbers)}"  # what a program leaves behind is found by it, and ended
-    process = await AgentProcess.start(settings.command, env=settings.env, mark=mark)
-    player = Player(vector, settings, process)
-    failure: Failed | None = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(process.keep_stderr)
-        try:
-            await player.play()
-        except Failed as failed:
-            failure = Failed(failed.reason, failed.frames or player.frames[-2:])
-        finally:
-            with anyio.CancelScope(shield=True):
-                await process.kill()
-            tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
-    return player.frames
+    return await played(settings, lambda process: Player(vector, settings, process))
