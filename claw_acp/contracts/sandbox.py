@@ -1,0 +1,45 @@
+"""The profile of a sandbox: all that a confined program may change, see and reach, whichever sandbox enforces it."""
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from claw_acp.core.value import Value
+
+Network: TypeAlias = Literal["none", "hosts", "open"]
+"""Reachable addresses. none: not even this machine's; hosts: through our proxy, by rules; open: all."""
+
+
+class SandboxLimits(Value):
+    """Limits on resources, for a program with everything it starts; 0: no limit.
+
+    Attributes:
+        processes: The number of processes at the same time.
+        memory: Bytes of memory of one process.
+        file_size: Bytes of the largest file.
+    """
+
+    processes: int = 4096
+    memory: int = 0
+    file_size: int = 0
+
+
+class SandboxProfile(Value):
+    """Permissions of a confined program. It reads this machine's files, except for hidden ones, and changes nothing else.
+
+    All paths are absolute and resolved. The temporary directory is private and ends with the program.
+
+    Attributes:
+        writable: Existing directories that it may change.
+        read_only: Paths inside writable directories that it may not change, nor replace, nor create.
+        hidden: Files and directories that it cannot read.
+        network: The addresses it can reach.
+        proxy: The Unix socket of the proxy where `network` is `hosts`.
+        limits: Limits on resources.
+    """
+
+    writable: tuple[Path, ...] = ()
+    read_only: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    network: Network = "none"
+    proxy: Path | None = None
+    limits: SandboxLimits = SandboxLimits()
