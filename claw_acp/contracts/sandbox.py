@@ -1,7 +1,7 @@
 """The profile of a sandbox: all that a confined program may change, see and reach, whichever sandbox enforces it."""
 
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from claw_acp.core.value import Value
 
@@ -18,20 +18,23 @@ class SandboxLimits(Value):
         file_size: Bytes of the largest file.
     """
 
-    processes: int = 4096
+    processes: int = 0
     memory: int = 0
     file_size: int = 0
 
 
+NO_LIMITS: Final = SandboxLimits()
+
+
 class SandboxProfile(Value):
-    """Permissions of a confined program. It reads this machine's files, except for hidden ones, and changes nothing else.
+    """Permissions of a confined program. It reads the files of this machine that are not named here, and changes nothing.
 
     All paths are absolute and resolved. The temporary directory is private and ends with the program.
 
     Attributes:
         writable: Existing directories that it may change.
         read_only: Paths inside writable directories that it may not change, nor replace, nor create.
-        hidden: Files and directories that it cannot read.
+        unreadable: Files and directories that it cannot read.
         network: The addresses it can reach.
         proxy: The Unix socket of the proxy where `network` is `hosts`.
         limits: Limits on resources.
@@ -39,7 +42,7 @@ class SandboxProfile(Value):
 
     writable: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
-    hidden: tuple[Path, ...] = ()
+    unreadable: tuple[Path, ...] = ()
     network: Network = "none"
     proxy: Path | None = None
-    limits: SandboxLimits = SandboxLimits()
+    limits: SandboxLimits = NO_LIMITS
