@@ -27,7 +27,7 @@ NO_LIMITS: Final = SandboxLimits()
 
 
 class SandboxProfile(Value):
-    """Permissions of a confined program. It reads the files of this machine that are not named here, and changes nothing.
+    """Permissions of a confined program. It reads all files except unreadable ones, and changes none but writable ones.
 
     All paths are absolute and resolved. The temporary directory is private and ends with the program.
 
