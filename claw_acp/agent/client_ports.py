@@ -2,6 +2,7 @@
 
 from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import Value
 from claw_acp.session.prompt_message import OnAccepted, ignore
 
@@ -15,6 +16,7 @@ class ClientPorts(Value):
         on_accepted: Called once for a prompt that becomes part of the conversation, at that moment.
         only_tools: The only tools the model has; None: all.
         cost: The most the turn may cost, in picodollars; None: as configured.
+        widest_mode: The widest mode in which the session may be then, and which its commands may choose.
     """
 
     workspace: Workspace
@@ -22,3 +24,4 @@ class ClientPorts(Value):
     on_accepted: OnAccepted = ignore
     only_tools: frozenset[str] | None = None
     cost: int | None = None
+    widest_mode: Mode = MODES[-1]

@@ -5,3 +5,8 @@ from typing import Literal, get_args
 Mode = Literal["plan", "ask", "edit", "auto"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 """All modes, the strictest first."""
+
+
+def is_wider(mode: str, widest: Mode) -> bool:
+    """Return whether `mode` lets a session do more unasked than `widest`."""
+    return mode in MODES[MODES.index(widest) + 1 :]

@@ -7,6 +7,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Chosen, Option, Setting
 from claw_acp.contracts.provider import Effort
 from claw_acp.core.errors import ClawError, InvalidRequest
+from claw_acp.core.mode import Mode, is_wider
 from claw_acp.core.value import replace
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.models.facts import known_capabilities
@@ -68,12 +69,26 @@ def settings_in(live: LiveSession, *, switches: bool) -> Sequence[Setting]:
     return [*settings, web if switches else replace(web, current="on" if web.current else "off", options=WEB_SWITCH)]
 
 
-async def choose(live: LiveSession, setting_id: str, value: Chosen, *, switches: bool) -> None:
+def check_mode(mode: str, *, widest: Mode) -> None:
+    """Check that a client may work in a mode.
+
+    Raises:
+        InvalidRequest: It is wider than the widest for this client.
+    """
+    if is_wider(mode, widest):
+        raise InvalidRequest(f'the mode "{mode}" is wider than "{widest}", the widest that this client may use')
+
+
+async def choose(
+    live: LiveSession, setting_id: str, value: Chosen, *, switches: bool, widest_mode: Mode | None = None
+) -> None:
     """Change a setting, from the next prompt (the model), model request or tool call on.
 
     Raises:
-        InvalidRequest: There is no such setting or value; nothing is changed.
+        InvalidRequest: There is no such setting or value, or the mode is wider than `widest_mode`; nothing is changed.
     """
+    if setting_id == "mode" and widest_mode is not None:
+        check_mode(str(value), widest=widest_mode)
     settings = settings_in(live, switches=switches)
     setting = next((setting for setting in settings if setting.id == setting_id), None)
     if setting is None:

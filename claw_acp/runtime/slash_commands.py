@@ -22,6 +22,7 @@ from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StopRe
 from claw_acp.core.ids import new_id
 from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.core.mode import Mode
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import bill_of
 from claw_acp.runtime.live_session import LiveSession
@@ -166,6 +167,7 @@ def command_context(
     rules: Sequence[str],
     policy: Policy,
     checkpoints: SessionCheckpoints,
+    widest_mode: Mode,
 ) -> CommandContext:
     """The context of a command in a session."""
     session, record = live.session, live.session.record
@@ -187,7 +189,7 @@ def command_context(
         events=session.conversation,
         markdown=markdown,
         save=partial(_save, live, policy, locations),
-        choose=partial(choose, live, switches=False),
+        choose=partial(choose, live, switches=False, widest_mode=widest_mode),
         checkpoints=checkpoints,
         attempts=SessionAttempts(session, checkpoints=checkpoints),
         fork=partial(_fork, sessions, live),

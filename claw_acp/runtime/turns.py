@@ -20,6 +20,7 @@ from claw_acp.core.errors import ClawError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, TextPart
+from claw_acp.core.mode import is_wider
 from claw_acp.core.value import replace
 from claw_acp.providers.assembly import factory_of, plain
 from claw_acp.providers.fallback.succession import Successions
@@ -38,6 +39,7 @@ from claw_acp.runtime.permissions import configured_rules, current_policy, descr
 from claw_acp.runtime.place_facts import leave_files
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
+from claw_acp.runtime.session_options import check_mode
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import (
     Typed,
@@ -142,7 +144,7 @@ class Turns:
         """
         behind = text_behind_steer(live.commands(), prompt)
         steers = behind is not None or (steer and not may_be_command(live.commands(), prompt))
-        if steers and _can_join(live, prompt):
+        if steers and _can_join(live, prompt) and not is_wider(live.origin.session.mode, ports.widest_mode):
             waiting = SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted, model_parts=behind)
             joined = live.turns[0].join(waiting)
             if joined is not None:
@@ -186,6 +188,7 @@ class Turns:
         self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Outcome:
         session, folder = live.session, live.origin.session.roots[0]
+        check_mode(live.origin.session.mode, widest=ports.widest_mode)  # not before: others may change it meanwhile
         live.settings = self._configuration.for_folder(folder)  # a key or rule added meanwhile counts
         await live.prompt.refresh(session.roots, session.record.instructions)
         await live.extensions.announce()
@@ -341,6 +344,7 @@ class Turns:
             rules=describe_rules(rules, self._permissions, project),
             policy=self._policy(live),
             checkpoints=self._checkpoints(live, ports),
+            widest_mode=ports.widest_mode,
         )
         result = await typed.command.run(typed.argument, context)
         if not isinstance(result, Asks):

@@ -1,6 +1,7 @@
 """Admission of requests: by the owner's token, or by one with the scope that the request needs."""
 
 import logging
+from collections.abc import Collection
 from typing import Final
 
 from claw_acp.core.clock import Clock
@@ -19,10 +20,22 @@ _REALM: Final = 'Bearer realm="acp"'
 
 
 class Client(Value):
-    """The holder of a token: its name, and what it may do."""
+    """The holder of a token.
+
+    Attributes:
+        name: The token's name.
+        scopes: What it may do.
+        lifetime: Seconds until the token ends; None: it does not.
+    """
 
     name: str
     scopes: frozenset[Scope]
+    lifetime: float | None = None
+
+    def may_grant(self, scopes: Collection[Scope], *, lifetime: float | None) -> bool:
+        """Return whether this client may get another one a token: never for more, or for longer, than its own."""
+        lasts = self.lifetime is None or (lifetime is not None and lifetime <= self.lifetime)
+        return lasts and all(covers(self.scopes, scope) for scope in scopes)
 
 
 OWNER: Final = Client(name="owner", scopes=EVERYTHING)
@@ -41,6 +54,7 @@ class Admission:
     def __init__(self, owner: Secret | None, tokens: TokenStore, *, clock: Clock) -> None:
         self._owner = owner
         self._tokens = tokens
+        self._clock = clock
         self._guesses = GuessLimit(clock)
 
     @property
@@ -78,4 +92,5 @@ class Admission:
         if token is None:
             self._guesses.note(head.address, shown)
             raise HttpError(401, "the token is wrong", headers={"www-authenticate": f'{_REALM}, error="invalid_token"'})
-        return Client(name=token.name, scopes=token.scopes)
+        lifetime = None if token.expires_at is None else token.expires_at - self._clock.now()
+        return Client(name=token.name, scopes=token.scopes, lifetime=lifetime)

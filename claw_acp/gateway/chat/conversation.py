@@ -11,7 +11,7 @@ from claw_acp.contracts.questions import Asker
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart, Usage
-from claw_acp.core.mode import MODES
+from claw_acp.core.mode import MODES, Mode, is_wider
 from claw_acp.gateway.access.admission import Client
 from claw_acp.gateway.chat.turn_watch import TurnWatch
 from claw_acp.gateway.chat.wire import ChatPrompt
@@ -68,7 +68,9 @@ class Conversation:
 
     async def _outcome(self, live: LiveSession, prompt: ChatPrompt, *, watch: TurnWatch, asker: Asker) -> Outcome:
         turns = (await self._host.engine()).turns
-        ports = ClientPorts(workspace=live.workspace, asker=asker, on_accepted=watch.begin)
+        ports = ClientPorts(
+            workspace=live.workspace, asker=asker, on_accepted=watch.begin, widest_mode=self._widest_mode(live)
+        )
         self._turn = turns.start(live, [TextPart(text=prompt.message)], ports=ports)
         try:
             if self._cancelled:
@@ -92,9 +94,9 @@ class Conversation:
             setup = SessionSetup(cwd=record.cwd, additional=record.additional_directories)
             live = await sessions.open(record.id, setup)
         try:
+            self._check_mode(prompt.mode or live.session.mode, live)
             if prompt.session is None:
                 await _choose(live, prompt)
-            self._check_mode(live)
         except BaseException:
             await self._release(live)
             raise
@@ -105,16 +107,19 @@ class Conversation:
         """True if this client may give answers that hold for later sessions as well."""
         return "control" in self._client.scopes
 
-    def _check_mode(self, live: LiveSession) -> None:
-        """Check that nobody gets more rights through a chat than the configuration gives.
+    def _widest_mode(self, live: LiveSession) -> Mode:
+        """The widest mode: nobody gets more rights through a chat than the configuration gives."""
+        return MODES[-1] if "control" in self._client.scopes else live.settings.mode
+
+    def _check_mode(self, mode: Mode, live: LiveSession) -> None:
+        """Check the mode that a prompt asks for, or that of its session.
 
         Raises:
-            InvalidRequest: The session has a wider mode.
+            InvalidRequest: It is wider than this client may use.
         """
-        widest = live.settings.mode
-        if "control" not in self._client.scopes and MODES.index(live.session.mode) > MODES.index(widest):
+        if is_wider(mode, widest := self._widest_mode(live)):
             raise InvalidRequest(
-                f'the mode "{live.session.mode}" needs a token with the scope control; this one has up to "{widest}"'
+                f'the mode "{mode}" needs a token with the scope control; this one has up to "{widest}"'
             )
 
     async def _release(self, live: LiveSession) -> None:

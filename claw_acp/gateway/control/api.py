@@ -13,11 +13,13 @@ from pydantic import ValidationError
 
 from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.ids import new_id
-from claw_acp.gateway.access.scope import EVERYTHING, Scope, covers
+from claw_acp.gateway.access.admission import OWNER, Client
+from claw_acp.gateway.access.scope import covers
 from claw_acp.gateway.control.method import Method
 from claw_acp.gateway.control.methods import METHODS
 from claw_acp.gateway.control.openrpc import openrpc
 from claw_acp.gateway.control.server import ControlledServer
+from claw_acp.gateway.control.wire import Wire
 from claw_acp.rpc.framing import Oversized
 from claw_acp.rpc.peer import Transport
 
@@ -34,13 +36,13 @@ async def serve_control(transport: Transport, server: ControlledServer) -> None:
     while (frame := await transport.receive()) is not None:
         if isinstance(frame, Oversized):
             continue
-        answer = await answer_text(frame.decode("utf-8", "replace"), server, granted=EVERYTHING)
+        answer = await answer_text(frame.decode("utf-8", "replace"), server, client=OWNER)
         if answer:
             transport.send(answer.encode() + b"\n")
 
 
-async def answer_text(text: str, server: ControlledServer, *, granted: frozenset[Scope]) -> str:
-    """The answer to a request or a batch of a client with the scopes `granted`; empty if it is to have none."""
+async def answer_text(text: str, server: ControlledServer, *, client: Client) -> str:
+    """The answer to a request or a batch of a client; empty if it is to have none."""
     try:
         content: Any = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -48,20 +50,20 @@ async def answer_text(text: str, server: ControlledServer, *, granted: frozenset
     callees: dict[str, Callee] = {name: partial(_call, server, name, method) for name, method in METHODS.items()}
     callees["rpc.discover"] = _discover
     if not isinstance(content, list) or not content:
-        return await _answer(content, callees, granted)
+        return await _answer(content, callees, client)
     batch = cast("list[Any]", content)
     if len(batch) > BATCH:
         return _refusal(-32600, f"a batch may have at most {BATCH} requests")
-    answers = await _answers(batch, callees, granted)
+    answers = await _answers(batch, callees, client)
     return f"[{', '.join(answers)}]" if answers else ""
 
 
-async def _answers(batch: Sequence[Any], callees: Mapping[str, Callee], granted: frozenset[Scope]) -> list[str]:
+async def _answers(batch: Sequence[Any], callees: Mapping[str, Callee], client: Client) -> list[str]:
     """The answers to a batch, in its order; one that is no request does not spoil the others."""
     answers = [""] * len(batch)
 
     async def keep(index: int, request: Any) -> None:  # noqa: ANN401 - JSON
-        answers[index] = await _answer(request, callees, granted)
+        answers[index] = await _answer(request, callees, client)
 
     async with anyio.create_task_group() as tasks:
         for index, request in enumerate(batch):
@@ -69,7 +71,7 @@ async def _answers(batch: Sequence[Any], callees: Mapping[str, Callee], granted:
     return [answer for answer in answers if answer]
 
 
-async def _answer(request: Any, callees: Mapping[str, Callee], granted: frozenset[Scope]) -> str:  # noqa: ANN401 - JSON
+async def _answer(request: Any, callees: Mapping[str, Callee], client: Client) -> str:  # noqa: ANN401 - JSON
     """The answer to one request."""
     if not isinstance(request, dict):
         return _refusal(-32600, "a request must be an object")
@@ -77,7 +79,7 @@ async def _answer(request: Any, callees: Mapping[str, Callee], granted: frozense
     def parsed(_text: str) -> Any:  # noqa: ANN401 - JSON
         return cast("Any", request)
 
-    return await async_dispatch("", dict(callees), context=granted, deserializer=parsed)
+    return await async_dispatch("", dict(callees), context=client, deserializer=parsed)
 
 
 def _refuse(constant: str) -> None:
@@ -95,15 +97,15 @@ def _refusal(code: int, message: str) -> str:
     return json.dumps({"jsonrpc": "2.0", "error": {"code": code, "message": message}, "id": None})
 
 
-async def _call(
-    server: ControlledServer, name: str, method: Method, granted: frozenset[Scope], /, **params: object
-) -> Result:
+async def _call(server: ControlledServer, name: str, method: Method, client: Client, /, **params: object) -> Result:
     """Run one method; whatever goes wrong becomes an error that is safe to show."""
-    if not covers(granted, method.scope):
-        log.warning("refused", extra={"method": name, "scope": method.scope})
-        return Error(OUT_OF_SCOPE, f"{name} needs a token with the scope {method.scope}")
+    if not covers(client.scopes, method.scope):
+        return _out_of_scope(client, name, f"{name} needs a token with the scope {method.scope}")
     try:
-        result = await method.run(server, _parsed(method, name, params))
+        parsed = _parsed(method, name, params)
+        if not method.may(client, parsed):
+            return _out_of_scope(client, name, f"{name} gives no more than the token has that asks for it, nor longer")
+        result = await method.run(server, parsed)
     except ClawError as error:
         return Error(error.code, error.message)
     except Exception:
@@ -113,12 +115,17 @@ async def _call(
     return Success(result.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
-async def _discover(_granted: frozenset[Scope], /) -> Result:
+async def _discover(_client: Client, /) -> Result:
     """The document of this interface."""
     return Success(openrpc(METHODS))
 
 
-def _parsed(method: Method, name: str, params: Mapping[str, object]) -> object:
+def _out_of_scope(client: Client, method: str, reason: str) -> Result:
+    log.warning("refused", extra={"client": client.name, "method": method, "reason": reason})
+    return Error(OUT_OF_SCOPE, reason)
+
+
+def _parsed(method: Method, name: str, params: Mapping[str, object]) -> Wire:
     try:
         return method.params.model_validate(params)
     except ValidationError as error:

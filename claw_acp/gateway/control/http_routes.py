@@ -50,7 +50,7 @@ class ControlRoutes:
     async def _rpc(self, exchange: Exchange, client: Client) -> None:
         text = await self._requests.text(exchange)
         answer_text = await to_thread.run_sync(ANSWER_TEXT.load)
-        answer = await answer_text(text, self._server, granted=client.scopes)
+        answer = await answer_text(text, self._server, client=client)
         kind = {"content-type": JSON} if answer else {}
         await exchange.answer(200 if answer else 204, answer.encode(), {**kind, "cache-control": "no-store"})
 

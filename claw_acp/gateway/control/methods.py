@@ -26,6 +26,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
     ),
     "pairing/begin": Method(
         scope="control", params=wire.BeginPairing, result=wire.PairingCode, run=process_methods.begin_pairing,
+        may=process_methods.may_begin_pairing,
         summary="Makes a code that `POST /pair` turns into a token, once.",
     ),
     "sessions/list": Method(

@@ -6,6 +6,7 @@ import anyio
 
 from claw_acp.core.errors import ClawError, InvalidRequest, ServerBusy
 from claw_acp.core.version import VERSION
+from claw_acp.gateway.access.admission import Client
 from claw_acp.gateway.access.pairing import VALID
 from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.control.wire import (
@@ -76,6 +77,11 @@ async def shutdown(server: ControlledServer, _params: Nothing) -> Nothing:
     """End the server."""
     server.stop()
     return Nothing()
+
+
+def may_begin_pairing(client: Client, params: BeginPairing) -> bool:
+    """Return whether a client may hand on what it asks for."""
+    return client.may_grant(params.scopes, lifetime=params.lifetime_seconds)
 
 
 async def begin_pairing(server: ControlledServer, params: BeginPairing) -> PairingCode:
