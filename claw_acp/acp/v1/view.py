@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from claw_acp.acp.handshake import ClientCapabilities
+from claw_acp.acp.v1.call_statuses import CallStatuses
 from claw_acp.acp.v1.settings import settings_of
 from claw_acp.acp.v1.updates import commands_update, render, user_message
 from claw_acp.acp.view import SessionView
 from claw_acp.core.events import (
-    FINAL,
     CommandsChanged,
     Event,
     MessageStarted,
@@ -15,12 +15,10 @@ from claw_acp.core.events import (
     SessionChanged,
     StateChanged,
     ToolCallChanged,
-    ToolStatus,
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart
-from claw_acp.core.value import replace
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.live_session import LiveSession
@@ -36,7 +34,7 @@ class SessionViewV1(SessionView):
         self._untold: list[Notice] = []
         self.sent: list[Sequence[ContentPart]] = []
         """The prompts of this client that are not part of the conversation yet; it has shown them itself."""
-        self._statuses: dict[str, ToolStatus] = {}  # of tool calls that are not over
+        self._statuses = CallStatuses()
 
     async def show(self, event: Event) -> None:
         """See `SessionView`."""
@@ -69,18 +67,10 @@ class SessionViewV1(SessionView):
             await self.update(update)
 
     def _rendered(self, event: Event, *, replay: bool) -> JsonObject | None:
-        """The update for an event; a tool call's always has its status, or some clients take the call for completed."""
-        if not isinstance(event, ToolCallChanged):
-            return render(event, client=self.client, replay=replay)
-        if not replay and event.name is not None and event.item in self._statuses:
-            event = replace(event, name=None)  # announced while the model was still writing it
-        update = render(event, client=self.client, replay=replay)
-        status = event.status or self._statuses.get(event.item, "in_progress")
-        if status in FINAL:
-            self._statuses.pop(event.item, None)
-        else:
-            self._statuses[event.item] = status
-        return update if update is None or event.status else {**update, "status": status}
+        """The update for an event."""
+        if isinstance(event, ToolCallChanged):
+            return self._statuses.render(event, client=self.client, replay=replay)
+        return render(event, client=self.client, replay=replay)
 
     async def _tell_the_untold(self) -> None:
         for notice in self._untold:

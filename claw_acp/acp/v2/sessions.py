@@ -6,7 +6,8 @@ from functools import partial
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.session_setup import AnyServer, Opening, setup_of
 from claw_acp.acp.sessions import close_open, find_commands, introduce, opening, settle
-from claw_acp.acp.v2.view import STATES, SessionViewV2
+from claw_acp.acp.v2.updates import STATES
+from claw_acp.acp.v2.view import SessionViewV2
 from claw_acp.acp.view import SessionView
 from claw_acp.core.errors import InvalidRequest, SessionNotFound
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -50,6 +51,7 @@ async def resume(connection: Connection, call: IncomingCall, params: JsonObject)
                 if request.replay_from is not None:
                     await view.replay()
                 elif is_new_here and view.live.session.busy:
+                    await view.tell_state()  # calls belong to work
                     await view.show_running()
         await find_commands(view.live)
         await view.tell_state()  # the last word before the answer

@@ -1,10 +1,11 @@
 """Events as stateless `session/update` payloads of protocol 2."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 from claw_acp.acp import updates
 from claw_acp.acp.content import content_block
-from claw_acp.acp.updates import text_chunk, thought_id, usage_update
+from claw_acp.acp.updates import text_chunk, thought_id, token_counts, usage_update
 from claw_acp.contracts.command import Command
 from claw_acp.core.events import (
     CompactionChanged,
@@ -12,12 +13,18 @@ from claw_acp.core.events import (
     MessageStarted,
     Notice,
     PlanChanged,
+    StateChanged,
     TextDelta,
     ThoughtDelta,
+    TurnState,
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart, TextPart
+from claw_acp.rpc.message import INTERNAL_ERROR
+
+State = Literal["running", "requires_action", "idle"]
+STATES: Final[Mapping[TurnState, State]] = {"running": "running", "waiting": "requires_action", "idle": "idle"}
 
 
 def render(event: Event) -> JsonObject | None:
@@ -58,6 +65,15 @@ def _started(event: MessageStarted) -> JsonObject | None:
     if event.role == "user":
         return _message("user_message", event.item, event.parts)
     return _message("agent_message", event.item, event.parts) if event.parts else None  # the first chunk begins it
+
+
+def end_of_turn(event: StateChanged) -> JsonObject:
+    """The reason a turn ended and its usage, if known."""
+    usage: JsonObject = {} if event.usage is None else {"usage": token_counts(event.usage)}
+    if event.error is not None:
+        code = INTERNAL_ERROR if event.code is None else event.code
+        return {"stopReason": "error", "error": {"code": code, "message": event.error}, **usage}
+    return usage if event.stop is None else {"stopReason": event.stop, **usage}
 
 
 def available_commands(commands: Sequence[Command]) -> list[JsonObject]:

@@ -1,15 +1,14 @@
 """The view of a session for a client of protocol 2."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal
 
 from claw_acp.acp.config_options import config_options
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.acp.updates import notice, token_counts
+from claw_acp.acp.updates import notice
 from claw_acp.acp.v2.replay import folded
 from claw_acp.acp.v2.tool_calls import ToolCalls
-from claw_acp.acp.v2.updates import available_commands, render, render_past
+from claw_acp.acp.v2.updates import STATES, State, available_commands, end_of_turn, render, render_past
 from claw_acp.acp.view import SessionView
 from claw_acp.core.events import (
     FINAL,
@@ -22,7 +21,6 @@ from claw_acp.core.events import (
     TerminalChanged,
     ToolCallChanged,
     ToolContent,
-    TurnState,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace
@@ -30,9 +28,6 @@ from claw_acp.registry.reference import Ref
 from claw_acp.rpc.message import INTERNAL_ERROR
 from claw_acp.rpc.peer import Peer
 from claw_acp.runtime.live_session import LiveSession
-
-State = Literal["running", "requires_action", "idle"]
-STATES: Mapping[TurnState, State] = {"running": "running", "waiting": "requires_action", "idle": "idle"}
 
 
 class SessionViewV2(SessionView):
@@ -188,15 +183,6 @@ class SessionViewV2(SessionView):
         now = {picture.terminal_id: picture for picture in session.work.background()}
         content = None if event.content is None else tuple(_as_it_is(item, now) for item in event.content)
         return replace(event, content=content, **({"status": "failed"} if unfinished else {}))
-
-
-def end_of_turn(event: StateChanged) -> JsonObject:
-    """The reason a turn ended and its usage, if known."""
-    usage: JsonObject = {} if event.usage is None else {"usage": token_counts(event.usage)}
-    if event.error is not None:
-        code = INTERNAL_ERROR if event.code is None else event.code
-        return {"stopReason": "error", "error": {"code": code, "message": event.error}, **usage}
-    return usage if event.stop is None else {"stopReason": event.stop, **usage}
 
 
 def _as_it_is(item: ToolContent, now: dict[str, CommandContent]) -> ToolContent:

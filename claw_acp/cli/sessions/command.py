@@ -1,8 +1,8 @@
-"""`claw-acp sessions list|show|export|archive|unarchive|rename|fork|delete`: the conversations in the journal."""
+"""`claw-acp sessions list|show|export|replay|rename|fork|...`: the conversations in the journal."""
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from json import dumps
 from pathlib import Path
@@ -17,6 +17,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK, iso_time
 from claw_acp.core.events import Event
 from claw_acp.core.printable import printable
 from claw_acp.core.value import Value, as_dict
+from claw_acp.registry.reference import Ref
 from claw_acp.session.export import to_json, to_markdown
 from claw_acp.session.forking import forked
 from claw_acp.session.journal import Journal
@@ -24,6 +25,10 @@ from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import MAX_PAGE, Archived
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.titles import given_title
+
+REPLAY: Ref[Callable[[SessionRecord, Sequence[Event], argparse.Namespace], None]] = Ref(
+    "claw_acp.cli.sessions.replay:replay"
+)
 
 LISTED = 20  # sessions printed unless told otherwise
 CHANGES = {
@@ -56,7 +61,9 @@ def main(argv: Sequence[str]) -> int:
         print(anyio.run(partial(_change, options.session, command=options.command, title=" ".join(options.title))))
         return 0
     record, events = anyio.run(partial(_read, options.session))
-    if options.json:
+    if options.command == "replay":
+        REPLAY.load()(record, events, options)
+    elif options.json:
         print(to_json(record, events), end="")
     elif options.command == "export":
         print(to_markdown(record, events), end="")
@@ -81,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=purpose)
         command.add_argument("session", help=ID_HELP)
         command.add_argument("--json", action="store_true", help="for programs")
+    _add_replay(commands.add_parser("replay", help="one session again, as it went on"))
     for name, purpose in CHANGES.items():
         command = commands.add_parser(name, help=purpose)
         command.add_argument("session", help=ID_HELP)
@@ -91,6 +99,27 @@ def _parser() -> argparse.ArgumentParser:
         if name == "delete":
             command.add_argument("--yes", action="store_true", help="do not ask")
     return parser
+
+
+def _add_replay(command: argparse.ArgumentParser) -> None:
+    command.add_argument("session", help=ID_HELP)
+    command.add_argument("--from", dest="first", metavar="TURN", type=_positive, help="the first turn, by its number")
+    command.add_argument("--until", dest="last", metavar="TURN", type=_positive, help="the last turn")
+    command.add_argument("--speed", metavar="N", type=_speed, help="N times as fast as it was; default: at once")
+    command.add_argument(
+        "--frames",
+        metavar="VERSION",
+        type=int,
+        choices=(1, 2),
+        help="the frames of ACP, of protocol 1 or 2, a line each",
+    )
+
+
+def _speed(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError("must be above 0")
+    return number
 
 
 def _positive(text: str) -> int:
