@@ -7,7 +7,6 @@ from functools import partial
 from typing import TypeVar
 
 import anyio
-from anyio.abc import TaskGroup
 
 from claw_acp.acp.elicitation import Forms
 from claw_acp.acp.updates import location
@@ -15,8 +14,8 @@ from claw_acp.acp.view import ANSWER_TIMEOUT, SessionView
 from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.rpc.errors import RpcError
-from claw_acp.runtime.live_session import LiveSession
+from claw_acp.rpc.errors import ConnectionClosed, RpcError
+from claw_acp.runtime.live_session import LiveSession, Place
 from claw_acp.runtime.waiting_question import waiting_among
 
 log = logging.getLogger(__name__)
@@ -67,7 +66,7 @@ class ClientAsker(ABC):
             async with self._view.asking():
                 answer = await self._view.peer.request(METHOD, asked, within=ANSWER_TIMEOUT)
             chosen = self.chosen(answer)
-        except (RpcError, InvalidRequest, TimeoutError) as error:
+        except (RpcError, ConnectionClosed, InvalidRequest, TimeoutError) as error:
             log.warning("permission not answered", extra={"session": question.session, "reason": str(error)})
             self._view.can_ask = False
             return None
@@ -75,18 +74,18 @@ class ClientAsker(ABC):
 
 
 class SharedAsker:
-    """Asks everybody who has the session open. The first answer counts; the other questions are withdrawn.
+    """Asks everybody who has the session open, also those who come meanwhile. The first answer counts for all.
 
-    A permission can also be given by a control client, as long as somebody is being asked.
+    The other questions are withdrawn. A permission can also be given by a control client, as long as somebody is asked.
+
+    Where the lead was handed over to the next one who comes, questions wait for that one.
 
     Args:
         live: The session.
-        own: Asks the one who prompted, where that is nobody with a `SessionView`.
     """
 
-    def __init__(self, live: LiveSession, own: Asker | None = None) -> None:
+    def __init__(self, live: LiveSession) -> None:
         self._live = live
-        self._own = own
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """See `Asker`."""
@@ -105,23 +104,41 @@ class SharedAsker:
     ) -> _Answer | None:
         """The first answer, or None when all who were asked have given none."""
         answers: list[_Answer] = []
+        places, asked, waiting = self._live.places, set[Place](), dict[Place, anyio.CancelScope]()
 
-        async def wait_for(answer: Callable[[], Awaitable[_Answer | None]], tasks: TaskGroup) -> None:
+        async def wait_for(answer: Callable[[], Awaitable[_Answer | None]]) -> None:
             if (given := await answer()) is not None:
                 answers.append(given)
                 tasks.cancel_scope.cancel()
 
+        async def ask_at(place: Place) -> None:
+            with waiting[place]:
+                await wait_for(partial(ask, place.asker))
+            del waiting[place]
+            places.tell()
+
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(wait_for, elsewhere, tasks)
-            async with anyio.create_task_group() as asked:
-                for asker in self._askers():
-                    asked.start_soon(wait_for, partial(ask, asker), tasks)
+            tasks.start_soon(wait_for, elsewhere)
+            while True:
+                changed = places.changed
+                for place in set(places) - asked:
+                    asked.add(place)
+                    waiting[place] = anyio.CancelScope()
+                    tasks.start_soon(ask_at, place)
+                for place in set(waiting).difference(places):
+                    waiting[place].cancel()
+                if waiting:
+                    await changed.wait()
+                elif not (places.awaited and await self._somebody_comes(changed)):
+                    break
             tasks.cancel_scope.cancel()
         return answers[0] if answers else None
 
-    def _askers(self) -> Sequence[Asker]:
-        views = [view for view in self._live.session.subscribers if isinstance(view, SessionView)]
-        return [*([] if self._own is None else [self._own]), *(view.ASKER.load()(view) for view in views)]
+    async def _somebody_comes(self, changed: anyio.Event) -> bool:
+        """Wait until somebody comes or leaves; False: not in time."""
+        with anyio.move_on_after(self._live.settings.handoff_wait):
+            await changed.wait()
+        return changed.is_set()
 
 
 def tool_call(question: PermissionQuestion, content: Sequence[JsonObject]) -> JsonObject:

@@ -109,6 +109,7 @@ async def _take_back(connection: Connection, engine: Engine, live: LiveSession, 
 
 async def settle(engine: Engine, view: SessionView) -> None:
     """Finish opening a session: send commands and notices, and load what the first prompt needs."""
+    view.live.enter(view)
     await find_commands(view.live)
     await view.announce()
     await view.live.extensions.announce()
@@ -129,6 +130,7 @@ async def find_commands(live: LiveSession) -> None:
 
 async def prepare_history(engine: Engine, view: SessionView) -> None:
     """Fold a long conversation into messages now, so that the first prompt need not wait for it."""
+    view.live.enter(view)
     view.live.session.history.messages()
     await view.live.extensions.announce()
     await for_prompts(engine, view.live)

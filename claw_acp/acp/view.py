@@ -10,6 +10,7 @@ import anyio
 
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.contracts.questions import Asker
+from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.events import Event, Notice, StateChanged, TerminalChanged, ToolCallChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.registry.reference import Ref
@@ -70,11 +71,31 @@ class SessionView(ABC):
         """Surround a question to the person, from before it is sent until it is answered."""
         yield
 
+    # ------------------------------------------------------------------ see `Place`
+
+    @property
+    def name(self) -> str:
+        """See `Place`."""
+        return self.client.name or "an editor"
+
+    @property
+    def asker(self) -> Asker:
+        """See `Place`."""
+        return self.ASKER.load()(self)
+
+    @property
+    def workspace(self) -> Workspace:
+        """See `Place`."""
+        return self.live.workspace
+
+    # ------------------------------------------------------------------ updates
+
     def detach(self) -> None:
-        """Unsubscribe. From now on the client gets no updates of the session."""
+        """Unsubscribe. From now on the client gets no updates of the session, and is not asked."""
         if self._watching:
             self._watching = False
             self.live.session.subscribers.remove(self)
+            self.live.leave(self)
 
     async def update(self, update: JsonObject | None) -> None:
         """Send one `session/update`; None sends nothing. A replay goes as fast as the client reads."""

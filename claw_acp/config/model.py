@@ -184,6 +184,8 @@ class ConfigFile(Section):
         protocol_2: Speak protocol 2, a draft, to editors that ask for it.
         hub: Let a running hub (`claw-acp serve`) serve editors that start `claw-acp` (`use`), also start one in the
             background for the next ones (`start`), or have a process for each editor (`off`).
+        handoff_wait: Seconds that a session which was handed over (`/handoff`) waits for somebody to open it, with a
+            question, or when its turn has ended.
         local_servers: Look for model servers on this machine.
         model_lists: Ask usable providers for their models, once a day.
         model_reference: Published facts about models, such as prices and windows: the newest, fetched once a day
@@ -207,6 +209,7 @@ class ConfigFile(Section):
     repair: Annotated[RepairUse, Variable(name="CLAW_ACP_REPAIR"), Project(narrows="lower")] = "diagnostics"
     protocol_2: bool = True
     hub: Annotated[HubUse, Variable(name=SWITCH)] = "use"
+    handoff_wait: Annotated[int, Constraint(ge=0, le=86_400)] = 3600
     local_servers: Annotated[bool, Variable(name=LOCAL_SERVERS, parse=looks_for_servers)] = True
     model_lists: Annotated[bool, Variable(name="CLAW_ACP_MODEL_LISTS")] = True
     model_reference: Annotated[ModelReferenceUse, Variable(name="CLAW_ACP_MODEL_REFERENCE")] = "published"

@@ -1,7 +1,7 @@
 """A session in use with its attachments, and the registry of sessions in use."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
@@ -19,8 +19,70 @@ from claw_acp.session.setup import SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
 
 if TYPE_CHECKING:
+    from claw_acp.contracts.questions import Asker
+    from claw_acp.contracts.workspace import Workspace
     from claw_acp.runtime.running_turn import RunningTurn
     from claw_acp.runtime.waiting_question import WaitingQuestion
+
+
+class Place(Protocol):
+    """A client that has a session open, where a person sees it and is asked."""
+
+    @property
+    def name(self) -> str:
+        """The client's name for people."""
+        ...
+
+    @property
+    def asker(self) -> "Asker":
+        """Asks the person there."""
+        ...
+
+    @property
+    def workspace(self) -> "Workspace | None":
+        """Its files and terminals; None: it cannot lead turns."""
+        ...
+
+
+class Places:
+    """The places of one session in the order in which they came. A number is given once, so it stays unambiguous.
+
+    Attributes:
+        awaited: The lead was handed over to the next one that comes.
+        changed: Set, and replaced, with each change.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Place, int] = {}
+        self._last = 0
+        self.awaited = False
+        self.changed = anyio.Event()
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(tuple(self._numbers))
+
+    def __contains__(self, place: Place) -> bool:
+        return place in self._numbers
+
+    def number(self, place: Place) -> int:
+        """The number of one of them."""
+        return self._numbers[place]
+
+    def add(self, place: Place) -> None:
+        """Add one that came."""
+        self._last += 1
+        self._numbers[place] = self._last
+        self.tell()
+
+    def remove(self, place: Place) -> None:
+        """Remove one that left."""
+        del self._numbers[place]
+        self.tell()
+
+    def tell(self) -> None:
+        """Wake those who wait for a change."""
+        self.changed.set()
+        self.changed = anyio.Event()
 
 
 class LiveSession(Record):
@@ -38,6 +100,7 @@ class LiveSession(Record):
         prompt: The system prompt, without the layers of extensions.
         turns: The turn that runs, and those that wait behind it.
         questions: Permission questions that wait for an answer.
+        places: The clients that have it open.
         closed: Set when it has been closed; present while it is closing.
         parent: The session that an attempt belongs to; None for all others.
     """
@@ -53,8 +116,36 @@ class LiveSession(Record):
     prompt: SystemPrompt = made_by(default_factory=SystemPrompt)
     turns: "list[RunningTurn]" = made_by(default_factory=list["RunningTurn"])
     questions: "list[WaitingQuestion]" = made_by(default_factory=list["WaitingQuestion"])
+    places: Places = made_by(default_factory=Places)
     closed: anyio.Event | None = None
     parent: "LiveSession | None" = None
+
+    def enter(self, place: Place) -> None:
+        """Note that a client has the session open, and has been told so: from now on it is asked. Idempotent.
+
+        It becomes the lead if that was handed over to the next one.
+        """
+        if place in self.places:
+            return
+        self.places.add(place)
+        if self.places.awaited and place.workspace is not None:
+            self.hand_over(place)
+
+    def leave(self, place: Place) -> None:
+        """Note that a client has it open no more: the turns that it leads end. Idempotent."""
+        if place not in self.places:
+            return
+        self.places.remove(place)
+        for turn in self.turns:
+            if turn.lead is place:
+                turn.cancel()
+
+    def hand_over(self, to: Place | None) -> None:
+        """Make a place the lead of all turns of places; None: the next one that comes, also of turns that follow."""
+        self.places.awaited = to is None
+        for turn in self.turns:
+            if turn.lead is not None or turn.handed_over:
+                turn.lead, turn.handed_over = to, True
 
     @property
     def origin(self) -> "LiveSession":

@@ -1,11 +1,15 @@
 """A turn that was started. It belongs to its session and goes on whether or not it is awaited."""
 
 import logging
+from typing import TYPE_CHECKING
 
 import anyio
 
 from claw_acp.agent.loop import Outcome
 from claw_acp.agent.steering import Steering, SteeringPrompt
+
+if TYPE_CHECKING:
+    from claw_acp.runtime.live_session import Place
 
 log = logging.getLogger(__name__)
 
@@ -15,14 +19,20 @@ class RunningTurn:
 
     Args:
         scope: Its place in the queue; cancelling it ends the turn, or keeps it from beginning.
+        place: Where its prompt was typed, if it was at a place; that one leads it.
         steers: Its prompt was to join the turn before it, and could not.
 
     Attributes:
+        lead: The place whose files and terminals it uses, and whose leaving ends it; None: it goes on by itself.
+        handed_over: The lead was handed over.
         steering: The prompts that wait to join it.
     """
 
-    def __init__(self, scope: anyio.CancelScope, *, steers: bool = False) -> None:
+    def __init__(self, scope: anyio.CancelScope, *, place: "Place | None" = None, steers: bool = False) -> None:
         self.scope = scope
+        self.place = place
+        self.lead = place
+        self.handed_over = False
         self.steers = steers
         self.steering = Steering()
         self._waiting = 0
@@ -32,6 +42,10 @@ class RunningTurn:
     def cancel(self) -> None:
         """Cancel only this turn; it ends soon, with the outcome `cancelled`."""
         self.scope.cancel()
+
+    def goes_on_without(self, place: "Place") -> bool:
+        """Return whether it was handed over by a place that leaves now, so that it stays."""
+        return self.handed_over and self.lead is not place
 
     def join(self, prompt: SteeringPrompt) -> "JoinedPrompt | None":
         """Have a prompt join before the next model request; None when the turn accepts none, or was cancelled.
@@ -75,6 +89,10 @@ class JoinedPrompt:
         self._turn = turn
         self._prompt = prompt
         self._wait = anyio.CancelScope()
+
+    def goes_on_without(self, place: "Place") -> bool:
+        """Return whether its turn was handed over by a place that leaves now, so that the prompt stays."""
+        return self._turn.goes_on_without(place)
 
     def cancel(self) -> None:
         """Remove the prompt if it has not joined yet, and stop waiting; the turn goes on."""

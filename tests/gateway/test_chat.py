@@ -147,6 +147,19 @@ async def test_the_client_of_a_websocket_is_asked_and_answers(serve: Serve, proj
         assert (project / "new.txt").read_text() == "hello"
 
 
+async def test_a_client_whose_prompt_waits_behind_a_question_is_asked_it_too(serve: Serve, project: Path) -> None:
+    async with serve(script=WRITES) as server, chatting(server) as first, chatting(server) as second:
+        await first.send(type="message", message="write", cwd=str(project))
+        session = (await first.up_to("permission"))[0]["session"]
+        await second.send(type="message", message="and then", session=session)
+        asked = (await second.up_to("permission"))[-1]
+        allow = next(option["id"] for option in asked["options"] if option["kind"] == "allow_once")
+        await second.send(type="permission", id=asked["id"], option=allow)
+        await first.up_to("permission_withdrawn")
+        await first.up_to("done")
+        assert (project / "new.txt").read_text() == "hello"
+
+
 async def test_a_question_can_be_answered_by_a_control_client_instead(serve: Serve, project: Path) -> None:
     async with serve(script=WRITES) as server, chatting(server) as chat, control_of(server) as control:
         await chat.send(type="message", message="write", cwd=str(project))

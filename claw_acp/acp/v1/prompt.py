@@ -30,6 +30,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     assert isinstance(view, SessionViewV1)
     parts = tuple(prompt_parts(request.prompt))
     view.can_ask = True
+    view.live.enter(view)
     ports = ClientPorts(workspace=EditorWorkspace(view), asker=SharedAsker(view.live))
     outcome = Outcome(stop="cancelled", usage=None)
     try:

@@ -33,6 +33,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view = session_view(connection, request.session_id)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
+    view.live.enter(view)
     ports = ClientPorts(workspace=view.live.workspace, asker=SharedAsker(view.live), on_accepted=_answered(call))
     with log_context(session=request.session_id), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import anyio
 
@@ -22,7 +23,8 @@ from claw_acp.runtime.session_options import choose_mode, choose_model
 from claw_acp.session.session import CLEANUP_TIMEOUT
 from claw_acp.session.setup import SessionSetup
 
-MakeAsker = Callable[[LiveSession], Asker]
+Attending = Callable[[LiveSession], AbstractContextManager[Asker]]
+"""Has a session open for a block; gives what asks in its turns."""
 
 
 class Conversation:
@@ -46,7 +48,7 @@ class Conversation:
             self._turn.cancel()
 
     async def run(
-        self, prompt: ChatPrompt, *, watch: TurnWatch, asker: MakeAsker, on_session: Callable[[str], None]
+        self, prompt: ChatPrompt, *, watch: TurnWatch, attending: Attending, on_session: Callable[[str], None]
     ) -> JsonObject:
         """Run a prompt to its end; the facts about it: the text, the session, tokens, what was refused.
 
@@ -58,7 +60,8 @@ class Conversation:
             on_session(live.session.id)
             live.session.subscribers.append(watch)
             try:
-                outcome = await self._outcome(live, prompt, watch=watch, asker=asker(live))
+                with attending(live) as asker:
+                    outcome = await self._outcome(live, prompt, watch=watch, asker=asker)
             finally:
                 live.session.subscribers.remove(watch)
             return _result(live.session.id, watch, outcome)

@@ -1,6 +1,7 @@
 """`POST /api/chat`: one prompt, one answer. Nobody is asked; what would have been asked is refused and reported."""
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import anyio
@@ -65,7 +66,7 @@ async def answer_prompt(exchange: Exchange, content: JsonObject, host: EngineHos
 async def _result(conversation: Conversation, content: JsonObject) -> JsonObject | ClawError:
     try:
         prompt = prompt_in(content)
-        return await conversation.run(prompt, watch=TurnWatch(_ignore), asker=_nobody, on_session=_ignore)
+        return await conversation.run(prompt, watch=TurnWatch(_ignore), attending=_nobody, on_session=_ignore)
     except ClawError as error:
         return error
 
@@ -74,8 +75,8 @@ def _ignore(_given: object) -> None:
     """Nothing is told while the turn runs."""
 
 
-def _nobody(_live: LiveSession) -> Nobody:
-    return Nobody()
+def _nobody(_live: LiveSession) -> AbstractContextManager[Nobody]:
+    return nullcontext(Nobody())
 
 
 def _refusal(error: ClawError) -> HttpError:

@@ -1,13 +1,15 @@
 """`/ws/chat`: a conversation of a plain web client, in frames of JSON."""
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 
 import anyio
 from anyio.abc import TaskGroup
 
 from claw_acp.acp.permission import SharedAsker
 from claw_acp.acp.view import ANSWER_TIMEOUT
-from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
+from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import ClawError
 from claw_acp.core.events import DiffContent
 from claw_acp.core.ids import new_id
@@ -80,7 +82,7 @@ class ChatSocket:
             result = await self._conversation.run(
                 prompt,
                 watch=TurnWatch(self._send, self._transport),
-                asker=self._asker,
+                attending=self._attending,
                 on_session=lambda session_id: self._send({"type": "session", "session": session_id}),
             )
             self._send({"type": "done", **result})
@@ -89,8 +91,30 @@ class ChatSocket:
         finally:
             self._running = False
 
-    def _asker(self, live: LiveSession) -> SharedAsker:
-        return SharedAsker(live, own=self)
+    @contextmanager
+    def _attending(self, live: LiveSession) -> Generator[Asker]:
+        """Be asked like everybody who has the session open, as long as the prompt waits or runs."""
+        live.enter(self)
+        try:
+            yield SharedAsker(live)
+        finally:
+            live.leave(self)
+
+    # ------------------------------------------------------------------ see `Place`
+
+    @property
+    def name(self) -> str:
+        """See `Place`."""
+        return "a web client"
+
+    @property
+    def asker(self) -> Asker:
+        """See `Place`."""
+        return self
+
+    @property
+    def workspace(self) -> None:
+        """See `Place`: a web client has no files."""
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """See `Asker`. Without the scope control an answer holds for this call only: a stored rule outlasts chats."""
